@@ -42,11 +42,22 @@ pub enum Global {
     Block {
         /// The parts, or the only one.
         parts: Vec<Self>,
-        /// Who may interrupt it, and to whom it says `done` at the end.
-        interrupt: Option<(usize, Vec<usize>)>,
+        /// Who may interrupt it.
+        interrupts: Vec<Interrupt>,
         /// What follows.
         then: Box<Self>,
     },
+}
+
+/// `label() by by`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interrupt {
+    /// The label of the interrupt.
+    pub label: String,
+    /// Who may interrupt.
+    pub by: usize,
+    /// To whom it says `done` at the end.
+    pub told: Vec<usize>,
 }
 
 /// What random protocols look like.
@@ -164,8 +175,8 @@ impl Global {
             Self::Message { then, .. } => then.ends(),
             Self::Choice { branches, .. } => branches.iter().any(Self::ends),
             Self::Rec { body, .. } => body.ends(),
-            Self::Block { parts, interrupt, then } => {
-                (interrupt.is_some() || parts.iter().all(Self::ends)) && then.ends()
+            Self::Block { parts, interrupts, then } => {
+                (!interrupts.is_empty() || parts.iter().all(Self::ends)) && then.ends()
             }
         }
     }
@@ -243,7 +254,7 @@ impl Generator<'_> {
     fn block(&mut self, scope: &[usize], loops: &[(usize, Vec<usize>)], size: usize) -> Global {
         let outer = self.side;
         self.depth += 1;
-        let (parts, interrupt) = if self.rng.bool() {
+        let (parts, interrupts) = if self.rng.bool() {
             let part = |side: &'static str, generator: &mut Self| {
                 if generator.rng.usize(..100) < 85 {
                     generator.side = side;
@@ -257,18 +268,35 @@ impl Generator<'_> {
                 part
             };
             let sides = if self.depth == 1 { ["p", "q"] } else { ["r", "s"] };
-            (sides.map(|side| part(side, self)).into(), None)
+            (sides.map(|side| part(side, self)).into(), Vec::new())
         } else {
-            let (by, other) = self.pair(scope);
-            let mut told: Vec<usize> = scope.iter().copied().filter(|&role| role != by).collect();
-            if self.rng.usize(..100) < 5 {
-                told.retain(|&role| role != other);
-            }
-            (vec![self.global(scope, &[], size / 2)], Some((by, told)))
+            let interrupts = self.interrupts(scope);
+            (vec![self.global(scope, &[], size / 2)], interrupts)
         };
         self.depth -= 1;
         let then = Box::new(self.global(scope, loops, size - 1 - size / 3));
-        Global::Block { parts, interrupt, then }
+        Global::Block { parts, interrupts, then }
+    }
+
+    /// One role that may interrupt a block, and now and then others, some of which need not say at
+    /// the end that they do not, or do it by the same message.
+    fn interrupts(&mut self, scope: &[usize]) -> Vec<Interrupt> {
+        let mut interrupters = scope.to_vec();
+        self.rng.shuffle(&mut interrupters);
+        let first = interrupters[0];
+        interrupters.retain(|&by| by == first || self.rng.usize(..100) < 30);
+        let interrupt = |(position, by): (usize, usize)| {
+            let mut told: Vec<usize> = scope.iter().copied().filter(|&role| role != by).collect();
+            match self.rng.usize(..100) {
+                0..5 => told.truncate(1),
+                5..30 if position > 0 => told.clear(),
+                _ => {}
+            }
+            let number = if self.rng.usize(..100) < 20 { 0 } else { position };
+            let label = format!("cancel{}n{number}", self.depth);
+            Interrupt { label, by, told }
+        };
+        interrupters.into_iter().enumerate().map(interrupt).collect()
     }
 
     fn tail(&mut self, scope: &[usize], loops: &[(usize, Vec<usize>)]) -> Global {
@@ -382,13 +410,13 @@ impl fmt::Display for Body<'_> {
                 writeln!(f, "{indent}rec X{name} {{\n{}{indent}}}", Body(body, depth + 1))
             }
             Global::Continue(name) => writeln!(f, "{indent}continue X{name};"),
-            Global::Block { parts, interrupt, then } => {
-                let word = if interrupt.is_some() { "interruptible" } else { "par" };
+            Global::Block { parts, interrupts, then } => {
+                let word = if interrupts.is_empty() { "par" } else { "interruptible" };
                 write!(f, "{indent}{word} ")?;
                 for (index, part) in parts.iter().enumerate() {
                     let and = if index == 0 { "" } else { " and " };
                     write!(f, "{and}{{\n{}", Body(part, depth + 1))?;
-                    if let Some((by, told)) = interrupt.as_ref().filter(|_| part.ends()) {
+                    for Interrupt { by, told, .. } in interrupts.iter().filter(|_| part.ends()) {
                         for to in told {
                             let (by, to) = (role_name(*by), role_name(*to));
                             writeln!(f, "{indent}  done{depth}() from {by} to {to};")?;
@@ -396,8 +424,12 @@ impl fmt::Display for Body<'_> {
                     }
                     write!(f, "{indent}}}")?;
                 }
-                if let Some((by, _)) = interrupt {
-                    write!(f, " with {{ cancel{depth}() by {}; }}", role_name(*by))?;
+                if !interrupts.is_empty() {
+                    write!(f, " with {{")?;
+                    for Interrupt { label, by, .. } in interrupts {
+                        write!(f, " {label}() by {};", role_name(*by))?;
+                    }
+                    write!(f, " }}")?;
                 }
                 writeln!(f)?;
                 Body(then, depth).fmt(f)

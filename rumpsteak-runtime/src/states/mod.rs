@@ -24,7 +24,7 @@ pub use self::choice::{AnyPeer, Choice, Offers, Peer};
 pub use self::end::End;
 pub use self::misused::{IsAction, IsChoice};
 pub use self::peer::Peers;
-pub use self::race::{Race, Raced};
+pub use self::race::{Race, Raced, Until};
 pub use self::receive::{Receive, Receiving};
 pub use self::select::Select;
 pub use self::send::{Follows, Returning, Send, Sending};

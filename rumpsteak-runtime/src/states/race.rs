@@ -7,7 +7,8 @@ use super::branch::Branching;
 use super::choice::{AnyPeer, Choice, Offers, Peer};
 use super::implement::state_with_choice;
 use super::peer::Peers;
-use super::send::{Follows, Sending};
+use super::select::Select;
+use super::send::Follows;
 use super::state::{Names, Session, State};
 use crate::error::Result;
 use crate::private::ByMacro;
@@ -32,6 +33,15 @@ pub enum Raced<C, S> {
     Heard(C),
     /// The wish. Its label was sent, and this is what follows.
     Sent(S),
+}
+
+/// What came first: see [`Race::until`].
+#[derive(Debug)]
+pub enum Until<C, T, S> {
+    /// A message, by the variant of the choice that it selects.
+    Heard(C),
+    /// The wish, and the session in which a label is selected now.
+    Wished(T, S),
 }
 
 impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
@@ -65,6 +75,38 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
         C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>
             + Offers<L, P, Then: Follows<'s, R, P, L>>,
     {
+        Ok(match self.until(wish).await? {
+            Until::Heard(heard) => Raced::Heard(heard),
+            Until::Wished(label, s) => Raced::Sent(s.select(label).await?),
+        })
+    }
+
+    /// Waits for a message, as [`Branch::branch`](super::Branch::branch) does, and for the `wish`.
+    /// If that is first, the session is that of a role that chooses what to send: for wishes that
+    /// end in different ways.
+    ///
+    /// ```text
+    /// match s.until(async { timeout(PATIENCE, work).await }).await? {
+    ///     Until::Heard(Next::Cancel(Cancel, s)) => …,
+    ///     Until::Wished(Ok(it), s) => s.select(Answer(it)).await?,
+    ///     Until::Wished(Err(_), s) => s.select(Timeout).await?,
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of `branch`.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`race`](Self::race).
+    pub async fn until<T>(
+        self,
+        wish: impl Future<Output = T>,
+    ) -> Result<Until<C, T, Select<'s, R, AnyPeer, C>>>
+    where
+        C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
+    {
         const { C::VERIFIED };
         let mut branching = Branching::new(self.state);
         let mut wish = pin!(wish);
@@ -73,11 +115,8 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
             Poll::Pending => wish.as_mut().poll(context).map(Ok),
         });
         match first.await {
-            Err(heard) => heard.map(Raced::Heard),
-            Ok(label) => {
-                let sending: Sending<'_, R, P, L, _> = Sending::new(branching.into_state(), label);
-                sending.await.map(Raced::Sent)
-            }
+            Err(heard) => heard.map(Until::Heard),
+            Ok(it) => Ok(Until::Wished(it, Select::from_state(branching.into_state()))),
         }
     }
 }

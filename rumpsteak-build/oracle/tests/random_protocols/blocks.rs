@@ -1,4 +1,5 @@
-//! Random protocols with `par` and `interruptible`: what is accepted is safe.
+//! Random protocols with `par` and `interruptible`, and some with several interrupters: what is
+//! accepted is safe.
 
 use rumpsteak_oracle::{Coverage, Shape, System};
 use rumpsteak_scribble::{Code, check, parse};
@@ -76,4 +77,85 @@ fn blocks_that_are_accepted_are_safe() {
     }
     outcome.assert();
     assert!(count(&|tally| tally.accepted) * 4 > tallies.len(), "few are accepted");
+}
+
+/// Blocks that several roles may interrupt, with whether the queues stay short.
+const INTERRUPTERS: &[(&str, bool)] = &[
+    // The last word is not the same role's.
+    (
+        "global protocol P(role c, role s) {
+  interruptible { question(i32) from c to s; answer(i32) from s to c; thanks() from c to s; }
+  with { cancel() by c; timeout() by s; }
+}",
+        true,
+    ),
+    // In a loop, by the same message.
+    (
+        "global protocol P(role c, role s) {
+  rec X {
+    interruptible { rec Y { choice at c { x() from c to s; y() from s to c; continue Y; }
+      or { last() from c to s; bye() from s to c; fin() from c to s; } } }
+    with { close() by c; close() by s; }
+    choice at s { again() from s to c; continue X; } or { stop() from s to c; }
+  }
+}",
+        true,
+    ),
+    // A role in between hears of both; who interrupts may do nothing else.
+    (
+        "global protocol P(role a, role b, role w, role o) {
+  interruptible {
+    job() from a to w; part() from w to b; seen() from b to w; result() from w to a;
+    done() from a to b, w, o; done() from b to a, w, o; done() from o to a, b, w;
+  } with { cancel(i32) by a; timeout() by b; off() by o; stop() by a; }
+  report() from w to a;
+}",
+        true,
+    ),
+    // Around another block, and in one.
+    (
+        "global protocol P(role a, role b) {
+  interruptible {
+    interruptible { x() from a to b; y() from b to a; z() from a to b; } with { one() by a; two() by b; }
+    end() from b to a; end() from a to b;
+  } with { three() by a; four() by b; }
+}",
+        true,
+    ),
+    // Only an interrupt ends it.
+    (
+        "global protocol P(role a, role b, role c, role d) {
+  interruptible { rec X { item() from b to c; value() from c to d; continue X; } }
+  with { cancel() by a; failed() by d; failed() by c; }
+  report() from d to a;
+}",
+        false,
+    ),
+    // One interrupter, which does not know whether `r` is done before `x` says it.
+    (
+        "global protocol P(role c, role r, role x) {
+  interruptible {
+    choice at r { a() from r to x; m() from c to r; a() from x to c; done() from c to x; }
+    or { b() from r to x; m() from c to r; b() from x to c; n() from c to r; done() from c to x; }
+  } with { cancel() by c; }
+}",
+        true,
+    ),
+];
+
+#[test]
+fn interrupts_of_several_roles_cross_and_nothing_is_left() {
+    for &(text, is_short) in INTERRUPTERS {
+        let parsed = parse(text);
+        let checked = check(&parsed.module);
+        assert_eq!(checked.diagnostics, [], "{text}");
+        let protocol = &checked.protocols[0];
+        assert_eq!(protocol.is_safe_by_construction(), !text.contains("three()"), "{text}");
+        let projections = protocol.project_all().expect(text);
+        let machines = projections.into_iter().map(|found| found.fsm).collect();
+        let system = System::new(machines).expect(text);
+        let report = fuzz::explore(&system, if is_short { 200_000 } else { 20_000 });
+        assert_eq!(report.findings, [], "{text}");
+        assert_eq!(report.coverage > Coverage::Partial, is_short, "{text}");
+    }
 }

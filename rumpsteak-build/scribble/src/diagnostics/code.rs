@@ -119,8 +119,6 @@ codes! {
     SharedLabel = "S0310",
     /// An interrupter that does not tell the others that it will not interrupt any more.
     OpenInterrupt = "S0311",
-    /// A block with several interrupters.
-    Interrupters = "S0312",
     /// A message, or the end of a connection, between roles that are not connected.
     Unconnected = "S0313",
     /// A connection that is there already.

@@ -112,12 +112,6 @@ pub(crate) fn shared_label(label: &str, pair: (&str, &str), here: Span, there: S
         .help("give the messages different labels")
 }
 
-pub(crate) fn interrupters(block: Span, one: &str, other: &str) -> Diagnostic {
-    let message = format!("both `{one}` and `{other}` may interrupt the block");
-    Diagnostic::new(Code::Interrupters, message, block, "one role may interrupt a block")
-        .help("put an `interruptible` for each of them around the other")
-}
-
 pub(crate) fn open_interrupt(block: Span, by: &str, role: &str, last: Option<Span>) -> Diagnostic {
     let message = format!("`{role}` may be done while `{by}` may still interrupt");
     let label = format!("`{by}` may interrupt this");

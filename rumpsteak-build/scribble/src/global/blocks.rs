@@ -15,7 +15,7 @@ use crate::index::{IndexSet, NONE};
 /// Gives the automaton and those of its blocks what they have in common.
 ///
 /// # Errors
-/// Labels that cannot be told apart, and blocks with several interrupters.
+/// Labels that cannot be told apart.
 pub(super) fn finish(
     global: &mut Global,
     letters: Vec<Letter>,
@@ -91,20 +91,17 @@ fn interrupts(
 ) -> Vec<Diagnostic> {
     let block = &global.blocks[number];
     let name = |role: u32| global.roles[role as usize].as_str();
-    let Some(&(by, _)) = block.interrupts.first() else { return Vec::new() };
-    if let Some(&(other, _)) = block.interrupts.iter().find(|&&(other, _)| other != by) {
-        return vec![global_errors::interrupters(block.span, name(by), name(other))];
-    }
     let mut found = Vec::new();
     let mut labels = HashSet::new();
-    for (_, message) in &block.interrupts {
-        let label = &messages[*message as usize].label;
+    let mut first = HashMap::new();
+    for &(by, message) in &block.interrupts {
+        let label = &messages[message as usize].label;
         let same = used.iter().filter(|((_, _, other), _)| *other == label);
         let same = same.min_by_key(|(_, (_, span))| *span);
         if let Some((&(from, to, _), &(_, span))) = same {
             let pair = (name(from), name(to));
             found.push(global_errors::shared_label(label.as_str(), pair, block.span, span));
-        } else if !labels.insert(label) {
+        } else if !labels.insert((by, label)) || *first.entry(label).or_insert(message) != message {
             let pair = (name(by), "all others");
             found.push(global_errors::shared_label(label.as_str(), pair, block.span, block.span));
         }

@@ -11,22 +11,27 @@
 //! block begins (code S0408).
 //!
 //! * **`par`**: the shuffle of the parts. What follows waits for all of them.
-//! * **`interruptible … with { cancel() by c; }`**, by messages alone (Demangeon, Honda, Hu,
-//!   Neykova, Yoshida, FMSD'15, have a scope in each message instead). Let P → Q be the *pairs* of
-//!   the block: P sends to Q somewhere in it.
-//!   * `c` may send `cancel` to all others, one after the other, wherever it is, until it has sent
-//!     somebody who may be done the last message that it has for it. Then it takes and drops what
-//!     comes, for each pair P → c up to the `cancel` of P.
-//!   * Another role takes the `cancel` of `c` wherever it is, and that of another role where it
-//!     waits for this role: the `cancel` of `c` is under way then. It sends `cancel` on for each of
-//!     its pairs, and then takes and drops what comes: for each pair to it up to the `cancel`
-//!     there, and what comes from `c` up to the `cancel` of `c`.
+//! * **`interruptible … with { cancel() by c; timeout() by d; }`**, by messages alone (Demangeon,
+//!   Honda, Hu, Neykova, Yoshida, FMSD'15, have a scope in each message instead). Let P → Q be the
+//!   *pairs* of the block: P sends to Q somewhere in it, or P may interrupt it.
+//!   * `c` may send `cancel` to all others, one after the other, wherever it is, as long as it has
+//!     something to say to each of them however the block goes on. Then it takes and drops what
+//!     comes, for each pair P → c up to the interrupt of P.
+//!   * Another role takes the `cancel` of `c` wherever it has not heard the last of `c` yet, and
+//!     that of another role where it waits for this role: the `cancel` of `c` is under way then. It
+//!     sends `cancel` on for each of its pairs, and then takes and drops what comes, for each other
+//!     pair to it up to the interrupt there.
+//!   * Interrupts may cross: `d` sends `timeout` before it hears of `cancel`. Each role goes by the
+//!     first that it hears of, and nobody interrupts who has heard of one. So there is one for each
+//!     pair, and that of each interrupter tells all others whether it is its own. So everybody
+//!     learns who has interrupted, and the same.
 //!   * Who is done must not be interrupted any more, nor take the interrupt of the next round for
-//!     one of this. So the last that each other role does is to receive from `c` (code S0311):
-//!     either its last message or `cancel`.
+//!     one of this. So it hears from each interrupter that there will be none: its last message
+//!     for this role. And the last that a role does that never interrupts is to receive from one
+//!     that does (code S0311).
 //!
-//!   In both cases nothing of the block is left in a queue, since `cancel` is the last message of
-//!   the block for each pair.
+//!   In all cases nothing of the block is left in a queue, since an interrupt is the last message
+//!   of the block for each pair.
 //!
 //! # Why it is sound
 //! Some protocols are safe [by construction](super::flat). Of all others nothing is taken from
@@ -162,8 +167,26 @@ impl Local {
         self.states.iter().position(Vec::is_empty).map(index)
     }
 
-    fn all_edges(&self) -> impl Iterator<Item = &Edge> {
-        self.states.iter().flatten()
+    /// Each edge with the state that it leaves.
+    fn all_edges(&self) -> impl Iterator<Item = (u32, &Edge)> {
+        (0..)
+            .zip(&self.states)
+            .flat_map(|(state, edges)| edges.iter().map(move |edge| (state, edge)))
+    }
+
+    fn states_with(&self, is: impl Fn(&Edge) -> bool) -> impl Iterator<Item = u32> {
+        self.all_edges().filter(move |(_, edge)| is(edge)).map(|(state, _)| state)
+    }
+
+    /// Which states lead to one of `goals`, by such edges.
+    fn leads_to(
+        &self,
+        by: impl Fn(&Edge) -> bool,
+        goals: impl IntoIterator<Item = u32>,
+    ) -> Vec<bool> {
+        let edges = self.all_edges().filter(|(_, edge)| by(edge));
+        let edges: Vec<(u32, u32)> = edges.map(|(state, edge)| (state, edge.target)).collect();
+        leads_to(self.states.len(), &edges, goals)
     }
 
     fn of(projection: &Projection) -> Self {
@@ -294,78 +317,40 @@ impl Composer<'_> {
         if !diagnostics.is_empty() {
             return Err(diagnostics);
         }
-        match block.interrupts.first() {
-            None => Ok(machines),
-            Some(&(by, _)) => self.interrupted(block, by, machines),
-        }
+        if block.interrupts.is_empty() { Ok(machines) } else { self.interrupted(block, machines) }
     }
 
-    /// The machines of a block that `by` may end.
+    /// The machines of a block that may be ended early.
     fn interrupted(
         &self,
         block: &Block,
-        by: u32,
         mut machines: Vec<Local>,
     ) -> Result<Vec<Local>, Vec<Diagnostic>> {
-        let roles = &self.global.roles;
-        // The messages of each pair, from and to.
-        let mut pairs: BTreeMap<(u32, u32), BTreeSet<Message>> = BTreeMap::new();
-        let mut others: Vec<u32> = Vec::new();
-        for (role, machine) in (0..).zip(&machines) {
-            for Edge { action, .. } in machine.all_edges() {
-                let peer = roles.iter().position(|known| *known == action.peer).map_or(NONE, index);
-                if action.direction == Direction::Send {
-                    pairs.entry((role, peer)).or_default().insert(action.message.clone());
-                }
-            }
-            if role != by && machine.all_edges().next().is_some() {
-                others.push(role);
-            }
-        }
-        let name = |role: u32| roles[role as usize].as_str();
+        let interruption = Interruption::new(self.global, block, &machines);
+        let Interruption { members, interrupters, .. } = &interruption;
         let mut diagnostics = Vec::new();
-        for &role in &others {
+        let mut closed = HashMap::new();
+        for &role in members {
             let machine = &machines[role as usize];
-            let end = machine.end();
-            let is_open = |edge: &&Edge| {
-                let told = edge.action.peer.as_str() == name(by)
-                    && edge.action.direction == Direction::Receive;
-                Some(edge.target) == end && !told
-            };
-            if let Some(last) = machine.all_edges().find(is_open).filter(|_| block.ends) {
-                let last = last.origins.first().copied();
-                let error = global_errors::open_interrupt(block.span, name(by), name(role), last);
-                diagnostics.push(error);
-            }
+            let others = || interrupters.iter().filter(|&&by| by != role);
+            closed.extend(others().map(|&by| ((by, role), interruption.closed(machine, by))));
+            let mut wrong = others()
+                .filter_map(|&by| interruption.open_end(machine, by, role, &closed[&(by, role)]));
+            diagnostics.extend(wrong.next());
         }
-        // In a block that goes on for ever nobody is ever done.
-        let told = if block.ends { &others[..] } else { &[] };
-        let open = open_states(&machines[by as usize], told, roles);
-        if diagnostics.is_empty() && (others.is_empty() || open.first() != Some(&true)) {
-            let silent = others.iter().find(|&&role| !pairs.contains_key(&(by, role)));
-            let role = silent.copied().unwrap_or(by);
-            diagnostics.push(global_errors::open_interrupt(block.span, name(by), name(role), None));
+        let open = |&by: &u32| (by, interruption.open(&machines[by as usize], by));
+        let open: HashMap<u32, Vec<bool>> = interrupters.iter().map(open).collect();
+        let shut = interrupters.iter().find(|by| open[*by].first() != Some(&true));
+        if let (Some(&by), true) = (shut, diagnostics.is_empty()) {
+            let by = interruption.name(by);
+            diagnostics.push(global_errors::open_interrupt(block.span, by, by, None));
         }
-        if !diagnostics.is_empty() || others.is_empty() {
+        if !diagnostics.is_empty() {
             return Err(diagnostics);
         }
-        let interrupts = block.interrupts.iter();
-        let interrupts: Vec<Message> = interrupts
-            .map(|&(_, message)| self.global.messages[message as usize].clone())
-            .collect();
-        let interruption = Interruption {
-            roles,
-            span: block.span,
-            ends: block.ends,
-            by,
-            others: &others,
-            pairs: &pairs,
-        };
-        for message in &interrupts {
-            interruption.cancel(&mut machines[by as usize], &open, message);
-        }
-        for &role in &others {
-            interruption.give_way(&mut machines[role as usize], role, &interrupts);
+        for &role in members {
+            let open = open.get(&role).map_or(&[][..], Vec::as_slice);
+            interruption.end_early(&mut machines[role as usize], role, open, &closed);
         }
         let machines = (0..).zip(machines).map(|(role, machine)| {
             let machine = self.deterministic(machine, role, block.span)?;
@@ -397,138 +382,198 @@ impl Composer<'_> {
     }
 }
 
-/// Whether, in each state of the interrupter, each of these roles has still to hear from it.
-fn open_states(machine: &Local, others: &[u32], roles: &[Role]) -> Vec<bool> {
-    let edges = || {
-        (0..)
-            .zip(&machine.states)
-            .flat_map(|(state, edges)| edges.iter().map(move |edge| (state, edge)))
-    };
-    let targets: Vec<(u32, u32)> = edges().map(|(state, edge)| (state, edge.target)).collect();
-    let mut open = vec![true; machine.states.len()];
-    for &other in others {
-        let peer = &roles[other as usize];
-        let tells = |(state, Edge { action, .. }): (u32, &Edge)| {
-            (action.peer == *peer && action.direction == Direction::Send).then_some(state)
-        };
-        let reaches = leads_to(machine.states.len(), &targets, edges().filter_map(tells));
-        for (open, reaches) in open.iter_mut().zip(reaches) {
-            *open &= reaches;
-        }
-    }
-    open
-}
-
 /// How a block is ended early.
 struct Interruption<'a> {
     roles: &'a [Role],
-    span: Span,
-    /// Whether the block comes to an end by itself.
-    ends: bool,
-    by: u32,
-    /// All roles of the block but the interrupter.
-    others: &'a [u32],
+    block: &'a Block,
+    /// The roles of the block.
+    members: Vec<u32>,
+    /// Those that may interrupt it.
+    interrupters: BTreeSet<u32>,
+    /// The messages by which they do, each with those that may send it first.
+    interrupts: Vec<(Message, Vec<u32>)>,
     /// The messages of the block by sender and receiver.
-    pairs: &'a BTreeMap<(u32, u32), BTreeSet<Message>>,
+    pairs: BTreeMap<(u32, u32), BTreeSet<Message>>,
 }
 
-impl Interruption<'_> {
-    /// Adds the ways on which the interrupter ends the block with this message.
-    fn cancel(&self, machine: &mut Local, open: &[bool], message: &Message) {
-        let sources: Vec<u32> = self.sources(self.by).collect();
-        let end = self.end(machine);
-        let drained = self.drain(machine, self.by, &sources, message, end);
-        // The first of the messages is sent where the interrupter is, the others behind it.
-        let others = &self.others[1..];
-        let told = self.tell(machine, others, message, drained);
-        let first = Action {
-            peer: self.roles[self.others[0] as usize].clone(),
-            direction: Direction::Send,
-            message: message.clone(),
-        };
-        for (state, _) in (0..).zip(open).filter(|(_, is_open)| **is_open) {
-            machine.connect(state, first.clone(), told, &[self.span]);
+/// By interrupter and another role, the states of that one in which it [is sure that there is no
+/// interrupt](Interruption::closed).
+type Closed = HashMap<(u32, u32), Vec<bool>>;
+
+impl<'a> Interruption<'a> {
+    fn new(global: &'a Global, block: &'a Block, machines: &[Local]) -> Self {
+        let roles = &global.roles[..];
+        let interrupters: BTreeSet<u32> = block.interrupts.iter().map(|by| by.0).collect();
+        let mut pairs: BTreeMap<(u32, u32), BTreeSet<Message>> = BTreeMap::new();
+        let mut members = Vec::new();
+        for (role, machine) in (0..).zip(machines) {
+            for (_, Edge { action, .. }) in machine.all_edges() {
+                let peer = roles.iter().position(|known| *known == action.peer).map_or(NONE, index);
+                if action.direction == Direction::Send {
+                    pairs.entry((role, peer)).or_default().insert(action.message.clone());
+                }
+            }
+            if interrupters.contains(&role) || machine.all_edges().next().is_some() {
+                members.push(role);
+            }
         }
+        for &by in &interrupters {
+            for &role in members.iter().filter(|&&role| role != by) {
+                pairs.entry((by, role)).or_default();
+            }
+        }
+        let mut interrupts: Vec<(Message, Vec<u32>)> = Vec::new();
+        for &(by, message) in &block.interrupts {
+            let message = &global.messages[message as usize];
+            match interrupts.iter_mut().find(|known| known.0 == *message) {
+                Some((_, known)) => known.push(by),
+                None => interrupts.push((message.clone(), vec![by])),
+            }
+        }
+        Self { roles, block, members, interrupters, interrupts, pairs }
     }
 
-    /// Adds the ways on which another role gives way to one of these messages.
-    fn give_way(&self, machine: &mut Local, role: u32, messages: &[Message]) {
-        let states = machine.states.len();
-        let end = self.end(machine);
+    fn name(&self, role: u32) -> &str {
+        self.roles[role as usize].as_str()
+    }
+
+    fn is(&self, edge: &Edge, direction: Direction, peer: u32) -> bool {
+        edge.action.direction == direction && edge.action.peer == self.roles[peer as usize]
+    }
+
+    /// The end of a machine, unless nobody is ever done.
+    fn own_end(&self, machine: &Local) -> Option<u32> {
+        machine.end().filter(|_| self.block.ends)
+    }
+
+    /// In which states of a role it has heard the last of `by`, and may come to its end.
+    fn closed(&self, machine: &Local, by: u32) -> Vec<bool> {
+        let hears = machine.states_with(|edge| self.is(edge, Direction::Receive, by));
+        let hears = machine.leads_to(|_| true, hears);
+        let ends = machine.leads_to(|_| true, self.own_end(machine));
+        hears.into_iter().zip(ends).map(|(hears, ends)| ends && !hears).collect()
+    }
+
+    /// In which states of `by` it has something to say to each other role, however it goes on.
+    fn open(&self, machine: &Local, by: u32) -> Vec<bool> {
+        let mut open = vec![self.members.len() > 1; machine.states.len()];
+        let end = self.own_end(machine);
+        for &other in self.members.iter().filter(|&&other| other != by && self.block.ends) {
+            let tells = |edge: &Edge| self.is(edge, Direction::Send, other);
+            let may = machine.leads_to(|_| true, machine.states_with(tells));
+            let need_not = machine.leads_to(|edge| !tells(edge), end);
+            for ((open, may), need_not) in open.iter_mut().zip(may).zip(need_not) {
+                *open &= may && !need_not;
+            }
+        }
+        open
+    }
+
+    /// That a role may be done while `by` may interrupt, if it may; `closed` are its states in
+    /// which it takes itself for safe.
+    fn open_end(&self, machine: &Local, by: u32, role: u32, closed: &[bool]) -> Option<Diagnostic> {
+        let hears = |edge: &Edge, by: u32| self.is(edge, Direction::Receive, by);
+        let end = self.own_end(machine).filter(|_| !self.interrupters.contains(&role));
+        let is_open = |&(source, edge): &(u32, &Edge)| {
+            let closes = closed[edge.target as usize] && !closed[source as usize];
+            let is_last = Some(edge.target) == end;
+            closes && !hears(edge, by)
+                || is_last && !self.interrupters.iter().any(|&by| hears(edge, by))
+        };
+        let last = machine.all_edges().find(is_open);
+        if last.is_none() && !closed[0] {
+            return None;
+        }
+        let last = last.and_then(|(_, edge)| edge.origins.first().copied());
+        let (by, role) = (self.name(by), self.name(role));
+        Some(global_errors::open_interrupt(self.block.span, by, role, last))
+    }
+
+    /// Adds the ways on which a role ends the block: by interrupts of its own, where it is `open`,
+    /// and by those that it hears of.
+    fn end_early(&self, machine: &mut Local, role: u32, open: &[bool], closed: &Closed) {
+        let states = index(machine.states.len());
+        let end = self.own_end(machine).unwrap_or_else(|| machine.add());
         let to: Vec<u32> =
             self.pairs.keys().filter(|pair| pair.0 == role).map(|pair| pair.1).collect();
-        for message in messages {
-            // By the role that the interrupt was heard of, what follows.
-            let mut behind: BTreeMap<u32, u32> = BTreeMap::new();
-            let mut sources: BTreeSet<u32> = self.sources(role).collect();
-            sources.insert(self.by);
-            for &heard in &sources {
+        let sources: Vec<u32> =
+            self.pairs.keys().filter(|pair| pair.1 == role).map(|pair| pair.0).collect();
+        let may_hear = |by: u32, state: u32| {
+            closed.get(&(by, role)).is_some_and(|closed| !closed[state as usize])
+        };
+        for (message, by) in &self.interrupts {
+            if let (true, Some((&first, others))) = (by.contains(&role), to.split_first()) {
+                // The first of the messages is sent where the interrupter is, the others behind it.
+                let drained = self.drain(machine, role, &sources, (message, &[role], role), end);
+                let told = self.tell(machine, others, message, drained);
+                for (state, _) in (0..).zip(open).filter(|(_, is_open)| **is_open) {
+                    let action = self.action(first, Direction::Send, message);
+                    machine.connect(state, action, told, &[self.block.span]);
+                }
+            }
+            let by: Vec<u32> = by.iter().copied().filter(|&by| by != role).collect();
+            for &heard in sources.iter().filter(|_| !by.is_empty()) {
                 let rest: Vec<u32> =
                     sources.iter().copied().filter(|&other| other != heard).collect();
-                let drained = self.drain(machine, role, &rest, message, end);
-                behind.insert(heard, self.tell(machine, &to, message, drained));
-            }
-            for state in (0..index(states)).filter(|&state| state != end) {
-                for (&heard, &next) in &behind {
-                    let peer = &self.roles[heard as usize];
-                    let waits = machine.edges(state).iter().any(|edge| {
-                        edge.action.direction == Direction::Receive && edge.action.peer == *peer
-                    });
-                    if waits || heard == self.by {
-                        let (peer, message) = (peer.clone(), message.clone());
-                        let action = Action { peer, direction: Direction::Receive, message };
-                        machine.connect(state, action, next, &[self.span]);
+                let drained = self.drain(machine, role, &rest, (message, &by, heard), end);
+                let next = self.tell(machine, &to, message, drained);
+                for state in 0..states {
+                    let waits = || {
+                        let mut edges = machine.edges(state).iter();
+                        edges.any(|edge| self.is(edge, Direction::Receive, heard))
+                    };
+                    let is_sent = by.iter().any(|&by| may_hear(by, state));
+                    if is_sent && (may_hear(heard, state) || waits()) {
+                        let action = self.action(heard, Direction::Receive, message);
+                        machine.connect(state, action, next, &[self.block.span]);
                     }
                 }
             }
         }
     }
 
-    /// The end of the block in a machine.
-    fn end(&self, machine: &mut Local) -> u32 {
-        match machine.end().filter(|_| self.ends) {
-            Some(end) => end,
-            None => machine.add(),
-        }
-    }
-
-    /// Who sends to a role in the block.
-    fn sources(&self, role: u32) -> impl Iterator<Item = u32> {
-        self.pairs.keys().filter(move |pair| pair.1 == role).map(|pair| pair.0)
+    fn action(&self, peer: u32, direction: Direction, message: &Message) -> Action {
+        let peer = self.roles[peer as usize].clone();
+        Action { peer, direction, message: message.clone() }
     }
 
     /// A state from which the message is sent to these, before what follows.
     fn tell(&self, machine: &mut Local, to: &[u32], message: &Message, next: u32) -> u32 {
         to.iter().rev().fold(next, |next, &to| {
             let state = machine.add();
-            let peer = self.roles[to as usize].clone();
-            let action = Action { peer, direction: Direction::Send, message: message.clone() };
-            machine.connect(state, action, next, &[self.span]);
+            let action = self.action(to, Direction::Send, message);
+            machine.connect(state, action, next, &[self.block.span]);
             state
         })
     }
 
-    /// A state from which all that these have sent is taken, up to the message, before what
-    /// follows.
+    /// A state from which all that these have sent is taken, up to their interrupts, before what
+    /// follows. The role went by the message, first sent `by` one of these and `heard` of this one.
     fn drain(
         &self,
         machine: &mut Local,
         role: u32,
         from: &[u32],
-        message: &Message,
+        (message, by, heard): (&Message, &[u32], u32),
         next: u32,
     ) -> u32 {
         from.iter().rev().fold(next, |next, &from| {
             let state = machine.add();
-            let receive = |message: &Message| Action {
-                peer: self.roles[from as usize].clone(),
-                direction: Direction::Receive,
-                message: message.clone(),
-            };
+            let receive = |message: &Message| self.action(from, Direction::Receive, message);
             for dropped in self.pairs.get(&(from, role)).into_iter().flatten() {
-                machine.connect(state, receive(dropped), state, &[self.span]);
+                machine.connect(state, receive(dropped), state, &[self.block.span]);
             }
-            machine.connect(state, receive(message), next, &[self.span]);
+            for (crossing, others) in &self.interrupts {
+                // Nobody interrupts twice, nor whoever has heard of an interrupt.
+                let crosses = |by: u32, other: u32| other != by && other != role && other != heard;
+                let may_come = *crossing == *message
+                    || by
+                        .iter()
+                        .any(|&by| by != from && others.iter().any(|&other| crosses(by, other)));
+                if may_come {
+                    machine.connect(state, receive(crossing), next, &[self.block.span]);
+                }
+            }
             state
         })
     }

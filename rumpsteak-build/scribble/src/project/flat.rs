@@ -34,16 +34,20 @@
 //! configuration of the flat machines, but for messages that stopped processes drop. There the flat
 //! machines can go on until a message that one likes is received. Let the same be done until
 //! somebody needs a message that a frozen role would send. It has received all that this role did
-//! send, and the role's `cancel` comes next; it waits for this role only, so it takes `cancel`, and
-//! is stopped as well. So it goes on until all are stopped, or what comes from the interrupter
-//! before its `cancel` is received. Who is stopped has sent `cancel` before it waits, so all drop
-//! what there is up to that.
+//! send, and the role's interrupt comes next; it waits for this role only, so it takes the
+//! interrupt, and is stopped as well. So it goes on until all are stopped, or what comes from an
+//! interrupter before its interrupt is received. Who is stopped has sent an interrupt to all whom
+//! it sends to before it waits, whichever interrupt it was stopped by, so all drop what there is up
+//! to that.
 //!
-//! *What is around a block.* `cancel` is the last message of the block for its pair, and so is the
-//! last message of the interrupter for each other role if it does not interrupt. In a block a role
-//! waits for the interrupter and for the one role that it has something to receive from in the
-//! block: which, if it has gone on to what follows, has sent that before. So nothing that is sent
-//! behind the block is taken in it.
+//! All are stopped, since nobody takes itself for safe from an interrupt that was sent: the
+//! interrupter had something to say to each role on every way to the end of the flat protocol, and
+//! never said it.
+//!
+//! *What is around a block.* An interrupt is the last message of the block for its pair. In a block
+//! a role waits for the one role that it has something to receive from in the block, and for those
+//! interrupters whose last message it has not heard: all of these, if they have gone on to what
+//! follows, have sent that before. So nothing that is sent behind the block is taken in it.
 //!
 //! Every random protocol that is accepted like this is explored by the oracle.
 

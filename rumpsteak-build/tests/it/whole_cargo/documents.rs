@@ -77,7 +77,7 @@ fn blocks_that_no_other_test_runs_compile() {
     let (source, _) = source.split_once("#[tokio::main").unwrap();
     let (before, behind) = source.split_once("#[derive(Message)]\nenum Label").unwrap();
     let (_, behind) = behind.split_once("}\n").unwrap();
-    let source = format!("{imports}\nmod kernel;\nmod joined;\nmod detached;\nmod parcel;\nmod waits;\nmod dispatch;\n{before}{label}{behind}{main}")
+    let source = format!("{imports}\nmod kernel;\nmod joined;\nmod detached;\nmod parcel;\nmod waits;\nmod watches;\nmod dispatch;\n{before}{label}{behind}{main}")
         .replace("Channel<Label>", "Net<Label>")
         .replace("{Channel, ", "{")
         .replace("struct Ready;", "#[derive(Serialize, Deserialize)]\nstruct Ready;")
@@ -153,8 +153,24 @@ fn blocks_that_no_other_test_runs_compile() {
 /// The chapters on choices among peers and on interrupts, with what they leave out.
 fn write_choices(package: &Package) {
     let chapter = document("rumpsteak-runtime/guide/interrupts.md");
-    let [patience, race, wish, drain] = &codes(&chapter)[..] else { panic!("four blocks") };
+    let [patience, race, wish, drain, watched, until] = &codes(&chapter)[..] else {
+        panic!("six blocks")
+    };
     package.write("protocols/patience.scr", patience);
+    package.write("protocols/watched.scr", watched);
+    let (busy, statements) = until.split_once("\n\n").unwrap();
+    package.write(
+        "src/watches.rs",
+        &format!(
+            "#![allow(unused, unused_must_use)]\n\
+             use rumpsteak_runtime::{{Result, session, states::{{AnyPeer, Race, Until}}}};\n\
+             rumpsteak_runtime::protocol!(Watched);\nuse watched::{{Answer, C, Cancel, Question, S, Thanks, Timeout}};\n{busy}\
+             #[session] enum Answered {{ Thanks(Thanks, End), Cancel(Cancel, Send<C, Cancel, End>) }}\n\
+             #[session] enum Draining {{\n    Question(Question, Branch<C, Self>),\n    \
+             Thanks(Thanks, Branch<C, Self>),\n    Timeout(Timeout, End),\n    Cancel(Cancel, End),\n}}\n\
+             async fn works(s: Race<'_, S, AnyPeer, Busy<'_, S>>, work: impl Future<Output = Option<i32>>) -> Result<()> {{\n{statements}Ok(()) }}\n"
+        ),
+    );
     let (waiting, statements) = race.split_once("\n\n").unwrap();
     package.write(
         "src/waits.rs",
@@ -300,6 +316,7 @@ rumpsteak-runtime/guide/generated.md, Testing: rust,ignore        generated_role
 rumpsteak-runtime/guide/interrupts.md: rust,ignore    blocks_that_no_other_test_runs_compile
 rumpsteak-runtime/guide/interrupts.md: rust,ignore    blocks_that_no_other_test_runs_compile
 rumpsteak-runtime/guide/interrupts.md, What crosses: rust,ignore  blocks_that_no_other_test_runs_compile
+rumpsteak-runtime/guide/interrupts.md, Several that may interrupt: rust,ignore blocks_that_no_other_test_runs_compile
 rumpsteak-runtime/guide/peers.md, Sending to whom you like: rust,ignore           blocks_that_no_other_test_runs_compile
 rumpsteak-runtime/net/guide/delegation.md, Within a process: rust,ignore          blocks_that_no_other_test_runs_compile
 rumpsteak-runtime/net/guide/delegation.md, To another host: rust,ignore           blocks_that_no_other_test_runs_compile

@@ -7,6 +7,7 @@ mod explain;
 mod gate;
 mod generate;
 mod harness;
+mod interrupters;
 mod manners;
 mod mistakes;
 mod patterns;

@@ -1,0 +1,233 @@
+//! A block that two roles may interrupt: the client cancels while the server works, and the server
+//! gives up. Generated and run in every order, and written by hand.
+
+use super::harness::Package;
+
+const PROTOCOL: &str = "global protocol Watched(role c, role s) {
+  interruptible {
+    question(i32) from c to s;
+    answer(i32) from s to c;
+    thanks() from c to s;
+  } with { cancel() by c; timeout() by s; }
+}
+";
+
+fn package(name: &str) -> Package {
+    let package = Package::empty(name);
+    package.write(
+        "build.rs",
+        "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::configure().protocols(\"protocols\").generate().verify().map(drop) }\n",
+    );
+    package.write("protocols/watched.scr", PROTOCOL);
+    package
+}
+
+/// Both sides return who has interrupted.
+const GENERATED: &str = r#"
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::future::{pending, poll_fn, ready};
+use std::rc::Rc;
+use std::task::Poll;
+
+use rumpsteak_runtime::states::{Raced, Until};
+use rumpsteak_runtime::{Result, protocol, testing, try_run};
+
+protocol!(Watched);
+use watched::*;
+
+/// How the block ends.
+type Outcome = &'static str;
+
+/// Lets others go first.
+async fn pause() {
+    let mut is_over = false;
+    poll_fn(|context| {
+        context.waker().wake_by_ref();
+        if std::mem::replace(&mut is_over, true) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+async fn client(role: &mut C, is_patient: bool) -> Result<Outcome> {
+    try_run(role, async |s: CSession<'_>| {
+        let s = match s.race(ready(Question(20))).await? {
+            Raced::Sent(s) => s,
+            Raced::Heard(CCancelOrTimeout::Timeout(Timeout, s)) => {
+                return Ok(("server", s.send(Timeout).await?));
+            }
+        };
+        let patience = async {
+            if is_patient {
+                pending::<()>().await;
+            }
+            pause().await;
+            Cancel
+        };
+        let mut s = match s.race(patience).await? {
+            Raced::Sent(s) => s,
+            Raced::Heard(CCancelOrTimeoutAfterQuestion::Answer(Answer(21), s)) => {
+                return Ok(("nobody", s.select(Thanks).await?));
+            }
+            Raced::Heard(CCancelOrTimeoutAfterQuestion::Answer(_, _)) => panic!("another answer"),
+            Raced::Heard(CCancelOrTimeoutAfterQuestion::Timeout(Timeout, s)) => {
+                return Ok(("server", s.send(Timeout).await?));
+            }
+        };
+        loop {
+            s = match s.branch().await? {
+                CAnswerOrCancel::Answer(Answer(_), s) => s,
+                CAnswerOrCancel::Cancel(Cancel, end) => return Ok(("client", end)),
+                CAnswerOrCancel::Timeout(Timeout, end) => return Ok(("both", end)),
+            };
+        }
+    })
+    .await
+}
+
+/// `work` is what it comes to, if it does before the time is over; it never is where `is_patient`.
+async fn server(role: &mut S, work: Option<i32>, is_patient: bool) -> Result<Outcome> {
+    try_run(role, async |s: SSession<'_>| {
+        let s = match s.race(pending::<Timeout>()).await? {
+            Raced::Heard(SCancelOrTimeout::Question(Question(_), s)) => s,
+            Raced::Heard(SCancelOrTimeout::Cancel(Cancel, s)) => {
+                return Ok(("client", s.send(Cancel).await?));
+            }
+            Raced::Sent(_) => panic!("the time is over too soon"),
+        };
+        let wish = async {
+            if work.is_none() && is_patient {
+                pending::<()>().await;
+            }
+            work
+        };
+        let mut s = match s.until(wish).await? {
+            Until::Wished(Some(answer), s) => {
+                return Ok(match s.select(Answer(answer)).await?.branch().await? {
+                    SCancelOrThanks::Thanks(Thanks, end) => ("nobody", end),
+                    SCancelOrThanks::Cancel(Cancel, s) => ("client", s.send(Cancel).await?),
+                });
+            }
+            Until::Wished(None, s) => {
+                pause().await;
+                s.select(Timeout).await?
+            }
+            Until::Heard(SCancelOrTimeoutAfterQuestion::Cancel(Cancel, s)) => {
+                return Ok(("client", s.send(Cancel).await?));
+            }
+        };
+        loop {
+            s = match s.branch().await? {
+                SQuestionOrThanks::Question(_, s) => s,
+                SQuestionOrThanks::Thanks(_, s) => s,
+                SQuestionOrThanks::Timeout(Timeout, end) => return Ok(("server", end)),
+                SQuestionOrThanks::Cancel(Cancel, end) => return Ok(("both", end)),
+            };
+        }
+    })
+    .await
+}
+
+/// What both say, in all orders.
+fn outcomes(client_is_patient: bool, work: Option<i32>, server_is_patient: bool) -> BTreeSet<Outcome> {
+    let all = Rc::new(RefCell::new(BTreeSet::new()));
+    let explored = testing::explore(|processes| {
+        let Roles { mut c, mut s } = Roles::default();
+        let said = Rc::new(RefCell::new(None));
+        let agree = {
+            let all = all.clone();
+            move |outcome: Outcome| {
+                let before = said.replace(Some(outcome));
+                assert!(before.is_none_or(|before| before == outcome), "{before:?} and {outcome}");
+                all.borrow_mut().insert(outcome);
+            }
+        };
+        let too = agree.clone();
+        processes.add("c", async move { client(&mut c, client_is_patient).await.map(agree) });
+        processes.add("s", async move {
+            server(&mut s, work, server_is_patient).await.map(too)
+        });
+    });
+    assert!(explored.is_complete);
+    all.take()
+}
+
+fn main() {
+    println!("none {:?}", outcomes(true, Some(21), true));
+    println!("client {:?}", outcomes(false, None, true));
+    println!("server {:?}", outcomes(true, None, false));
+    println!("both {:?}", outcomes(false, None, false));
+    println!("late {:?}", outcomes(false, Some(21), true));
+}
+"#;
+
+#[test]
+fn interrupts_cross_and_both_sides_learn_of_the_same() {
+    let package = package("interrupters-generated");
+    package.write("src/main.rs", GENERATED);
+    let (succeeds, printed, said) = package.run("run");
+    assert!(succeeds, "{said}");
+    assert_eq!(
+        printed,
+        "none {\"nobody\"}\nclient {\"client\"}\nserver {\"server\"}\n\
+         both {\"both\", \"client\", \"server\"}\nlate {\"client\", \"nobody\"}\n"
+    );
+}
+
+const BY_HAND: &str = "
+#![allow(dead_code)]
+use rumpsteak_runtime::{protocol, session};
+
+protocol!(Watched);
+use watched::*;
+
+#[session(C)] type Client = Race<Begin>;
+#[session] enum Begin {
+    Question(Send<S, Question, Race<Patience>>),
+    Cancel(Send<S, Cancel, Drain>),
+    Timeout(Receive<S, Timeout, Send<S, Timeout, End>>),
+}
+#[session] enum Patience {
+    Answer(Receive<S, Answer, Select<S, After>>),
+    Cancel(Send<S, Cancel, Drain>),
+    Timeout(Receive<S, Timeout, Send<S, Timeout, End>>),
+}
+#[session] enum After { Thanks(Thanks, End), Cancel(Cancel, Drain) }
+#[session] type Drain = Branch<S, Drained>;
+#[session] enum Drained { Answer(Answer, Drain), Cancel(Cancel, End), Timeout(Timeout, End) }
+";
+
+#[test]
+fn by_hand_it_passes_and_what_is_unsafe_is_refused_at_its_token() {
+    let package = package("interrupters-by-hand");
+    package.write("src/lib.rs", BY_HAND);
+    package.check(&[]).passes();
+    for (from, to, token, says) in [
+        // Its own interrupt need not come back: that of the other one may have crossed it.
+        (
+            "Cancel(Cancel, End), Timeout(Timeout, End) }",
+            "Cancel(Cancel, End) }",
+            "Branch",
+            "timeout",
+        ),
+        // Who gives way says so.
+        (
+            "Drain>),\n    Timeout(Receive<S, Timeout, Send<S, Timeout, End>>),\n}\n#[session] enum After",
+            "Drain>),\n    Timeout(Receive<S, Timeout, End>),\n}\n#[session] enum After",
+            "End",
+            "s waits for",
+        ),
+        // Nobody is deaf to an interrupt.
+        (
+            "type Client = Race<Begin>",
+            "type Client = Send<S, Question, Receive<S, Answer, Send<S, Thanks, End>>>",
+            "Receive",
+            "timeout",
+        ),
+    ] {
+        package.write("src/lib.rs", BY_HAND);
+        package.edit("src/lib.rs", from, to);
+        let outcome = package.check(&[]);
+        outcome.error().is_at("src/lib.rs", token).says("the shortest run that").says(says);
+    }
+}
