@@ -83,6 +83,9 @@ fn every_machine_reads_back() {
         let states = [builder.add_state(), builder.add_state()];
         builder.add_transition(states[0], Action::send(name, name, &sorts), states[1]);
         builder.add_transition(states[1], Action::receive(name, name, &[]), states[1]);
+        // As Scribble has it: `() from a to b;`.
+        builder.add_transition(states[1], Action::receive(name, "", &[]), states[0]);
+        builder.add_transition(states[1], Action::receive(name, "", &sorts), states[0]);
         let fsm = builder.build(states[0]);
         let text = dot::print(&fsm);
         assert_eq!(dot::parse(&text).as_deref(), Ok(&[fsm][..]), "{text}");

@@ -13,12 +13,14 @@ pub(super) const ON_DEMAND: &str = "on demand";
 /// `text` are the label's characters with their places in the source, `span` is the whole label.
 ///
 /// ```text
-/// action  ::= name ("!" | "?") name [ "(" [ payload { "," payload } [","] ] ")" ]
+/// action  ::= name ("!" | "?") ( name [ carried ] | carried )
+/// carried ::= "(" [ payload { "," payload } [","] ] ")"
 /// payload ::= [ name ":" ] sort
 /// ```
 ///
-/// A name has no blanks; a sort is any text whose brackets match. A backslash makes the next
-/// character ordinary. No recursion: brackets are counted.
+/// A name has no blanks, and a message may have none, as in Scribble: `s!()`. A sort is any text
+/// whose brackets match. A backslash makes the next character ordinary. No recursion: brackets are
+/// counted.
 pub(super) fn parse(text: &[(usize, char)], span: Range<usize>) -> Result<Action, SpannedMessage> {
     let end = match text.last() {
         Some(&(position, c)) => position + c.len_utf8(),
@@ -34,7 +36,10 @@ pub(super) fn parse(text: &[(usize, char)], span: Range<usize>) -> Result<Action
         _ => return Err(reader.problem("expected `!` or `?` after the peer, as in `s!ready`")),
     };
     reader.at += 1;
-    let label = reader.name("the message, as in `s!ready`")?;
+    let label = match reader.peek() {
+        Some('(') => String::new(),
+        _ => reader.name("the message, as in `s!ready`")?,
+    };
     let payload = match reader.peek() {
         Some('(') => reader.payload()?,
         _ => vec![],

@@ -17,8 +17,8 @@
 //! graphs, subgraphs, an edge without a label, a digraph without a name or a node.
 //!
 //! A backslash in an action makes the next character part of the name (`a\!b!x` sends `x` to the
-//! role `a!b`), on top of DOT's own escapes inside quotes, so that every machine whose names are
-//! not empty can be printed and read back. [`print()`] writes such names so.
+//! role `a!b`), on top of DOT's own escapes inside quotes, so that every machine whose roles
+//! have names can be printed and read back. [`print()`] writes such names so.
 
 mod action;
 mod lexer;

@@ -20,7 +20,7 @@ use crate::machine::{Action, Fsm, Sort};
 /// assert_eq!(text, "digraph k {\n  0;\n  1;\n  0 -> 1 [label=\"s!ready(i32)\"];\n}\n");
 /// ```
 ///
-/// A machine with an empty name is printed, but not accepted by `parse`.
+/// A machine that names an empty role is printed, but not accepted by `parse`.
 pub fn print(fsm: &Fsm) -> String {
     let mut bytes = vec![];
     {
@@ -81,7 +81,7 @@ fn graph_name(role: &str) -> String {
 fn print_action(Action { peer, direction, message }: &Action) -> String {
     let payload: Vec<String> = message.payload.iter().map(|s| sort(s.as_str())).collect();
     let mut text = format!("{}{direction}{}", name(peer.as_str()), name(message.label.as_str()));
-    if !payload.is_empty() {
+    if !payload.is_empty() || message.label.as_str().is_empty() {
         text.push_str(&format!("({})", payload.join(", ")));
     }
     text
