@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use rumpsteak_contract::name::camel;
 use rumpsteak_fsm::Fsm;
+use rumpsteak_scribble::{Projection, Protocol};
 
 use crate::analysis::{Analysis, Summary, unreadable};
 use crate::codegen::{self, Generator};
 use crate::configuration::Configuration;
-use crate::fault::Origin;
+use crate::fault::{Cause, Origin};
 use crate::judge::inclusions;
-use crate::protocols::Protocols;
+use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::source::package_root::PackageRoot;
 use crate::source::{cargo_targets, text_file};
 
@@ -22,7 +23,7 @@ pub use crate::gravity::Gravity;
 pub use crate::named_text::NamedText;
 pub use crate::outcome::findings::Told;
 pub use crate::protocols::gravest;
-pub use crate::protocols::scr_module::ScrModule;
+pub use crate::protocols::scr_module::{ScrModule, root_of};
 use crate::report::build_report::Report;
 pub use crate::report::code::explanations;
 pub use crate::report::comparison::{
@@ -68,6 +69,27 @@ pub fn optimised_items(fsm: &Fsm, number: usize) -> Option<String> {
     codegen::session_items(fsm, &base)
 }
 
+/// Why no code can be generated of a protocol of this module, if none can.
+#[must_use]
+pub fn unwritable(
+    module: &ScrModule,
+    protocol: &Protocol,
+    projections: &[Projection],
+) -> Option<Told> {
+    let loaded = Loaded::new(0, protocol.clone(), projections.to_vec());
+    let file = ScrFile {
+        path: PathBuf::new(),
+        texts: module.texts.clone(),
+        modules: module.modules.clone(),
+        diagnostics: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let protocols =
+        Protocols { files: vec![file], protocols: vec![loaded], ..Protocols::default() };
+    let cause = codegen::unwritable(&protocols.protocols[0], &protocols.files[0])?;
+    Some(wording::told(&cause, None, &protocols))
+}
+
 impl Configuration {
     /// Where the protocols are.
     #[must_use]
@@ -108,17 +130,24 @@ impl Configuration {
             return Err(report);
         }
         let generator = Generator::new(&protocols, &base, true);
-        let code = generator.all().map(|(protocol, generated)| {
-            let problems = inclusions::problems(&generated, &protocols, &self);
-            let problems = problems.iter();
-            Code {
-                protocol: protocol.to_owned(),
-                text: generated.file.as_ref().map(|file| file.text.clone()),
-                problems: problems
-                    .map(|(cause, _)| wording::told(cause, None, &protocols))
-                    .collect(),
-            }
-        });
+        let code =
+            generator.all().zip(&protocols.protocols).map(|((name, generated), protocol)| {
+                let problems = inclusions::problems(&generated, &protocols, &self);
+                let mut problems: Vec<Cause> =
+                    problems.into_iter().map(|(cause, _)| cause).collect();
+                if problems.is_empty() {
+                    let limits = &self.limits.verifier;
+                    problems.extend(inclusions::next_session(&generated, protocol, limits));
+                }
+                let problems = problems.iter();
+                Code {
+                    protocol: name.to_owned(),
+                    text: generated.file.as_ref().map(|file| file.text.clone()),
+                    problems: problems
+                        .map(|cause| wording::told(cause, None, &protocols))
+                        .collect(),
+                }
+            });
         Ok(code.collect())
     }
 

@@ -73,7 +73,7 @@ pub(crate) enum Cause {
     NotLive { name: String, protocol: usize, reason: String },
     /// The roles are not known to be safe if one begins the next session while others are still in
     /// the last one.
-    NotAgain { name: String, found: Result<Box<Run>, Limit> },
+    NotAgain { who: String, found: Result<Box<Run>, Limit> },
     /// What a role names as its message type is none.
     NoMessage { path: String },
     /// A label of the role has this name, and arguments.

@@ -4,14 +4,18 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use rumpsteak_build::command::{NamedText, Notice, list, meant};
+use rumpsteak_build::command::{NEXT_SESSION, NamedText, Notice, list, meant, shortest};
 use rumpsteak_fsm::text::{self, Form};
-use rumpsteak_fsm::{Defect, Fsm, Role, Run, TransitionId};
-use rumpsteak_scribble::Projection;
+use rumpsteak_fsm::verify::again;
+use rumpsteak_fsm::{Defect, Fsm, Limits, Role, Run, System, TransitionId, Verdict};
+use rumpsteak_scribble::{Projection, Protocol};
+use serde_json::Value;
 
 use crate::input::Reader;
+use crate::json::{self, Answer};
 use crate::modules::{self, Module};
 use crate::options::Scribble;
+use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
 /// A machine, and where it was written.
@@ -125,6 +129,45 @@ pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> V
         Machine { file: module.name().to_owned(), places: places.collect(), fsm: projection.fsm }
     };
     projections.into_iter().map(machine).collect()
+}
+
+/// Why the build refuses the sessions of a protocol, if it does: a role may not begin its next one
+/// while others are in this one.
+#[derive(Debug)]
+pub(crate) struct NextSession {
+    pub(crate) outcome: Outcome,
+    pub(crate) notice: Notice,
+    pub(crate) verdict: Value,
+}
+
+impl NextSession {
+    /// Judges the projections onto all roles of a protocol.
+    pub(crate) fn of(protocol: &Protocol, machines: &[Machine], limits: &Limits) -> Option<Self> {
+        if protocol.repeats() {
+            return None;
+        }
+        let fsms = machines.iter().map(|machine| machine.fsm.clone());
+        let [wrong, help] = NEXT_SESSION;
+        let error = |reason: String| {
+            Notice::error(format!("a role of `{}` {wrong}: {reason}", protocol.name()))
+                .with_code(Some("V0504"))
+                .help(help)
+        };
+        let (outcome, notice, mut verdict) =
+            match again::follow(&System::new(fsms.collect()).ok()?, limits) {
+                Verdict::Safe(()) => return None,
+                Verdict::Unsafe(run) => {
+                    let notice = mark_waits(error(run.failure.to_string()), machines, &run);
+                    (Outcome::Fails, notice.remark(shortest(&run)), json::unsafe_run(&run))
+                }
+                Verdict::Undecided(limit) => {
+                    let verdict = Answer::limited(limit).object(Outcome::Undecided);
+                    (Outcome::Undecided, error(format!("undecided, because {limit}")), verdict)
+                }
+            };
+        verdict["reason"] = notice.message.as_str().into();
+        Some(Self { outcome, notice, verdict })
+    }
 }
 
 /// The name of a form in a sentence.

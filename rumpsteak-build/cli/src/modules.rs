@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rumpsteak_build::command::{NamedText, Notice, ScrModule, gravest, list, meant};
+use rumpsteak_build::command::{NamedText, Notice, ScrModule, gravest, list, meant, root_of};
 use rumpsteak_scribble::{Diagnostic, Limits, Protocol, Span, file_of_module, parse};
 
 use crate::input::Reader;
@@ -92,19 +92,6 @@ fn place_of(path: &Path) -> Option<PathBuf> {
         Ok(place) if name(&place) == name(path) => Some(place),
         _ => Some(std::path::absolute(path).unwrap_or_else(|_| path.to_owned())),
     }
-}
-
-/// The folder below which a module called `shop.Orders` is at `path`, if its path ends in
-/// `shop/Orders.scr`.
-fn root_of(path: &Path, module: &str) -> Option<PathBuf> {
-    let mut folder = path.with_extension("");
-    for part in module.rsplit('.') {
-        if folder.file_name()?.to_str()? != part {
-            return None;
-        }
-        folder.pop();
-    }
-    Some(folder)
 }
 
 impl Module {

@@ -128,10 +128,7 @@ impl<'a> Generator<'a> {
                 let path = format!("rumpsteak/{}.rs", self.file_name(position, choices));
                 generated.file = Some(Rc::new(GeneratedFile { path, text }));
             }
-            Err(reason) => {
-                let protocol = protocol.name().to_owned();
-                generated.unwritable = Some(Cause::Unwritable { protocol, reason });
-            }
+            Err(cause) => generated.unwritable = Some(cause),
         }
         generated
     }
@@ -160,12 +157,27 @@ impl<'a> Generator<'a> {
     }
 }
 
+/// Why a protocol has no code as it is written, if it has none.
+pub(crate) fn unwritable(protocol: &Loaded, file: &ScrFile) -> Option<Cause> {
+    code(protocol, file, &[], &Choices::default()).err()
+}
+
 /// The code of a protocol, where `machines` are generated instead of projections.
 ///
 /// # Errors
 ///
 /// What cannot be said in Rust, and what to do about it.
 fn code(
+    protocol: &Loaded,
+    file: &ScrFile,
+    machines: &[Machine],
+    choices: &Choices,
+) -> Result<String, Cause> {
+    let written = write(protocol, file, machines, choices);
+    written.map_err(|reason| Cause::Unwritable { protocol: protocol.name().to_owned(), reason })
+}
+
+fn write(
     protocol: &Loaded,
     file: &ScrFile,
     machines: &[Machine],
@@ -188,7 +200,7 @@ fn code(
         let written = Written { projection, annotated: &annotated };
         let written = machine.is_none().then_some(written);
         let items = session::items(fsm, &format!("{base}Session"), base, &mut names, written)
-            .map_err(|error| unwritable(protocol, role, &error))?;
+            .map_err(|error| no_session(protocol, role, &error))?;
         for (index, item) in items.iter().enumerate() {
             let root = (index == 0).then_some((fsm, machine));
             print_item(&mut sessions, item, root, &names.roles[role], &items[0], &names);
@@ -221,7 +233,7 @@ pub(crate) fn is_untouched(text: &str) -> bool {
     parts().is_some_and(|(stamped, body)| stamp(body) == stamped)
 }
 
-fn unwritable(protocol: &Loaded, role: usize, error: &Unwritable) -> String {
+fn no_session(protocol: &Loaded, role: usize, error: &Unwritable) -> String {
     let role = protocol.role_at(role);
     match error {
         Unwritable::Defect(defect) => format!(

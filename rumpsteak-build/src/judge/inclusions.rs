@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rumpsteak_fsm::Fsm;
 use rumpsteak_fsm::subtype::Refusal;
+use rumpsteak_fsm::verify::again;
+use rumpsteak_fsm::{Fsm, Limits, System, Verdict};
 use syn::ext::IdentExt as _;
 
 use crate::codegen::Generated;
@@ -17,7 +18,7 @@ use crate::configuration::Configuration;
 use crate::fault::{Cause, MachineProblem, Note, Subject};
 use crate::judge::judgement::ClosedSystem;
 use crate::judge::subtype;
-use crate::protocols::Protocols;
+use crate::protocols::{Loaded, Protocols};
 use crate::source::crate_tree::Inclusion;
 
 /// What is wrong with the code of a protocol. With it, for a machine that its projection refuses or
@@ -64,6 +65,28 @@ pub(crate) fn problems(
         problems.extend(generated.unwritable.clone().map(|cause| (cause, None)));
     }
     problems
+}
+
+/// What is wrong with the sessions of the code if they follow one another.
+pub(crate) fn next_session(
+    generated: &Generated,
+    protocol: &Loaded,
+    limits: &Limits,
+) -> Option<Cause> {
+    if generated.machines.is_empty() && protocol.protocol.repeats() {
+        return None;
+    }
+    let machines = (0..).zip(&protocol.projections).map(|(role, projection)| {
+        let mut own = generated.machines.iter().filter(|machine| machine.linked.role == role);
+        let fsm = own.next().map_or(&projection.fsm, |machine| &machine.fsm).clone();
+        fsm.on_demand(projection.fsm.is_on_demand())
+    });
+    let found = match again::follow(&System::new(machines.collect()).ok()?, limits) {
+        Verdict::Safe(()) => return None,
+        Verdict::Unsafe(run) => Ok(run),
+        Verdict::Undecided(limit) => Err(limit),
+    };
+    Some(Cause::NotAgain { who: format!("a role of `{}`", protocol.name()), found })
 }
 
 fn machine(

@@ -430,7 +430,8 @@ impl<'a> Judge<'a> {
                 Cause::Unjudged { subject: Box::new(subject()), error }
             }
             CombinedFault::NotAgain(found) => {
-                Cause::NotAgain { name: tree.item(id).name.clone(), found }
+                let who = format!("a role that plays with `{}`", tree.item(id).name);
+                Cause::NotAgain { who, found }
             }
             CombinedFault::Combinations(reason) => {
                 Cause::UndecidedSystem { set: tree.item(id).name.clone(), reason }

@@ -15,10 +15,10 @@ use rumpsteak_contract::verdict::stamp;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
-    Code, Diagnostic, Limits, Modules, Projection, Protocol, SourceId, file_of_module,
+    Code, Diagnostic, Limits, Modules, Projection, Protocol, SourceId, file_of_module, parse,
 };
 
-use self::scr_module::ScrModule;
+use self::scr_module::{ScrModule, root_of};
 use crate::gravity::Gravity;
 use crate::named_text::NamedText;
 use crate::source::package_root::PackageRoot;
@@ -94,7 +94,7 @@ impl Protocols {
     /// folder.
     ///
     /// `import shop.Base;` means the file `shop/Base.scr` below the path that the importing file
-    /// was found by.
+    /// was found by, or below the folder in which the path of that file is its own name.
     pub(crate) fn load(base: &PackageRoot, paths: &[PathBuf], limits: &Limits) -> Self {
         let mut loaded = Self::default();
         let mut files: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
@@ -165,16 +165,24 @@ impl Protocols {
         limits: &Limits,
     ) {
         let mut read = BTreeMap::from([(path.to_owned(), stamp(&text.text))]);
+        let text = Arc::new(text);
         let find = |name: &str| {
-            let path = imports.join(file_of_module(name));
-            let text = text_file::read(&path).ok()?;
-            read.insert(path.clone(), stamp(&text));
-            let text = NamedText::new(base.show(&path), text);
+            let place = file_of_module(name);
+            let mut found = imports.join(&place);
+            if !found.is_file()
+                && let Some(header) = parse(&text.text).module.header
+                && let Some(root) = root_of(path, header.as_str())
+            {
+                found = root.join(place);
+            }
+            let text = text_file::read(&found).ok()?;
+            read.insert(found.clone(), stamp(&text));
+            let text = NamedText::new(base.show(&found), text);
             Some(Arc::new(text))
         };
         // The path is absolute: `PackageRoot::join` has made it so.
         let ScrModule { texts, modules, protocols, mut diagnostics, warnings } =
-            ScrModule::load(Arc::new(text), Some(path), limits, find);
+            ScrModule::load(Arc::clone(&text), Some(path), limits, find);
         self.looked_at.extend(read.keys().cloned());
         self.texts.extend(read);
         let file = self.files.len();
@@ -184,20 +192,7 @@ impl Protocols {
                 diagnostics.extend(errors);
                 Vec::new()
             });
-            let mut messages: BTreeMap<String, BTreeSet<Message>> = BTreeMap::new();
-            for projection in &projections {
-                for transition in projection.fsm.transitions() {
-                    let message = &transition.action.message;
-                    let of_label = messages.entry(message.label.to_string()).or_default();
-                    of_label.insert(message.clone());
-                }
-            }
-            let mut labels: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-            for label in messages.keys() {
-                let alike = labels.entry(name::normalise(label)).or_default();
-                alike.insert(label.clone());
-            }
-            usable.push(Loaded { file, protocol, projections, messages, labels });
+            usable.push(Loaded::new(file, protocol, projections));
         }
         diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
         diagnostics.dedup();
@@ -293,6 +288,24 @@ impl ScrFile {
 }
 
 impl Loaded {
+    /// A protocol of the file at this position.
+    pub(crate) fn new(file: usize, protocol: Protocol, projections: Vec<Projection>) -> Self {
+        let mut messages: BTreeMap<String, BTreeSet<Message>> = BTreeMap::new();
+        for projection in &projections {
+            for transition in projection.fsm.transitions() {
+                let message = &transition.action.message;
+                let of_label = messages.entry(message.label.to_string()).or_default();
+                of_label.insert(message.clone());
+            }
+        }
+        let mut labels: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for label in messages.keys() {
+            let alike = labels.entry(name::normalise(label)).or_default();
+            alike.insert(label.clone());
+        }
+        Self { file, protocol, projections, messages, labels }
+    }
+
     pub(crate) fn name(&self) -> &str {
         self.protocol.name().as_str()
     }

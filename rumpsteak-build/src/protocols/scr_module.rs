@@ -1,7 +1,7 @@
 //! A Scribble module with its imports, read and checked: the one loader of the build and the
 //! command, which differ in where they look for imports.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Protocol};
@@ -67,4 +67,18 @@ impl ScrModule {
         }
         Self { texts, modules, protocols: checked.protocols, diagnostics, warnings }
     }
+}
+
+/// The folder below which a module called `shop.Orders` is at `path`, if its path ends in
+/// `shop/Orders.scr`.
+#[must_use]
+pub fn root_of(path: &Path, module: &str) -> Option<PathBuf> {
+    let mut folder = path.with_extension("");
+    for part in module.rsplit('.') {
+        if folder.file_name()?.to_str()? != part {
+            return None;
+        }
+        folder.pop();
+    }
+    Some(folder)
 }

@@ -103,13 +103,13 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                  `Liveness::Fair`"
             )
         }
-        Cause::NotAgain { name, found } => {
+        Cause::NotAgain { who, found } => {
             let reason = match found {
                 Ok(run) => format!("{}\n\nnote: {}", run.failure, shortest(run)),
                 Err(limit) => format!("undecided, because {limit}"),
             };
             let [wrong, help] = NEXT_SESSION;
-            format!("a role that plays with `{name}` {wrong}: {reason}\n\nhelp: {help}")
+            format!("{who} {wrong}: {reason}\n\nhelp: {help}")
         }
         Cause::NoMessage { path } => {
             format!("`{path}` is no message type\n\nhelp: put `#[derive(Message)]` on it")

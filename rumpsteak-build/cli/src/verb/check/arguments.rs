@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 /// Checks protocol files, or without files the package in this folder
 #[derive(Debug, Args)]
 #[command(after_help = "\
-With files: syntax, well-formedness, the projection onto each role, and that the projections are safe together.
+With files: syntax, well-formedness, the projection onto each role, and that the projections are safe together and in one
+session after the other.
 Without files: what the build script does for the package in this folder, without building it.")]
 pub(crate) struct Arguments {
     /// Scribble files; `-` is standard input

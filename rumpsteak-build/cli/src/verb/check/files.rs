@@ -1,9 +1,9 @@
-//! `check FILE.scr…`: syntax, well-formedness, every projection, and the projections together.
+//! `check FILE.scr…`: syntax, well-formedness, every projection, the projections together, and
+//! their sessions one after the other.
 
-use rumpsteak_build::command::{NEXT_SESSION, Notice, count, shortest, split_way_out, visible};
+use rumpsteak_build::command::{Notice, count, shortest, split_way_out, unwritable, visible};
 use rumpsteak_fsm::run::Run;
 use rumpsteak_fsm::system::{EveryRun, Exploration, System, explore, live_in_every_run};
-use rumpsteak_fsm::verify::again;
 use rumpsteak_fsm::{Limit, Limits, Verdict, kmc};
 use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::arguments::{Arguments, Form, Liveness};
 use crate::input::Reader;
 use crate::json::{self, Answer};
-use crate::machines::{Machine, mark_waits, of_projections};
+use crate::machines::{Machine, NextSession, mark_waits, of_projections};
 use crate::modules::{self, Module};
 use crate::options::raise;
 use crate::outcome::Outcome;
@@ -79,6 +79,7 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         }
     };
 
+    let unwritable = unwritable(&module.contents, protocol, &projections);
     let machines = of_projections(module, projections);
     let fsms = machines.iter().map(|machine| machine.fsm.clone());
     let system = match System::new(fsms.collect()) {
@@ -111,10 +112,13 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         Some(_) => EveryRun::default(),
         None => live_in_every_run(&system, || exploration.clone(), &for_liveness),
     };
-    let judged = Judged { module, protocol, machines, exploration, kmc, live };
+    let judged = Judged { module, protocol, machines, exploration, kmc, live, limits };
     let outcome = judged.tell(output);
-    if outcome == Outcome::Holds && !protocol.repeats() {
-        judged.one_after_the_other(&system, &limits, output);
+    // Whoever writes the sessions by hand can say more than generated code.
+    if let Some(told) = unwritable.filter(|_| outcome == Outcome::Holds) {
+        let (message, rest) = told.text.split_once("\n\n").unwrap_or((&told.text, ""));
+        let note = Notice::note(message).with_code(told.code);
+        output.report(&note.maybe_help(rest.strip_prefix("help: ")));
     }
     outcome
 }
@@ -129,11 +133,12 @@ struct Judged<'a> {
     kmc: Option<kmc::Verdict>,
     /// Whether each role is served in every run.
     live: EveryRun,
+    limits: Limits,
 }
 
 impl Judged<'_> {
     fn tell(&self, output: &mut Output<'_>) -> Outcome {
-        let (outcome, mut verdict, line) = match (&self.exploration.verdict, &self.kmc) {
+        let (mut outcome, mut verdict, mut line) = match (&self.exploration.verdict, &self.kmc) {
             (Verdict::Safe(_), _) => {
                 let bound = self.exploration.coverage.bound;
                 let configurations =
@@ -152,6 +157,12 @@ impl Judged<'_> {
             }
             (Verdict::Undecided(limit), kmc) => self.undecided(*limit, kmc.as_ref(), output),
         };
+        if outcome == Outcome::Holds
+            && let Some(next) = NextSession::of(self.protocol, &self.machines, &self.limits)
+        {
+            output.report(&next.notice);
+            (outcome, verdict, line) = (next.outcome, next.verdict, String::new());
+        }
         if let Some(run) = &self.exploration.starvation {
             let title = format!("in `{}`, {}", self.protocol.name(), run.failure);
             output.report(&self.with_run(Notice::note(title), run));
@@ -160,28 +171,6 @@ impl Judged<'_> {
         let outcome = outcome.max(self.liveness(output, &mut verdict));
         output.verdict(self.protocol, outcome, verdict, &line);
         outcome
-    }
-
-    /// Warns if a role may not begin its next session while others are in this one: the build then
-    /// refuses the sessions.
-    fn one_after_the_other(&self, system: &System, limits: &Limits, output: &mut Output<'_>) {
-        let [wrong, help] = NEXT_SESSION;
-        let warn = |reason: String| {
-            let name = self.protocol.name();
-            Notice::warning(format!("a role of `{name}` {wrong}: {reason}"))
-                .with_code(Some("V0504"))
-                .remark("the build refuses its sessions")
-                .help(help)
-        };
-        match again::follow(system, limits) {
-            Verdict::Safe(()) => {}
-            Verdict::Unsafe(run) => {
-                output.report(&self.with_run(warn(run.failure.to_string()), &run));
-            }
-            Verdict::Undecided(limit) => {
-                output.report(&warn(format!("undecided, because {limit}")));
-            }
-        }
     }
 
     /// Tells who may wait for ever.
