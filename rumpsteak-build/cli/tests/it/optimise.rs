@@ -214,6 +214,51 @@ fn all_roles_together() {
     assert_eq!(object["proposals"].as_array().unwrap().len(), 3);
 }
 
+/// `c` hears two roles at once. That costs the others nothing.
+#[test]
+fn a_role_that_cannot_be_changed_does_not_stop_the_others() {
+    const HEARS_TWO: &str = "\
+global protocol P(role a, role b, role c) {
+  rec X {
+    choice at a { l() from a to b; x() from a to c; } or { r() from a to b; y() from b to c; }
+    ok() from c to a;
+    go() from b to a;
+    continue X;
+  }
+}
+";
+    let folder = Folder::new("optimise_each").with("p.scr", HEARS_TWO);
+    let by_hand = "no other order of `c` is tried: state 0 chooses between the peers `a` and `b`; write another order by hand: the build judges \
+                   it together with all other roles\n";
+    let run = folder.call("optimise p.scr --all-roles --format dot").exits(0);
+    begins(&run.stderr, "all roles of `P` together: ");
+    says(&run.stderr, by_hand);
+    begins(&run.stdout, "digraph a {");
+    let object = folder.call("optimise p.scr --all-roles --format json").exits(0).json();
+    let of_role = |role: usize| {
+        let found = &object["roles"][role];
+        assert_eq!(found["role"], ["a", "b", "c"][role]);
+        (found["verdict"].as_str().unwrap(), found["reason"].is_string())
+    };
+    assert_eq!([0, 1, 2].map(of_role), [("safe", false), ("unsafe", true), ("undecided", true)]);
+
+    // With nothing that is faster, what was not tried decides about the answer.
+    const ENDS: &str = "\
+global protocol P(role a, role b, role c) {
+  choice at a { l() from a to b; x() from a to c; } or { r() from a to b; y() from b to c; }
+  bye() from c to a;
+}
+";
+    let folder = folder.with("p.scr", ENDS);
+    let run = folder.call("optimise p.scr --all-roles").exits(3);
+    begins(&run.stdout, "no faster order was found among 0 orders, which are not all\n\n");
+    says(&run.stdout, by_hand);
+    folder.call("optimise p.scr --role c").exits(3).prints(
+        "error: undecided whether another order is faster: state 0 chooses between the peers `a` and `b`\n\
+         help: write another order by hand: the build judges it together with all other roles\n\n",
+    );
+}
+
 #[test]
 fn calls_that_have_no_answer() {
     let peers = "global protocol P(role A, role B, role C) {

@@ -2,11 +2,12 @@
 
 use super::cost::{Costs, Work};
 use super::reorder::{Depends, anticipate};
-use crate::machine::{Action, Direction, Fsm, Role};
+use crate::machine::{Action, Defect, Direction, Fsm, Role};
 use crate::subtype::{InputError, Side};
+use crate::system::System;
 use crate::verdict::{Limits, Verdict};
 use crate::verify::together::{Part, together};
-use crate::verify::{VerifyError, certified};
+use crate::verify::{VerifyError, again, certified};
 
 /// How much to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +63,8 @@ pub struct Proposals {
 /// Proposes orders for `role`, the one of `machines` with this name; the others are its peers.
 ///
 /// # Errors
-/// If a machine is not directed. A certificate that is not valid is an error too; it would be a
-/// fault of this crate.
+/// If the machine of the role is not directed. A certificate that is not valid is an error too; it
+/// would be a fault of this crate.
 pub fn propose(
     machines: &[Fsm],
     role: &Role,
@@ -88,10 +89,11 @@ pub struct Together {
     pub after: u64,
     /// For each role its proposal, if it has one.
     pub proposals: Vec<Option<Proposal>>,
+    /// For each role what was found beside the proposals of the others, or why nothing was tried:
+    /// its machine is not directed.
+    pub roles: Vec<Result<Proposals, Defect>>,
     /// How many candidates were looked at.
     pub candidates: usize,
-    /// Whether there were more than [`Options::candidates`] for some role.
-    pub cut: bool,
 }
 
 /// How often all roles are gone through.
@@ -102,10 +104,11 @@ const PASSES: usize = 3;
 ///
 /// `depends` is asked for the role with this position. A subtype may take its role's place whatever
 /// the others do within the protocol, so that what is proven for each role holds for all together;
-/// where a role is not directed, each proposal is judged together with those before it.
+/// where a role is not directed, it stays as it is, and each proposal is judged together with those
+/// before it.
 ///
 /// # Errors
-/// As [`propose`].
+/// A certificate that is not valid, as [`propose`].
 pub fn propose_together(
     machines: &[Fsm],
     depends: &dyn Fn(usize, &Action, &Action) -> bool,
@@ -119,24 +122,30 @@ pub fn propose_together(
         before,
         after: before,
         proposals: vec![None; machines.len()],
+        roles: machines
+            .iter()
+            .map(|fsm| fsm.check_directed().map(|()| Proposals::default()))
+            .collect(),
         candidates: 0,
-        cut: false,
     };
     for _ in 0..PASSES {
         let start = found.after;
         for position in 0..machines.len() {
+            if found.roles[position].is_err() {
+                continue;
+            }
             let depends = |send: &Action, receive: &Action| depends(position, send, receive);
             let mut changed = current.clone();
             let proposals =
                 search(&work, &mut changed, position, machines, &depends, costs, options)?;
             found.candidates += proposals.candidates;
-            found.cut |= proposals.cut;
-            let best = proposals.proposals.into_iter().next();
+            let best = proposals.proposals.first();
             if let Some(best) = best.filter(|best| best.time < found.after) {
                 found.after = best.time;
                 current[position] = best.fsm.clone();
-                found.proposals[position] = Some(best);
+                found.proposals[position] = Some(best.clone());
             }
+            found.roles[position] = Ok(proposals);
         }
         if found.after == start {
             break;
@@ -227,7 +236,13 @@ fn judge(
     let mut parts: Vec<Part<'_>> =
         others.map(|(changed, projected)| Part::unproven(changed, projected)).collect();
     parts[position] = Part::new(fsm, &machines[position], Some(&proof));
-    Ok(match together(&parts, limits)?.verdict {
+    let mut verdict = together(&parts, limits)?.verdict;
+    if verdict.is_safe() {
+        let mut machines = changed.to_vec();
+        machines[position] = fsm.clone();
+        verdict = again::follow(&System::new(machines).map_err(VerifyError::System)?, limits);
+    }
+    Ok(match verdict {
         Verdict::Safe(()) => Verdict::Safe(pending),
         Verdict::Unsafe(_) => Verdict::Unsafe(()),
         Verdict::Undecided(limit) => Verdict::Undecided(limit),

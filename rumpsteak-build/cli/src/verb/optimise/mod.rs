@@ -8,17 +8,20 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use rumpsteak_build::command::{Notice, count, meant, optimised_items, split_way_out};
 use rumpsteak_fsm::optimise::cost::Work;
-use rumpsteak_fsm::optimise::{Costs, Options, Proposal, propose, propose_together};
+use rumpsteak_fsm::optimise::{
+    Costs, Options, Proposal, Proposals, Together, propose, propose_together,
+};
 use rumpsteak_fsm::run::{Failure, Step};
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::verify::VerifyError;
-use rumpsteak_fsm::{Action, Fsm, Limits, Role, Run};
+use rumpsteak_fsm::{Action, Defect, Fsm, Limits, Role, Run};
 use rumpsteak_scribble::{Diagnostic, Protocol};
 use serde_json::{Value, json};
 
 use self::data::Data;
 use crate::input::Reader;
 use crate::json::{self, Answer};
+use crate::machines::{NextSession, of_projections};
 use crate::modules::{self, Module};
 use crate::options::Scribble;
 use crate::outcome::Outcome;
@@ -43,7 +46,7 @@ pub(crate) struct Arguments {
     /// Whose order to change
     #[arg(long, value_name = "ROLE", required_unless_present = "all_roles")]
     role: Option<String>,
-    /// Change the orders of all roles together
+    /// Change the orders of all roles together, as far as each can be changed
     #[arg(long, conflicts_with = "role")]
     all_roles: bool,
     #[command(flatten)]
@@ -175,7 +178,12 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         let link = latencies.get(&(from.clone(), to.clone()));
         link.copied().unwrap_or(default)
     };
-    let machines: Vec<Fsm> = projections.into_iter().map(|projection| projection.fsm).collect();
+    let machines = of_projections(&module, projections);
+    if let Some(next) = NextSession::of(protocol, &machines, &Limits::default()) {
+        terminal.report(&next.notice);
+        return Ok(Reply::object(next.outcome, next.verdict));
+    }
+    let machines: Vec<Fsm> = machines.into_iter().map(|machine| machine.fsm).collect();
     let optimiser = Optimiser {
         arguments,
         protocol,
@@ -205,18 +213,40 @@ fn refuse(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) 
     Reply::object(outcome, answer.object(outcome))
 }
 
-/// The answer for a role that subtyping does not know: it waits for several peers at once.
+/// The answer where a role cannot be judged.
 fn impossible(error: &VerifyError) -> Reply {
     let text = match error {
         VerifyError::Machine(error) => error.defect.to_string(),
         error => error.to_string(),
     };
-    let notice = Notice::of_error(&format!("undecided whether another order is faster: {text}"));
+    let (text, way_out) = split_way_out(&text);
+    let help = if matches!(error, VerifyError::Machine(_)) { Some(BY_HAND) } else { way_out };
+    let notice = Notice::error(format!("undecided whether another order is faster: {text}"));
     Reply {
         outcome: Outcome::Undecided,
-        words: vec![Words::Notice(notice)],
-        object: Answer::because(split_way_out(&text).0).object(Outcome::Undecided),
+        words: vec![Words::Notice(notice.maybe_help(help))],
+        object: Answer::because(text).object(Outcome::Undecided),
     }
+}
+
+/// Who judges another order of a role that subtyping does not know.
+const BY_HAND: &str =
+    "write another order by hand: the build judges it together with all other roles";
+
+/// What it means that there is no faster order of a role, and the reason.
+fn not_faster(role: &Role, found: &Proposals) -> (Outcome, String) {
+    let tried = count(found.candidates, "order");
+    if found.cut || found.undecided > 0 {
+        return (Outcome::Undecided, not_all(&format!(" of `{role}`"), &tried));
+    }
+    let reason = match (found.candidates, found.refused) {
+        (0, _) => "it sends nothing that could come before a receive".to_owned(),
+        (_, 0) => format!("none of {tried} tried saves time"),
+        (_, refused) => {
+            format!("of {tried} tried, {refused} may not take the place of what the protocol says")
+        }
+    };
+    (Outcome::Fails, format!("no order of `{role}` is faster: {reason}"))
 }
 
 struct Optimiser<'a> {
@@ -241,21 +271,11 @@ impl Optimiser<'_> {
         let faster: Vec<&Proposal> =
             found.proposals.iter().filter(|proposal| proposal.time < found.time).collect();
         let tried = count(found.candidates, "order");
-        let (outcome, reason) = if !faster.is_empty() {
-            (Outcome::Holds, None)
-        } else if found.cut || found.undecided > 0 {
-            (Outcome::Undecided, Some(not_all(&tried)))
-        } else if found.candidates == 0 {
-            let reason = format!(
-                "no order of `{role}` is faster: it sends nothing that could come before a receive"
-            );
-            (Outcome::Fails, Some(reason))
+        let (outcome, reason) = if faster.is_empty() {
+            let (outcome, reason) = not_faster(role, &found);
+            (outcome, Some(reason))
         } else {
-            let reason = format!(
-                "no order of `{role}` is faster: of {tried} tried, {} may not take the place of what the protocol says",
-                found.refused,
-            );
-            (Outcome::Fails, Some(reason))
+            (Outcome::Holds, None)
         };
         let objects = faster.iter().zip(1..);
         let objects = objects.map(|(proposal, number)| self.object(found.time, proposal, number));
@@ -292,13 +312,15 @@ impl Optimiser<'_> {
             |position: usize, send: &_, receive: &_| self.data[position].depends(send, receive);
         let found = propose_together(&self.machines, &depends, &self.costs, &self.options)?;
         let tried = count(found.candidates, "order");
+        let roles = self.of_roles(&found);
+        let is_decided = roles.iter().all(|(_, outcome, _)| *outcome != Outcome::Undecided);
         let (outcome, reason) = if found.after < found.before {
             (Outcome::Holds, None)
-        } else if found.cut {
-            (Outcome::Undecided, Some(not_all(&tried)))
-        } else {
+        } else if is_decided {
             let reason = format!("no order of any role is faster, of {tried} tried");
             (Outcome::Fails, Some(reason))
+        } else {
+            (Outcome::Undecided, Some(not_all("", &tried)))
         };
         let system: Vec<Fsm> = self
             .machines
@@ -314,6 +336,12 @@ impl Optimiser<'_> {
             "after": found.after,
             "tried": found.candidates,
             "proposals": objects.collect::<Vec<_>>(),
+            "roles": roles
+                .iter()
+                .map(|(role, outcome, reason)| {
+                    json!({"role": role.as_str(), "verdict": outcome.verdict(), "reason": reason})
+                })
+                .collect::<Vec<_>>(),
         });
         let summary = format!(
             "all roles of `{}` together: {}, {tried} tried\n",
@@ -327,7 +355,35 @@ impl Optimiser<'_> {
             words.push(self.machine_forms(&proposal.fsm, 1));
         }
         words.extend(self.chart(&system));
-        Ok(self.reply(outcome, reason, words, more))
+        let mut reply = self.reply(outcome, reason, words, more);
+        for (number, reason) in roles.into_iter().filter_map(|(.., reason)| reason).enumerate() {
+            let apart = if number == 0 { "\n" } else { "" };
+            reply.words.push(self.arguments.say(&format!("{apart}{reason}\n")));
+        }
+        Ok(reply)
+    }
+
+    /// For each role what was found beside the others, and the reason if it has no proposal.
+    fn of_roles(&self, found: &Together) -> Vec<(Role, Outcome, Option<String>)> {
+        let roles = self.machines.iter().zip(&found.proposals).zip(&found.roles);
+        let of_role = |((fsm, proposal), found): ((&Fsm, &Option<Proposal>), &Result<_, _>)| {
+            let role = fsm.role();
+            let (outcome, reason) = match (proposal, found) {
+                (Some(_), _) => (Outcome::Holds, None),
+                (None, Ok(found)) => {
+                    let (outcome, reason) = not_faster(role, found);
+                    (outcome, Some(reason))
+                }
+                (None, Err(defect)) => {
+                    let text = Defect::to_string(defect);
+                    let why = split_way_out(&text).0;
+                    let reason = format!("no other order of `{role}` is tried: {why}; {BY_HAND}");
+                    (Outcome::Undecided, Some(reason))
+                }
+            };
+            (role.clone(), outcome, reason)
+        };
+        roles.map(of_role).collect()
     }
 
     /// The answer: the reason, if nothing is faster, or else the proposals.
@@ -420,8 +476,8 @@ impl Optimiser<'_> {
     }
 }
 
-fn not_all(tried: &str) -> String {
-    format!("no faster order was found among {tried}, which are not all")
+fn not_all(whose: &str, tried: &str) -> String {
+    format!("no faster order{whose} was found among {tried}, which are not all")
 }
 
 /// What an order rests on that the protocol does not say.
