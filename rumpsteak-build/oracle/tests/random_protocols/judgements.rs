@@ -156,6 +156,8 @@ struct Tally {
     kind: Kind,
     /// Nothing goes wrong, and all of the system was seen.
     is_safe: bool,
+    /// All of it is finite, whatever the bound on queues.
+    is_finite: bool,
     accepted: Vec<Judge>,
     alone: usize,
     fair: usize,
@@ -236,8 +238,9 @@ fn judgements_agree() {
                 *machine = kind.rewrite(machine, &mut sample.rng).unwrap_or(machine.clone());
             }
         }
-        let (is_safe, accepted) = (false, vec![]);
-        let mut tally = Tally { kind, is_safe, accepted, alone: 0, fair: 0, proposals: 0 };
+        let (is_safe, is_finite, accepted) = (false, false, vec![]);
+        let mut tally =
+            Tally { kind, is_safe, is_finite, accepted, alone: 0, fair: 0, proposals: 0 };
         let of = Written { projected: &projected, written: &written };
         let shown = |error: String| format!("{error}\n{}{of}", sample.text);
         let known = Known::of(projected.clone())?;
@@ -251,7 +254,7 @@ fn judgements_agree() {
             let plain = Written { projected: &projected, written: &projected };
             let refused = judge_package(&mut tally, &sample.text, &plain).map_err(shown)?;
             // What can be projected can be generated, and is verified as it is generated; but for
-            // the next session, of which a protocol says nothing.
+            // the next session, which `check` refuses, too.
             if let Some(refused) = refused.filter(|text| !text.contains("next session")) {
                 return Err(shown(format!("refused as it is generated: {refused}")));
             }
@@ -287,6 +290,7 @@ fn judge_written(
     };
     let known = Known::of(of.written.to_vec())?;
     tally.is_safe = known.is_safe();
+    tally.is_finite = known.report.coverage == Coverage::Complete;
     let mut refused = vec![];
     if is_each_accepted {
         let (mix, found) = judge_mix(of, &accepted, || rng.bool())?;
@@ -521,4 +525,15 @@ fn report(tallies: &[Tally]) {
         );
         assert!(accepted * 10 >= safe * 9, "{kind:?}: {accepted} of {safe}");
     }
+    let finite = || tallies.iter().filter(|tally| tally.is_safe && tally.is_finite);
+    let accepted = finite().filter(|tally| !tally.accepted.is_empty()).count();
+    let by = |judge| finite().filter(|tally| tally.accepted.contains(&judge)).count();
+    println!(
+        "{} finite safe systems, {accepted} accepted: {} together, {} by exploration, {} by k-MC",
+        finite().count(),
+        by(Judge::Together),
+        by(Judge::Exploration),
+        by(Judge::Kmc),
+    );
+    assert!(accepted * 100 >= finite().count() * 95, "{accepted} of {}", finite().count());
 }
