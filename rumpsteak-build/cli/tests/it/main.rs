@@ -1,6 +1,7 @@
 //! The real command in folders of its own: what it prints, and its exit status.
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
+mod agreement;
 mod check;
 mod command;
 mod common;
