@@ -178,10 +178,11 @@ impl Protocol {
         if diagnostics.is_empty() { Ok(projections) } else { Err(diagnostics) }
     }
 
-    /// Whether the projections are known to be safe together without being run: the protocol has
-    /// `par` or `interruptible`, and is right without them.
+    /// Whether the projections, if there are some, are known to be safe together without being run:
+    /// the protocol is right without its blocks (`par`, `interruptible`), and no role plays on
+    /// demand.
     pub fn is_safe_by_construction(&self) -> bool {
-        self.together.as_deref().is_some_and(|found| matches!(found, Ok((_, true))))
+        self.together.as_deref().is_none_or(|found| matches!(found, Ok((_, true))))
     }
 
     /// Whether roles that do what the protocol says, again and again, each as soon as it is done,

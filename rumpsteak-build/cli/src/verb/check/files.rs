@@ -153,7 +153,7 @@ impl Judged<'_> {
             (Verdict::Unsafe(run), _) => self.refused(run, output),
             (_, Some(kmc::Verdict::Unsafe(run))) => self.refused(run, output),
             (Verdict::Undecided(_), _) if self.protocol.is_safe_by_construction() => {
-                self.safe(None, "by construction: it is safe without its blocks")
+                self.safe(None, "by construction: every role can be projected")
             }
             (Verdict::Undecided(limit), kmc) => self.undecided(*limit, kmc.as_ref(), output),
         };
