@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! frame ::= 0 count (length payload)*    so many messages
-//!         | 1                            the role has left: no message follows
+//!         | 1 sessions                   the role has left: no message follows. It had completed so
+//!                                        many sessions, or none if it was in the middle of one
 //!         | 2 received limit             all before `received` has come; all before `limit` may
 //!                                        be sent
 //!         | 3                            nothing to say, but still here
@@ -28,7 +29,7 @@ const BEAT: u8 = 3;
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Frame {
     Messages(Messages),
-    End,
+    End { sessions: u64 },
     Grant { received: u64, limit: u64 },
     Beat,
 }
@@ -41,16 +42,19 @@ impl Frame {
                 let left = bytes.get(1..HEAD)?.try_into().ok().map(u32::from_le_bytes)?;
                 Some(Self::Messages(Messages { bytes, at: HEAD, left }))
             }
-            END if bytes.len() == 1 => Some(Self::End),
+            END => Some(Self::End { sessions: number(&bytes[1..])? }),
             BEAT if bytes.len() == 1 => Some(Self::Beat),
             GRANT => {
                 let (received, limit) = bytes[1..].split_at_checked(8)?;
-                let number = |bytes: &[u8]| bytes.try_into().ok().map(u64::from_le_bytes);
                 Some(Self::Grant { received: number(received)?, limit: number(limit)? })
             }
             _ => None,
         }
     }
+}
+
+fn number(bytes: &[u8]) -> Option<u64> {
+    bytes.try_into().ok().map(u64::from_le_bytes)
 }
 
 /// The messages of a frame.
@@ -153,8 +157,11 @@ pub(crate) fn count(frame: &[u8]) -> Option<u64> {
     }
 }
 
-pub(crate) fn end() -> Bytes {
-    Bytes::from_static(&[END])
+pub(crate) fn end(sessions: u64) -> Bytes {
+    let mut bytes = BytesMut::with_capacity(9);
+    bytes.put_u8(END);
+    bytes.put_u64_le(sessions);
+    bytes.freeze()
 }
 
 pub(crate) fn beat() -> Bytes {
@@ -176,14 +183,16 @@ mod tests {
     #[test]
     fn what_is_written_is_read_and_nothing_else() {
         let read = |bytes: &[u8]| Frame::read(bytes.into());
-        assert_eq!(read(&end()), Some(Frame::End));
+        assert_eq!(read(&end(3)), Some(Frame::End { sessions: 3 }));
         assert_eq!(read(&beat()), Some(Frame::Beat));
         assert_eq!(read(&grant(3, u64::MAX)), Some(Frame::Grant { received: 3, limit: u64::MAX }));
         for bytes in [
             &[][..],
             &[4],
             &[MESSAGES, 0, 0, 0],
-            &[END, 0],
+            &[END],
+            &end(1)[..8],
+            &[END; 10],
             &[BEAT, 0],
             &[GRANT],
             &grant(1, 2)[..16],
@@ -219,7 +228,7 @@ mod tests {
         // Together they would be too large.
         let first = add(20, &[3; 11]).ok().flatten().unwrap_or_default();
         assert_eq!(messages(&first), Ok(vec![vec![1, 2], vec![]]));
-        assert_eq!((count(&first), count(&end()), count(&beat())), (Some(2), Some(1), None));
+        assert_eq!((count(&first), count(&end(1)), count(&beat())), (Some(2), Some(1), None));
         assert!(add(20, &[3; 12]).is_err());
         let frame = &[MESSAGES, 2, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0, 0][..];
         assert_eq!(messages(frame), Ok(vec![vec![7], vec![]]));

@@ -24,7 +24,7 @@ use crate::refusal::Refusal;
 use crate::transport::Connection;
 
 /// The first bytes of a connection: what this is, and in which version.
-const MAGIC: &[u8; 10] = b"rumpsteak\x01";
+const MAGIC: &[u8; 10] = b"rumpsteak\x02";
 
 /// How many bytes a greeting has at most.
 const LARGEST: usize = 64 << 10;

@@ -69,7 +69,9 @@ pub(crate) struct Luggage {
     /// What has come and was not received by the role, oldest first; numbered as here.
     pub(crate) unread: Vec<Vec<u8>>,
     has_ended: bool,
-    has_peer_left: bool,
+    left_after: Option<u64>,
+    /// How many sessions the role has completed.
+    pub(crate) completed: u64,
 }
 
 /// A lane on its way to another host, with its ends.
@@ -83,14 +85,15 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
-    /// What is left of a lane to a peer that has left, from which so much is still to be received.
-    pub(crate) fn departed(own: Hello, unread: usize) -> Self {
+    /// What is left of a lane to a peer that has left after so many sessions, from which so much is
+    /// still to be received.
+    pub(crate) fn departed(own: Hello, left_after: usize, unread: usize) -> Self {
         let received = unread as u64 + 1;
         let luggage = Luggage {
             received,
             granted: received,
             has_ended: true,
-            has_peer_left: true,
+            left_after: Some(left_after as u64),
             ..Luggage::default()
         };
         Self { theirs: own.clone(), own, addresses: Vec::new(), luggage }
@@ -153,7 +156,11 @@ pub(crate) struct Lane<M, C> {
     told_before: u64,
     /// Whether the peer has to hear of `received`.
     owes: bool,
-    has_peer_left: bool,
+    /// How many sessions the peer had completed when it left; `None` as long as it is there.
+    left_after: Option<u64>,
+    /// How many sessions the role has completed at other hosts, of which its routes here know
+    /// nothing.
+    completed: u64,
     /// What is taken from the role becomes a frame here.
     batch: Batch,
     beats: Interval,
@@ -197,7 +204,8 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             told_before: fate.received(&Context::from_waker(Waker::noop())),
             fate,
             owes: true,
-            has_peer_left: false,
+            left_after: None,
+            completed: 0,
             batch: Batch::default(),
             beats,
             has_written: false,
@@ -222,7 +230,7 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
 
     /// Whether the peer has left.
     pub(crate) fn has_peer_left(&self) -> bool {
-        self.has_peer_left
+        self.left_after.is_some()
     }
 
     /// What another host needs to go on with.
@@ -251,7 +259,8 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             granted: self.granted,
             unread: unread.map_err(|error| failed(&self.peer, error))?,
             has_ended: self.has_ended,
-            has_peer_left: self.has_peer_left,
+            left_after: self.left_after,
+            completed: self.completed,
         })
     }
 
@@ -261,9 +270,10 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     ///
     /// If it makes no sense.
     pub(crate) fn unpack(mut self, luggage: Luggage) -> Result<Self, NetError> {
-        let Luggage { first, unacknowledged, received, granted, unread, .. } = luggage;
+        let Luggage { first, unacknowledged, received, granted, unread, has_ended, .. } = luggage;
+        let Luggage { left_after, completed, .. } = luggage;
         let is_sound = received >= unread.len() as u64
-            && first.max(received).max(granted) < u64::MAX / 2
+            && first.max(received).max(granted).max(completed) < u64::MAX / 2
             && granted + 1 >= received;
         if !is_sound {
             return Err(self.nonsense("luggage that is none"));
@@ -282,13 +292,13 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         };
         self.next = first + counts.iter().sum::<u64>();
         self.unacknowledged = unacknowledged.into_iter().map(Bytes::from).collect();
-        if luggage.has_peer_left {
+        if left_after.is_some() {
             self.outgoing = None;
         }
-        let Luggage { has_ended, has_peer_left, .. } = luggage;
         // What came before is not told here.
         let told_before = self.told_before.wrapping_sub(received - self.arrived.len() as u64);
-        Ok(Self { told_before, first, received, granted, has_ended, has_peer_left, ..self })
+        let numbers = Self { told_before, first, received, granted, ..self };
+        Ok(Self { has_ended, left_after, completed, ..numbers })
     }
 
     /// Puts what has arrived into the role's queue, without a connection.
@@ -327,7 +337,7 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             self.poll_beat(connection, context)?;
             if let Poll::Ready(flushed) = Pin::new(&mut *connection).poll_flush(context) {
                 flushed.map_err(Stop::Broken)?;
-                if self.is_told() && self.has_peer_left && !self.owes && self.arrived.is_empty() {
+                if self.is_told() && self.has_peer_left() && !self.owes && self.arrived.is_empty() {
                     return Poll::Ready(Ok(()));
                 }
             }
@@ -370,7 +380,7 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
                 self.acknowledge(received)?;
                 self.limit = self.limit.max(limit);
             }
-            Frame::Messages(_) | Frame::End if self.has_peer_left => {
+            Frame::Messages(_) | Frame::End { .. } if self.has_peer_left() => {
                 return Err(self.nonsense("a message after its end"));
             }
             Frame::Messages(mut messages) => loop {
@@ -389,9 +399,9 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
                 })?;
                 self.arrived.push_back(message);
             },
-            Frame::End => {
+            Frame::End { sessions } => {
                 self.received += 1;
-                self.has_peer_left = true;
+                self.left_after = Some(sessions);
                 self.owes = true;
                 // Nobody is there to receive what the role still sends.
                 self.outgoing = None;
@@ -446,8 +456,11 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
                 Poll::Ready(Err(_)) => self.arrived.clear(),
             }
         }
-        if self.has_peer_left {
-            self.incoming = None;
+        if let Some(sessions) = self.left_after
+            && let Some(incoming) = self.incoming.take()
+        {
+            let here = sessions.saturating_sub(self.completed);
+            incoming.leave(usize::try_from(here).unwrap_or(usize::MAX));
         }
     }
 
@@ -455,12 +468,18 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     fn poll_take(&mut self, context: &mut Context<'_>) -> Result<bool, Stop> {
         let before = self.next;
         let until = self.limit.min(before + BATCH);
+        let mut sessions = 0;
         while self.next < until
             && self.unacknowledged.len() < self.sent + AHEAD
             && let Some(outgoing) = &mut self.outgoing
-            && let Poll::Ready(message) = Pin::new(outgoing).poll_next(context)
+            && let Poll::Ready(message) = Pin::new(&mut *outgoing).poll_next(context)
         {
             let Some(message) = message else {
+                // None of them in order, if the role was in the middle of one.
+                sessions = match outgoing.left_after() as u64 {
+                    0 => 0,
+                    here => here + self.completed,
+                };
                 self.outgoing = None;
                 break;
             };
@@ -472,7 +491,7 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         self.unacknowledged.extend(self.batch.take());
         if self.outgoing.is_none() && !self.has_ended {
             self.has_ended = true;
-            self.unacknowledged.push_back(frame::end());
+            self.unacknowledged.push_back(frame::end(sessions));
             self.next += 1;
         }
         Ok(self.next > before)

@@ -11,7 +11,7 @@ use futures_core::Stream;
 use futures_sink::Sink;
 use rumpsteak_runtime::channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::error::BoxError;
-use rumpsteak_runtime::transport::{Bidirectional, Pair};
+use rumpsteak_runtime::transport::{Bidirectional, Left, Pair};
 
 use crate::error::NetError;
 
@@ -145,15 +145,16 @@ impl<M> Inbox<M> {
         }
     }
 
-    /// What has come and was not received, when nothing comes any more.
-    pub(crate) fn into_unread(self) -> Vec<M> {
+    /// What has come and was not received, when nothing comes any more; and after how many sessions
+    /// the peer has left, if it has.
+    pub(crate) fn into_unread(self) -> (Vec<M>, usize) {
         let mut context = Context::from_waker(Waker::noop());
         let mut queue = self.queue;
-        std::iter::from_fn(|| match Pin::new(&mut queue).poll_next(&mut context) {
+        let unread = std::iter::from_fn(|| match Pin::new(&mut queue).poll_next(&mut context) {
             Poll::Ready(message) => message,
             Poll::Pending => None,
-        })
-        .collect()
+        });
+        (unread.collect(), queue.left_after())
     }
 }
 
@@ -206,7 +207,11 @@ impl<M> Stream for Inbox<M> {
             }
             None => {
                 let failed = this.fate.as_ref().is_some_and(|fate| fate.failed.get().is_some());
-                failed.then(|| Err(reason(this.fate.as_ref())))
+                match this.queue.left_after() {
+                    _ if failed => Some(Err(reason(this.fate.as_ref()))),
+                    0 => None,
+                    sessions => Some(Err(Left(sessions).into())),
+                }
             }
         })
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rumpsteak_runtime::Detached;
 use rumpsteak_runtime::private::{ByMacro, Leaves, Structure};
 use rumpsteak_runtime::states::{Session, State};
+use rumpsteak_runtime::transport::Link as _;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
@@ -70,6 +71,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
         if let Some(role) = session.into_role(ByMacro(())) {
             role.into_routes(|route| links.extend(route.downcast().map(|link| *link)));
         }
+        let completed = links.first().map_or(0, |link| link.mark().completed() as u64);
         let halves = links.into_iter().map(|link| link.into_halves(ByMacro(())));
         let halves: Vec<_> = halves.flatten().collect();
         let is_own = |((outbox, _), tie): (&(_, _), &Tie)| is_fate(outbox, &tie.fate);
@@ -113,12 +115,15 @@ impl<R: Joins + Leaves<()>> Joined<R> {
                 }
                 None => None,
             };
-            let unread = halves.map(|(_, inbox)| inbox.into_unread()).unwrap_or_default();
+            let unread = halves.map(|(_, inbox)| inbox.into_unread());
+            let (unread, left_after) = unread.unwrap_or_default();
             let unread = writes.bytes_of(unread).map_err(|source| {
                 let (peer, source) = (own.peer.clone(), Arc::new(source));
                 NetError::Encode { peer, source }
             })?;
-            let mut packed = packed.unwrap_or_else(|| Packed::departed(own, unread.len()));
+            let mut packed =
+                packed.unwrap_or_else(|| Packed::departed(own, left_after, unread.len()));
+            packed.luggage.completed += completed;
             packed.luggage.unread.splice(..0, unread);
             routes.push(packed);
         }

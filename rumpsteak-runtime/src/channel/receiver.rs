@@ -72,7 +72,8 @@ impl<M> QueueReceiver<M> {
 
     /// How many sessions the sender's role had completed when it was dropped in order; 0 if it was
     /// not. Of a queue that has ended.
-    pub(crate) fn left_after(&self) -> usize {
+    #[must_use]
+    pub fn left_after(&self) -> usize {
         self.consumer.shared().left_after.load(Ordering::Relaxed)
     }
 

@@ -58,6 +58,12 @@ impl<M> QueueSender<M> {
         Ok(())
     }
 
+    /// Drops this half in the place of a role that has left in order, after it had completed so
+    /// many sessions: its receiver can [tell](super::QueueReceiver::left_after).
+    pub fn leave(self, completed: usize) {
+        leave(self, completed);
+    }
+
     #[inline]
     fn receiver_is_gone(&self) -> bool {
         self.producer.shared().receiver_is_gone.load(Ordering::Acquire)

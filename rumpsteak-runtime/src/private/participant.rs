@@ -79,6 +79,12 @@ pub(crate) fn complete<R: Participant>(role: &R) {
     role.for_each_mark(|_, mark| mark.complete());
 }
 
+/// Marks that the role's last session has come to its end, and closes all routes.
+pub(crate) fn leave<R: Participant>(role: &mut R) {
+    complete(role);
+    role.close();
+}
+
 /// Closes all routes, so that waiting peers wake up, and leaves the role poisoned.
 pub(crate) fn abort<R: Participant>(role: &mut R) {
     begin(role);

@@ -13,7 +13,7 @@ use super::state::State;
 use crate::error::{Action, Error, ErrorKind};
 use crate::message::{Labelled as _, Message};
 use crate::role::{Role, Route};
-use crate::transport::{Incoming, Outgoing, RouteError};
+use crate::transport::{Incoming, Left, Outgoing, RouteError};
 
 /// Sends `label` from the role to `P`, and flushes: the next action may wait for the answer. The
 /// label is taken out once the route is ready for it.
@@ -83,8 +83,10 @@ pub(super) fn failed<R: Role>(
     drop(state);
     let role = R::NAME;
     match error {
-        RouteError::Closed => ErrorKind::Closed { role, peer, action },
-        RouteError::Transport(source) => ErrorKind::Transport { role, peer, action, source },
+        RouteError::Transport(source) if !source.is::<Left>() => {
+            ErrorKind::Transport { role, peer, action, source }
+        }
+        _ => ErrorKind::Closed { role, peer, action },
     }
     .into()
 }

@@ -61,8 +61,9 @@ impl<'s, R: Role, C> Branch<'s, R, AnyPeer, C> {
     ///
     /// Those of [`Receive::receive`](super::Receive::receive) for any of the peers, if no other one
     /// has sent anything. A peer whose session has ended, and that was dropped since, is no error
-    /// as long as another one may send; over other routes than [`Channel`](crate::Channel)s, where
-    /// that cannot be told, keep it until all have ended.
+    /// as long as another one may send. [`Channel`](crate::Channel)s can tell, and so can routes to
+    /// other processes; over others, whose streams do not end with
+    /// [`Left`](crate::transport::Left), keep it until all have ended.
     ///
     /// # Cancel safety
     ///

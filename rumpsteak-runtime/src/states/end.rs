@@ -32,7 +32,7 @@ impl<R: Role> End<'_, R> {
     ///
     /// As `complete`.
     pub(crate) fn close(self, identity: usize) -> Result<()> {
-        self.state.is_of(identity)
+        self.state.end_for_good(identity)
     }
 }
 

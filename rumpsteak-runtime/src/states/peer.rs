@@ -27,9 +27,9 @@ pub trait Peers<R: Role> {
     #[doc(hidden)]
     fn find_first(role: &mut R, index: usize, found: &mut Turns);
 
-    /// Whether a peer that is gone has left in order: [`Incoming::has_left`].
+    /// Whether the error of a route says that the peer has left in order: [`Incoming::has_left`].
     #[doc(hidden)]
-    fn has_left(role: &mut R, index: usize) -> bool;
+    fn has_left(role: &mut R, index: usize, error: &RouteError) -> bool;
 
     /// Whether the route to a peer need not be polled: [`Incoming::is_idle`].
     #[doc(hidden)]
@@ -83,7 +83,7 @@ impl<R: Role> Peers<R> for () {
     #[inline(always)]
     fn find_first(_: &mut R, _: usize, _: &mut Turns) {}
 
-    fn has_left(_: &mut R, _: usize) -> bool {
+    fn has_left(_: &mut R, _: usize, _: &RouteError) -> bool {
         false
     }
 
@@ -132,10 +132,10 @@ where
         Others::find_first(role, index + 1, found);
     }
 
-    fn has_left(role: &mut R, index: usize) -> bool {
+    fn has_left(role: &mut R, index: usize, error: &RouteError) -> bool {
         match index {
-            0 => role.route().has_left(),
-            _ => Others::has_left(role, index - 1),
+            0 => role.route().has_left(error),
+            _ => Others::has_left(role, index - 1, error),
         }
     }
 
@@ -252,7 +252,7 @@ where
     // How many have left in order; the first that has not, or the last if all have.
     let (mut left, mut first) = (0, None);
     let mut judge = |role: &mut R, index, error| {
-        let has_left = matches!(error, RouteError::Closed) && C::Peers::has_left(role, index);
+        let has_left = C::Peers::has_left(role, index, &error);
         left += usize::from(has_left);
         if !has_left || left == C::Peers::COUNT {
             first.get_or_insert((index, error));

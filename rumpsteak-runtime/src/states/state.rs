@@ -63,8 +63,16 @@ impl<'s, R: Role> State<'s, R> {
         Ok(())
     }
 
+    /// As [`end`](Self::end), and closes the routes: the role has left in order.
+    pub(super) fn end_for_good(self, identity: usize) -> Result<(), Error> {
+        self.is_of(identity)?;
+        let mut ended = ManuallyDrop::new(self);
+        participant::leave(ended.role);
+        Ok(())
+    }
+
     /// Whether this is the session of the role with this [`identity`](participant::identity).
-    pub(super) fn is_of(&self, identity: usize) -> Result<(), Error> {
+    fn is_of(&self, identity: usize) -> Result<(), Error> {
         if participant::identity(self.role) == identity {
             Ok(())
         } else {

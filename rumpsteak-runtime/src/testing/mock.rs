@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use crate::machine::{Machine, Transition};
 use crate::message::{Labelled as _, Message};
 use crate::role::{Role, Route};
-use crate::transport::{Incoming, Outgoing, RouteError};
+use crate::transport::{Incoming, Left, Outgoing, RouteError};
 
 /// A role that a test plays action by action, and that is checked against its protocol: by the
 /// machine of one of its sessions.
@@ -148,10 +148,10 @@ fn action(sends: bool, peer: &str, label: &str) -> String {
 
 fn failed(error: &RouteError, role: &str, peer: &str) -> ! {
     match error {
-        RouteError::Closed => panic!("`{peer}` has closed its route to `{role}`"),
-        RouteError::Transport(error) => {
+        RouteError::Transport(error) if !error.is::<Left>() => {
             panic!("the route of `{role}` to `{peer}` failed: {error}")
         }
+        _ => panic!("`{peer}` has closed its route to `{role}`"),
     }
 }
 

@@ -9,7 +9,7 @@ use futures_channel::mpsc;
 use futures_core::Stream;
 use futures_sink::Sink;
 
-use super::link::{Arrival, Disconnected, Incoming, Link, Movable, Outgoing, RouteError};
+use super::link::{Arrival, Disconnected, Incoming, Left, Link, Movable, Outgoing, RouteError};
 use super::mark::Mark;
 use crate::channel::{self, QueueReceiver};
 use crate::error::BoxError;
@@ -51,6 +51,12 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
         self.halves.take().filter(|_| !in_session)
     }
 
+    /// Drops both halves: in order, unless a session over it has not ended.
+    fn leave(&mut self) {
+        let completed = if self.mark.in_session() { 0 } else { self.mark.completed() };
+        channel::leave(self.halves.take(), completed);
+    }
+
     /// For `rumpsteak-net`: the two halves, also in the middle of a session.
     #[doc(hidden)]
     pub fn into_halves(mut self, _: ByMacro) -> Option<(Tx, Rx)> {
@@ -60,9 +66,7 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
 
 impl<Tx, Rx> Drop for Bidirectional<Tx, Rx> {
     fn drop(&mut self) {
-        if !self.mark.in_session() {
-            channel::leave(self.halves.take(), self.mark.completed());
-        }
+        self.leave();
     }
 }
 
@@ -82,7 +86,7 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
     }
 
     fn close(&mut self) {
-        self.halves = None;
+        self.leave();
     }
 }
 
@@ -173,12 +177,14 @@ where
         self.queue::<M>().is_none_or(|queue| queue.is_parked(waker))
     }
 
-    fn has_left(&self) -> bool
+    fn has_left(&self, error: &RouteError) -> bool
     where
         Self: 'static,
         M: 'static,
     {
-        self.queue::<M>().is_some_and(|queue| queue.left_after() > self.mark.completed())
+        let ended = || self.queue::<M>().map(|queue| Left(queue.left_after()));
+        let left = error.left().copied().or_else(ended);
+        left.is_some_and(|left| left.0 > self.mark.completed())
     }
 }
 

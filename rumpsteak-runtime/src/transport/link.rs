@@ -12,8 +12,17 @@ use crate::error::BoxError;
 pub enum RouteError {
     /// The other end is gone.
     Closed,
-    /// The transport failed.
+    /// The transport failed. If the error is [`Left`], it did not: the other end is gone.
     Transport(BoxError),
+}
+
+impl RouteError {
+    pub(crate) fn left(&self) -> Option<&Left> {
+        match self {
+            Self::Closed => None,
+            Self::Transport(error) => error.downcast_ref(),
+        }
+    }
 }
 
 /// A route in any direction, with its [`Mark`].
@@ -138,15 +147,15 @@ pub trait Incoming<M>: Link {
         true
     }
 
-    /// Of a route whose other end is gone: whether that was in order, after the peer had completed
-    /// the session that this end is in. A choice among peers then waits for the others. `false`
-    /// where a route cannot tell.
-    fn has_left(&self) -> bool
+    /// Whether the route has failed with this error because the peer has left in order, after it
+    /// had completed the session that this end is in. A choice among peers then waits for the
+    /// others.
+    fn has_left(&self, error: &RouteError) -> bool
     where
         Self: 'static,
         M: 'static,
     {
-        false
+        error.left().is_some_and(|left| left.0 > self.mark().completed())
     }
 }
 
@@ -193,3 +202,19 @@ impl fmt::Display for Disconnected {
 }
 
 impl std::error::Error for Disconnected {}
+
+/// The role at the other end has left in order, after it had completed so many sessions.
+///
+/// A stream that ends with this error, as often as it is polled, tells a choice among peers that it
+/// [may wait for the others](Incoming::has_left). To all else the peer is
+/// [gone](RouteError::Closed).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Left(pub usize);
+
+impl fmt::Display for Left {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the role at the other end has left, and had completed {} sessions", self.0)
+    }
+}
+
+impl std::error::Error for Left {}

@@ -80,8 +80,10 @@ impl Mark {
         self.completed.store(self.completed() + 1, Ordering::Relaxed);
     }
 
+    /// How many sessions over the route have come to their ends.
     #[inline]
-    pub(crate) fn completed(&self) -> usize {
+    #[must_use]
+    pub fn completed(&self) -> usize {
         self.completed.load(Ordering::Relaxed)
     }
 

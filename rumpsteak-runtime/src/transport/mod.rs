@@ -21,7 +21,7 @@ pub(crate) mod mark;
 mod pair;
 
 pub use self::bidirectional::{Bidirectional, Nil};
-pub use self::link::{Arrival, Incoming, Link, Movable, Outgoing, RouteError};
+pub use self::link::{Arrival, Incoming, Left, Link, Movable, Outgoing, RouteError};
 pub use self::mark::Mark;
 pub use self::pair::Pair;
 pub use crate::message::Labelled;

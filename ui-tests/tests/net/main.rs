@@ -9,6 +9,7 @@ mod broker;
 mod delegation;
 mod meddling;
 mod negotiation;
+mod peers;
 mod shop;
 mod strangers;
 mod transports;

@@ -1,0 +1,633 @@
+//! Choices among peers in other processes: whoever is first, one that has left, and a request that
+//! is cancelled.
+
+use std::future::{pending, ready};
+use std::io;
+use std::time::Duration;
+
+use bytes::Bytes;
+use rumpsteak_net::transport::Transports;
+use rumpsteak_net::{Host, Joined, Limits, Net, NetError};
+use rumpsteak_runtime::error::Action;
+use rumpsteak_runtime::states::{End, Raced};
+use rumpsteak_runtime::{Detached, Error, ErrorKind, Message, Result, Role, session, try_run};
+use rumpsteak_ui_tests::closed;
+use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
+
+use crate::meddling::{Hands, Meddling};
+
+#[derive(Debug, Role)]
+#[protocol(Either::d)]
+#[message(Word)]
+struct Chooser {
+    #[route(Ann)]
+    a: Net<Word>,
+    #[route(Bob)]
+    b: Net<Word>,
+    #[route(Listener)]
+    c: Net<Word>,
+}
+
+#[derive(Debug, Role)]
+#[protocol(Either::a)]
+#[message(Word)]
+struct Ann {
+    #[route(Chooser)]
+    d: Net<Word>,
+    #[route(Listener)]
+    c: Net<Word>,
+}
+
+#[derive(Debug, Role)]
+#[protocol(Either::b)]
+#[message(Word)]
+struct Bob {
+    #[route(Chooser)]
+    d: Net<Word>,
+    #[route(Listener)]
+    c: Net<Word>,
+}
+
+#[derive(Debug, Role)]
+#[protocol(Either::c)]
+#[message(Word)]
+struct Listener {
+    #[route(Ann)]
+    a: Net<Word>,
+    #[route(Bob)]
+    b: Net<Word>,
+    #[route(Chooser)]
+    d: Net<Word>,
+}
+
+#[derive(Debug, Message, Serialize, Deserialize)]
+enum Word {
+    Go(Go),
+    Stop(Stop),
+    Answer(Answer),
+    Done(Done),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Go;
+#[derive(Debug, Serialize, Deserialize)]
+struct Stop;
+#[derive(Debug, Serialize, Deserialize)]
+struct Answer;
+#[derive(Debug, Serialize, Deserialize)]
+struct Done;
+
+#[session(Chooser)]
+type Choosing = Select<Who>;
+
+#[session]
+enum Who {
+    Ann(Send<Ann, Go, Send<Bob, Stop, Receive<Listener, Done, End>>>),
+    Bob(Send<Bob, Go, Send<Ann, Stop, Receive<Listener, Done, End>>>),
+}
+
+#[session(Ann)]
+type AnnMay = May;
+
+#[session(Bob)]
+type BobMay = May;
+
+#[session]
+type May = Branch<Chooser, Told>;
+
+#[session]
+enum Told {
+    Go(Go, Send<Listener, Answer, End>),
+    Stop(Stop, End),
+}
+
+#[session(Listener)]
+type Listening = Branch<First>;
+
+#[session]
+enum First {
+    FromAnn(Receive<Ann, Answer, Send<Chooser, Done, End>>),
+    FromBob(Receive<Bob, Answer, Send<Chooser, Done, End>>),
+}
+
+async fn chooser(role: &mut Chooser) -> Result<()> {
+    try_run(role, async |s: Choosing<'_>| {
+        let s = s.select::<Bob, _>(Go).await?.send(Stop).await?;
+        let (Done, end) = s.receive().await?;
+        Ok(((), end))
+    })
+    .await
+}
+
+async fn may_answer(s: AnnMay<'_>) -> Result<((), End<'_, Ann>)> {
+    match s.branch().await? {
+        Told::Go(Go, s) => Ok(((), s.send(Answer).await?)),
+        Told::Stop(Stop, end) => Ok(((), end)),
+    }
+}
+
+async fn ann(role: &mut Ann) -> Result<()> {
+    try_run(role, async |s: AnnMay<'_>| may_answer(s).await).await
+}
+
+async fn bob(role: &mut Bob, work: impl Future<Output = ()>) -> Result<()> {
+    try_run(role, async |s: BobMay<'_>| match s.branch().await? {
+        Told::Go(Go, s) => {
+            work.await;
+            Ok(((), s.send(Answer).await?))
+        }
+        Told::Stop(Stop, end) => Ok(((), end)),
+    })
+    .await
+}
+
+/// Whether Bob answers.
+async fn listen(s: Listening<'_>) -> Result<(bool, End<'_, Listener>)> {
+    match s.branch().await? {
+        First::FromAnn(Answer, s) => Ok((false, s.send(Done).await?)),
+        First::FromBob(Answer, s) => Ok((true, s.send(Done).await?)),
+    }
+}
+
+async fn listener(role: &mut Listener) -> Result<bool> {
+    try_run(role, async |s: Listening<'_>| listen(s).await).await
+}
+
+/// The four roles, each at a host of its own, and where Ann calls the listener.
+macro_rules! joined {
+    ($hosts:ident $(, $ann_calls:expr)?) => {{
+        let mut at = Vec::new();
+        for host in &$hosts {
+            at.push(host.listen("tcp://127.0.0.1:0").await.unwrap().to_string());
+        }
+        let [d, a, b, c] = &$hosts;
+        let d = d.join::<Chooser>("1").peer("a", [&at[1]]).peer("b", [&at[2]]);
+        let ann_calls = [$($ann_calls,)? at[3].clone()];
+        tokio::try_join!(
+            d.peer("c", [&at[3]]).connect(),
+            a.join::<Ann>("1").peer("c", ann_calls).connect(),
+            b.join::<Bob>("1").peer("c", [&at[3]]).connect(),
+            c.join::<Listener>("1").connect(),
+        )
+        .unwrap()
+    }};
+}
+
+fn hosts<const N: usize>() -> [Host; N] {
+    [(); N].map(|()| Host::default())
+}
+
+/// Long enough for a process to notice what there is.
+async fn a_while() {
+    sleep(Duration::from_millis(50)).await;
+}
+
+/// What takes longer than this hangs.
+async fn in_time<T>(ended: impl Future<Output = T>) -> T {
+    timeout(Duration::from_secs(30), ended).await.unwrap()
+}
+
+/// Before the listener listens, while it waits, and once it has heard Bob.
+#[tokio::test]
+async fn a_peer_may_leave_in_order_at_any_time() {
+    for leaves in 0..3 {
+        let hosts = hosts();
+        let (mut d, mut a, mut b, mut c) = joined!(hosts);
+        let [gone, is_gone] = [(); 2].map(|()| Notify::new());
+        let ann_is = async {
+            ann(&mut a.role).await.unwrap();
+            if leaves == 2 {
+                is_gone.notified().await;
+            }
+            a.leave().await.unwrap();
+            gone.notify_one();
+        };
+        let heard = async {
+            if leaves == 0 {
+                is_gone.notified().await;
+                a_while().await;
+            }
+            let heard = listener(&mut c.role).await;
+            is_gone.notify_one();
+            heard
+        };
+        let work = async {
+            if leaves < 2 {
+                gone.notified().await;
+                is_gone.notify_one();
+                a_while().await;
+            }
+        };
+        let all =
+            async { tokio::join!(chooser(&mut d.role), ann_is, bob(&mut b.role, work), heard) };
+        let (chose, (), answered, heard) = in_time(all).await;
+        chose.unwrap();
+        answered.unwrap();
+        assert!(heard.unwrap(), "{leaves}");
+        tokio::try_join!(d.leave(), b.leave(), c.leave()).unwrap();
+    }
+}
+
+/// All roles play twice, but for Ann, who leaves after the first time.
+#[tokio::test]
+async fn a_peer_that_has_left_before_the_session_is_an_error() {
+    let hosts = hosts();
+    let (mut d, mut a, mut b, mut c) = joined!(hosts);
+    let once = async {
+        let (d, a, b, c) = (&mut d.role, &mut a.role, &mut b.role, &mut c.role);
+        tokio::try_join!(chooser(d), ann(a), bob(b, ready(())), listener(c))
+    };
+    assert!(in_time(once).await.unwrap().3);
+    a.leave().await.unwrap();
+    let heard = in_time(listener(&mut c.role)).await;
+    assert_eq!(closed(heard), ("c", "a", LISTENS));
+}
+
+const LISTENS: Action = Action::Receive(&["Answer", "Answer"]);
+
+/// Ann gives up in the middle of her session, so her answer may be what is waited for.
+#[tokio::test]
+async fn a_peer_that_gives_up_is_an_error() {
+    let hosts = hosts();
+    let (mut d, mut a, mut b, mut c) = joined!(hosts);
+    let gives_up = async {
+        let session = try_run(&mut a.role, async |s: AnnMay<'_>| {
+            drop(s.branch().await?);
+            Err::<((), _), Error>(ErrorKind::Poisoned { role: "told" }.into())
+        });
+        session.await.unwrap_err();
+        drop(a);
+    };
+    let heard = tokio::select! {
+        heard = async { tokio::join!(in_time(listener(&mut c.role)), gives_up).0 } => heard,
+        _ = async { tokio::join!(chooser(&mut d.role), bob(&mut b.role, pending())) } => {
+            panic!("Bob works for ever");
+        }
+    };
+    assert_eq!(closed(heard), ("c", "a", LISTENS));
+}
+
+/// In the place of the frame that says that a role has left.
+struct Ends(&'static [u8]);
+
+impl Hands for Ends {
+    fn send(&mut self, frame: Bytes) -> io::Result<Bytes> {
+        Ok(if frame.first() == Some(&1) { Bytes::from_static(self.0) } else { frame })
+    }
+}
+
+/// How the listener ends if Ann, who leaves in order, says so like this.
+async fn heard_with(end: &'static [u8]) -> Result<bool> {
+    let transports = Transports::default().with("ends", Meddling(move || Ends(end)));
+    let hosts = [(); 4].map(|()| Host::with(transports.clone(), Limits::default()));
+    let at = format!("ends-{}-{:?}", end.len(), end.last());
+    hosts[3].listen(&format!("memory://{at}")).await.unwrap();
+    let (mut d, mut a, mut b, mut c) = joined!(hosts, format!("ends://{at}"));
+    let leaves = async {
+        ann(&mut a.role).await.unwrap();
+        drop(a);
+    };
+    let others = async { tokio::join!(chooser(&mut d.role), leaves, bob(&mut b.role, a_while())) };
+    in_time(async { tokio::join!(listener(&mut c.role), others).0 }).await
+}
+
+#[tokio::test]
+async fn a_peer_is_believed_if_it_says_how_it_has_left() {
+    assert!(heard_with(&[1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]).await.unwrap());
+    let unknown = heard_with(&[1, 0, 0, 0, 0, 0, 0, 0, 0]).await;
+    assert_eq!(closed(unknown), ("c", "a", LISTENS));
+    // So it was in the first version of the frames.
+    let ErrorKind::Transport { peer, source, .. } = heard_with(&[1]).await.unwrap_err().into_kind()
+    else {
+        panic!("a frame is none");
+    };
+    let Some(NetError::Frame { what, .. }) = source.downcast_ref() else { panic!("{source}") };
+    assert_eq!((peer, *what), ("a", "bytes that are no frame"));
+}
+
+/// The session of a role goes on at another host, where its process does.
+macro_rules! moved {
+    ($joined:ident, $Session:ident, $host:expr) => {{
+        let session: Result<Detached<$Session<'static>>> =
+            try_run(&mut $joined.role, async |s: $Session<'_>| Ok(Detached::new(s))).await;
+        let at = $host.listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+        let parcel = $joined.pack(session.unwrap(), [at]).await.unwrap();
+        parcel.unpack(&$host).unwrap()
+    }};
+}
+
+/// How often Ann has played is counted across hosts, whether she moves in the second session or
+/// whoever listens does.
+#[tokio::test]
+async fn a_session_that_moves_knows_how_many_came_before_it() {
+    for (moves, plays) in [("a", 2), ("c", 2), ("c", 1)] {
+        let (hosts, other) = (hosts(), Host::new());
+        let (mut d, mut a, mut b, mut c) = joined!(hosts);
+        let once = async {
+            let (d, a, b, c) = (&mut d.role, &mut a.role, &mut b.role, &mut c.role);
+            tokio::try_join!(chooser(d), ann(a), bob(b, ready(())), listener(c))
+        };
+        assert!(in_time(once).await.unwrap().3);
+        let gone = Notify::new();
+        let mut a = Some(a);
+        if plays == 1
+            && let Some(a) = a.take()
+        {
+            a.leave().await.unwrap();
+        }
+        let ann_is = async {
+            if let Some(mut a) = a.take() {
+                if moves == "a" {
+                    let (joined, mut session) = moved!(a, AnnMay, other);
+                    session.run(async |s: AnnMay<'_>| may_answer(s).await).await.unwrap();
+                    joined.leave().await.unwrap();
+                } else {
+                    ann(&mut a.role).await.unwrap();
+                    a.leave().await.unwrap();
+                }
+            }
+            gone.notify_one();
+        };
+        let heard = async {
+            if moves == "a" {
+                return listener(&mut c.role).await;
+            }
+            let (_joined, mut session) = moved!(c, Listening, other);
+            session.run(async |s: Listening<'_>| listen(s).await).await
+        };
+        let work = async {
+            gone.notified().await;
+            a_while().await;
+            if plays == 1 {
+                pending().await
+            }
+        };
+        let others = async {
+            tokio::join!(chooser(&mut d.role), ann_is, bob(&mut b.role, work), pending::<()>())
+        };
+        let heard = tokio::select! {
+            heard = in_time(heard) => heard,
+            _ = others => unreachable!("one of them never ends"),
+        };
+        match plays {
+            1 => assert_eq!(closed(heard), ("c", "a", LISTENS)),
+            _ => assert!(heard.unwrap(), "{moves}"),
+        }
+    }
+}
+
+#[derive(Debug, Role)]
+#[protocol(Fan::a)]
+#[message(Text)]
+struct Early(#[route(Reader)] Net<Text>);
+
+#[derive(Debug, Role)]
+#[protocol(Fan::b)]
+#[message(Text)]
+struct Late(#[route(Reader)] Net<Text>);
+
+#[derive(Debug, Role)]
+#[protocol(Fan::c)]
+#[message(Text)]
+struct Reader(#[route(Early)] Net<Text>, #[route(Late)] Net<Text>);
+
+#[derive(Debug, Message, Serialize, Deserialize)]
+enum Text {
+    Line(Line),
+    Last(Last),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Line(u64);
+#[derive(Debug, Serialize, Deserialize)]
+struct Last;
+
+#[session(Early)]
+type WritesEarly = Writing;
+
+#[session(Late)]
+type WritesLate = Writing;
+
+#[session]
+type Writing = Select<Reader, Writes>;
+
+#[session]
+enum Writes {
+    Line(Line, Writing),
+    Last(Last, End),
+}
+
+#[session(Reader)]
+struct Reading(Branch<Both>);
+
+#[session]
+enum Both {
+    Early(Receive<Early, Line, Reading>),
+    Late(Receive<Late, Line, Reading>),
+    LastEarly(Receive<Early, Last, Branch<Late, OnlyLate>>),
+    LastLate(Receive<Late, Last, Branch<Early, OnlyEarly>>),
+}
+
+#[session]
+enum OnlyLate {
+    Line(Line, Branch<Late, Self>),
+    Last(Last, End),
+}
+
+#[session]
+enum OnlyEarly {
+    Line(Line, Branch<Early, Self>),
+    Last(Last, End),
+}
+
+/// Writes these lines, and leaves.
+macro_rules! write {
+    ($joined:ident, $Session:ident, $lines:expr) => {
+        async {
+            let mut joined = $joined;
+            let written: Result<()> = try_run(&mut joined.role, async |mut s: $Session<'_>| {
+                for line in $lines {
+                    s = s.select(Line(line)).await?;
+                }
+                Ok(((), s.select(Last).await?))
+            })
+            .await;
+            written.unwrap();
+            joined.leave().await.unwrap();
+        }
+    };
+}
+
+/// The sum of all lines.
+async fn read(mut joined: Joined<Reader>) -> u64 {
+    let read: Result<u64> = try_run(&mut joined.role, async |mut s: Reading<'_>| {
+        let mut sum = 0;
+        let end = loop {
+            let (Line(line), next) = match s.branch().await? {
+                Both::Early(line, next) | Both::Late(line, next) => (line, next),
+                Both::LastEarly(Last, mut s) => {
+                    break loop {
+                        match s.branch().await? {
+                            OnlyLate::Line(Line(line), next) => (sum, s) = (sum + line, next),
+                            OnlyLate::Last(Last, end) => break end,
+                        }
+                    };
+                }
+                Both::LastLate(Last, mut s) => {
+                    break loop {
+                        match s.branch().await? {
+                            OnlyEarly::Line(Line(line), next) => (sum, s) = (sum + line, next),
+                            OnlyEarly::Last(Last, end) => break end,
+                        }
+                    };
+                }
+            };
+            (sum, s) = (sum + line, next);
+        };
+        Ok((sum, end))
+    })
+    .await;
+    joined.leave().await.unwrap();
+    read.unwrap()
+}
+
+/// One of them has left before anything is read.
+#[tokio::test]
+async fn whoever_is_ready_is_read() {
+    let [a, b, c] = hosts();
+    let at = c.listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+    let (early, late, reader) = tokio::try_join!(
+        a.join::<Early>("1").peer("c", [&at]).connect(),
+        b.join::<Late>("1").peer("c", [&at]).connect(),
+        c.join::<Reader>("1").connect(),
+    )
+    .unwrap();
+    in_time(write!(early, WritesEarly, 0..100)).await;
+    let late = write!(late, WritesLate, 100..5_000);
+    let (sum, ()) = in_time(async { tokio::join!(read(reader), late) }).await;
+    assert_eq!(sum, (0..5_000).sum());
+}
+
+#[derive(Debug, Role)]
+#[protocol(Patience::c)]
+#[message(Talk)]
+struct Asker(#[route(Worker)] Net<Talk>);
+
+#[derive(Debug, Role)]
+#[protocol(Patience::s)]
+#[message(Talk)]
+struct Worker(#[route(Asker)] Net<Talk>);
+
+#[derive(Debug, Message, Serialize, Deserialize)]
+enum Talk {
+    Question(Question),
+    Answer(Answer),
+    Thanks(Thanks),
+    Cancel(Cancel),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Question;
+#[derive(Debug, Serialize, Deserialize)]
+struct Thanks;
+#[derive(Debug, Serialize, Deserialize)]
+struct Cancel;
+
+#[session(Asker)]
+type Asking = Send<Worker, Question, Race<Waiting>>;
+
+#[session]
+enum Waiting {
+    Answer(Receive<Worker, Answer, Send<Worker, Thanks, End>>),
+    Cancel(Send<Worker, Cancel, Branch<Worker, Drain>>),
+}
+
+#[session]
+enum Drain {
+    Answer(Answer, Branch<Worker, Self>),
+    Cancel(Cancel, End),
+}
+
+#[session(Worker)]
+type Serving = Branch<Asker, Asked>;
+
+#[session]
+enum Asked {
+    Question(Question, Race<Work>),
+    Cancel(Cancel, Send<Asker, Cancel, End>),
+}
+
+#[session]
+enum Work {
+    Answer(Send<Asker, Answer, Branch<Asker, Answered>>),
+    Cancel(Receive<Asker, Cancel, Send<Asker, Cancel, End>>),
+}
+
+#[session]
+enum Answered {
+    Thanks(Thanks, End),
+    Cancel(Cancel, Send<Asker, Cancel, End>),
+}
+
+/// Whether the answer came in time.
+async fn asker(role: &mut Asker, patience: Duration) -> Result<bool> {
+    try_run(role, async |s: Asking<'_>| {
+        let timer = async {
+            sleep(patience).await;
+            Cancel
+        };
+        let mut draining = match s.send(Question).await?.race(timer).await? {
+            Raced::Heard(Waiting::Answer(Answer, s)) => return Ok((true, s.send(Thanks).await?)),
+            Raced::Sent(draining) => draining,
+        };
+        loop {
+            draining = match draining.branch().await? {
+                Drain::Answer(Answer, draining) => draining,
+                Drain::Cancel(Cancel, end) => return Ok((false, end)),
+            };
+        }
+    })
+    .await
+}
+
+/// Whether the answer was wanted.
+async fn worker(role: &mut Worker, work: Duration) -> Result<bool> {
+    try_run(role, async |s: Serving<'_>| {
+        let answer = async {
+            sleep(work).await;
+            Answer
+        };
+        let cancelled = match s.branch().await? {
+            Asked::Question(Question, working) => match working.race(answer).await? {
+                Raced::Heard(Work::Cancel(Cancel, cancelled)) => cancelled,
+                Raced::Sent(answered) => match answered.branch().await? {
+                    Answered::Thanks(Thanks, end) => return Ok((true, end)),
+                    Answered::Cancel(Cancel, cancelled) => cancelled,
+                },
+            },
+            Asked::Cancel(Cancel, cancelled) => cancelled,
+        };
+        Ok((false, cancelled.send(Cancel).await?))
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_request_is_cancelled_while_the_server_works() {
+    let [here, there] = hosts();
+    let at = there.listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+    let (long, short) = (Duration::from_secs(60), Duration::from_millis(5));
+    for (session, patience, work, wanted) in [("1", long, short, true), ("2", short, long, false)] {
+        let (mut c, mut s) = tokio::try_join!(
+            here.join::<Asker>(session).peer("s", [&at]).connect(),
+            there.join::<Worker>(session).connect(),
+        )
+        .unwrap();
+        let both = async { tokio::join!(asker(&mut c.role, patience), worker(&mut s.role, work)) };
+        let (got, gave) = timeout(Duration::from_secs(30), both).await.unwrap();
+        assert_eq!((got.unwrap(), gave.unwrap()), (wanted, wanted));
+        tokio::try_join!(c.leave(), s.leave()).unwrap();
+    }
+}

@@ -1,0 +1,14 @@
+//! Two things may happen next, and the process waits for the one and wishes nothing.
+
+use rumpsteak_runtime::{Result, try_run};
+use rumpsteak_ui_tests::cancel::{Asker, Asking, Patience, Question, Thanks};
+
+pub async fn asker(role: &mut Asker) -> Result<()> {
+    try_run(role, async |s: Asking<'_>| {
+        let Patience::Answer(_, s) = s.send(Question).await?.branch().await?;
+        Ok(((), s.send(Thanks).await?))
+    })
+    .await
+}
+
+fn main() {}
