@@ -178,6 +178,73 @@ pub enum Late {
     ReadyForQuery(ReadyForQuery, Pipelined),
 }
 
+/// What the server does, by its documentation. Nobody runs it here: it is what both clients are
+/// proven to get on with.
+#[session(Backend)]
+pub type Serving = Branch<Frontend, Asks>;
+
+#[session]
+pub enum Asks {
+    Parse(Parse, Parsing),
+    Bind(Bind, Receive<Frontend, Execute, Executing>),
+    Terminate(Terminate, End),
+}
+
+#[session]
+pub struct Parsing(Select<Frontend, Parses>);
+
+#[session]
+pub enum Parses {
+    ParseComplete(ParseComplete, Select<Frontend, Describes>),
+    ErrorResponse(ErrorResponse, Skipping),
+}
+
+#[session]
+pub enum Describes {
+    RowDescription(RowDescription, Going),
+    NoData(NoData, Going),
+}
+
+#[session]
+pub struct Executing(Select<Frontend, Binds>);
+
+#[session]
+pub enum Binds {
+    BindComplete(BindComplete, Select<Frontend, Executes>),
+    ErrorResponse(ErrorResponse, Skipping),
+}
+
+#[session]
+pub enum Executes {
+    DataRow(DataRow, Select<Frontend, Executes>),
+    CommandComplete(CommandComplete, Going),
+    PortalSuspended(PortalSuspended, Going),
+    EmptyQueryResponse(EmptyQueryResponse, Going),
+    ErrorResponse(ErrorResponse, Skipping),
+}
+
+/// In a batch.
+#[session]
+pub struct Going(Branch<Frontend, Goes>);
+
+#[session]
+pub enum Goes {
+    Parse(Parse, Parsing),
+    Bind(Bind, Receive<Frontend, Execute, Executing>),
+    Sync(Sync, Send<Frontend, ReadyForQuery, Serving>),
+}
+
+/// After an error, to the end of the batch.
+#[session]
+pub struct Skipping(Branch<Frontend, Skips>);
+
+#[session]
+pub enum Skips {
+    Parse(Parse, Skipping),
+    Bind(Bind, Receive<Frontend, Execute, Skipping>),
+    Sync(Sync, Send<Frontend, ReadyForQuery, Serving>),
+}
+
 /// Connects to a server that trusts this user.
 ///
 /// # Errors

@@ -127,6 +127,28 @@ pub enum Late {
     Bye(Bye, End),
 }
 
+/// What the server does, by its documentation. Nobody runs it here: it is what both clients are
+/// proven to get on with.
+#[session(Server)]
+pub type Serving = Branch<Client, Asks>;
+
+#[session]
+pub enum Asks {
+    Command(Command, Select<Client, Replies>),
+    Ping(Ping, Send<Client, Pong, Serving>),
+    Quit(Quit, Send<Client, Bye, End>),
+}
+
+#[session]
+pub enum Replies {
+    SimpleString(SimpleString, Serving),
+    Error(Error, Serving),
+    Integer(Integer, Serving),
+    BulkString(BulkString, Serving),
+    Nil(Nil, Serving),
+    Array(Array, Serving),
+}
+
 /// Connects to a server.
 ///
 /// # Errors
