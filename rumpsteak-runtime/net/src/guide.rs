@@ -25,6 +25,7 @@ macro_rules! chapters {
             /// [`Limits::frame`]: crate::Limits::frame
             /// [`Limits::join`]: crate::Limits::join
             /// [`Limits::resume`]: crate::Limits::resume
+            /// [`NetError::Absent`]: crate::NetError::Absent
             /// [`NetError::Decode`]: crate::NetError::Decode
             /// [`NetError::Encode`]: crate::NetError::Encode
             /// [`NetError::Frame`]: crate::NetError::Frame

@@ -299,8 +299,9 @@ impl Shared {
 
     /// Takes the place of a role in a session. `wire` makes the two ends of a route between this
     /// role and a peer that is on this host already, from the peer's greeting: one for the peer,
-    /// and what is kept in the place of an arrival. A role that comes from another host in the
-    /// middle of a session has its peers already, which are known by their instances.
+    /// and what is kept in the place of an arrival; or none if one of them will call. A role that
+    /// comes from another host in the middle of a session has its peers already, which are known
+    /// by their instances.
     ///
     /// # Errors
     ///
@@ -310,7 +311,7 @@ impl Shared {
         place: Place,
         hellos: &[Hello],
         instances: &[u64],
-        mut wire: impl FnMut(&Hello, &Hello) -> [Arrival; 2],
+        mut wire: impl FnMut(&Hello, &Hello) -> Option<[Arrival; 2]>,
     ) -> Result<(Guard, Vec<UnboundedReceiver<Arrival>>), NetError> {
         let mut state = self.state();
         let (protocol, session, role) = &place;
@@ -331,21 +332,22 @@ impl Shared {
             let (mut taken, mut is_wired) = (instances.next(), false);
             if let Some(slot) = slot.filter(|slot| slot.taken.is_none() && taken.is_none()) {
                 let is_same = hello.contract == slot.hello.contract;
-                let [own, theirs] = if is_same {
-                    wire(hello, &slot.hello)
-                } else {
+                let differ = || {
                     [&hello.peer, role].map(|peer| {
                         let difference = "both are in one process".to_owned();
                         let (peer, refusal) = (peer.clone(), Refusal::Protocol(difference));
                         Arrival::Failed(NetError::Refused { peer, refusal })
                     })
                 };
-                slot.taken = Some(hello.instance);
-                slot.is_wired = true;
-                is_wired = true;
-                taken = Some(slot.hello.instance);
-                slot.arrive(theirs);
-                let _ = arrivals.send(own);
+                let wired = if is_same { wire(hello, &slot.hello) } else { Some(differ()) };
+                if let Some([own, theirs]) = wired {
+                    slot.taken = Some(hello.instance);
+                    slot.is_wired = true;
+                    is_wired = true;
+                    taken = Some(slot.hello.instance);
+                    slot.arrive(theirs);
+                    let _ = arrivals.send(own);
+                }
             }
             let (hello, is_calling, lane) = (hello.clone(), false, None);
             let slot = Slot { hello, arrivals, taken, is_calling, is_wired, lane };
@@ -478,8 +480,9 @@ impl Shared {
         let transport = self.transports.of(address)?;
         let greet = async {
             let frame = self.limits.frame;
-            // A peer that has come to this host in the middle of the session needs no transport.
-            let is_here = own.known.is_some() && self.hello_to(own).is_some();
+            // A peer that has come to this host in the middle of the session, or plays on demand,
+            // needs no transport.
+            let is_here = self.hello_to(own).is_some();
             let mut connection = if is_here {
                 let [near, far] = Memory::pair(frame);
                 let shared = Arc::clone(self);
@@ -642,7 +645,7 @@ impl Shared {
     }
 
     /// How the role that a peer calls greets it, if it is here.
-    fn hello_to(&self, hello: &Hello) -> Option<Hello> {
+    pub(crate) fn hello_to(&self, hello: &Hello) -> Option<Hello> {
         let place = (hello.protocol.clone(), hello.session.clone(), hello.peer.clone());
         let state = self.state();
         Some(state.seats.get(&place)?.slots.get(&hello.role)?.hello.clone())

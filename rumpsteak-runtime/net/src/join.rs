@@ -14,15 +14,16 @@ use rumpsteak_runtime::{
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::time::{Instant, timeout_at};
 
 use crate::address::{Address, AddressError};
 use crate::codec::{Codec, CodecError, Postcard};
+use crate::demand::{self, Awaited};
 use crate::directory::Directory;
 use crate::error::NetError;
 use crate::handshake::{Hello, Room};
-use crate::host::{Arrival, Call, Guard, Host, LaneTask, Shared};
+use crate::host::{Arrival, Guard, Host, LaneTask, Shared};
 use crate::lane::{Lane, messages_as_bytes};
 use crate::link::{FarEnd, Fate, Net, WINDOW, net, window, wired};
 use crate::reach::{Reach, run};
@@ -181,7 +182,8 @@ impl<R: Joins, C: Codec> Join<R, C> {
         Join { host, session, codec, addresses, directory, transports, wrong, role }
     }
 
-    /// Waits until all peers of the role have joined the session as well.
+    /// Waits until all peers of the role have joined the session as well. Nobody waits for a role
+    /// that plays on demand; one that does waits for the first of its peers.
     ///
     /// # Errors
     ///
@@ -216,64 +218,72 @@ impl<R: Joins, C: Codec> Join<R, C> {
 
         let shared = &self.host.shared;
         let place = (R::PROTOCOL.to_owned(), self.session.clone(), R::NAME.to_owned());
-        let (guard, arrivals) = shared.sit(place, &hellos, &[], wire::<R::Message>)?;
+        let is_demanded = |role: &str| demand::is_demanded(R::PLAYED.0.projections, role);
+        let waits = |own: &Hello| !is_demanded(&own.role) && !is_demanded(&own.peer);
+        let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
+        let (guard, arrivals) = shared.sit(place, &hellos, &[], wires)?;
         let guard = Arc::new(guard);
         let until = Instant::now() + shared.limits.join;
         let mut calls = tokio::task::JoinSet::new();
-        for own in &hellos {
+        let mut awaited = Vec::new();
+        for (own, arrivals) in hellos.into_iter().zip(arrivals) {
+            let (shared, guard) = (Arc::clone(shared), Arc::clone(&guard));
             let addresses = self.addresses_of(&own.peer);
-            if !addresses.is_empty() {
-                calls.spawn(Arc::clone(shared).call(own.clone(), addresses, until));
+            if waits(&own) && !addresses.is_empty() {
+                calls.spawn(Arc::clone(&shared).call(own.clone(), addresses.clone(), until));
             }
+            awaited.push(Awaited { shared, own, addresses, arrivals, guard });
         }
+        // Who calls says itself when there is nobody.
+        let until = until + Duration::from_secs(1);
         let (mut ends, mut ties) = (Vec::new(), Vec::new());
-        for (own, mut arrivals) in hellos.into_iter().zip(arrivals) {
-            // Who calls says itself when there is nobody.
-            let until = until + Duration::from_secs(1);
-            let arrival = timeout_at(until, arrivals.recv()).await.ok().flatten();
-            match arrival.unwrap_or_else(|| Arrival::Failed(shared.absent(&own, None))) {
-                Arrival::Failed(error) => return Err(error),
-                // A role leaves when it has joined.
-                Arrival::Leave(_) => return Err(shared.absent(&own, None)),
-                Arrival::Local(end) => match end.downcast::<(Net<R::Message>, Fate)>() {
-                    Ok(wired) => {
-                        let (end, fate) = *wired;
-                        ends.push(end);
-                        ties.push(Tie { own, fate, lane: None });
+        let (meets, mut met) = mpsc::unbounded_channel();
+        for mut peer in awaited {
+            let own = peer.own.clone();
+            let (end, fate, lane) = if waits(&own) {
+                let arrival = timeout_at(until, peer.arrivals.recv()).await.ok().flatten();
+                match arrival.unwrap_or_else(|| Arrival::Failed(shared.absent(&own, None))) {
+                    Arrival::Failed(error) => return Err(error),
+                    // A role leaves when it has joined.
+                    Arrival::Leave(_) => return Err(shared.absent(&own, None)),
+                    Arrival::Local(end) => {
+                        let (end, fate) = local(end, &own.peer)?;
+                        (end, fate, None)
                     }
-                    Err(_) => {
-                        let (peer, refusal) = (own.peer, Refusal::Labels(["".into(), "".into()]));
-                        return Err(NetError::Refused { peer, refusal });
+                    Arrival::Remote(connection, theirs, whose) => {
+                        let (end, lane, fate) = lane(&own, &theirs, self.codec.clone(), shared);
+                        let task = peer.meet(lane, connection, *theirs, whose);
+                        (end, fate, Some(tokio::spawn(task)))
                     }
-                },
-                Arrival::Remote(connection, theirs, whose) => {
-                    // Who has called calls again.
-                    let addresses = match whose {
-                        Call::Own => self.addresses_of(&own.peer),
-                        Call::Theirs | Call::Again => Vec::new(),
-                    };
-                    let (end, mut lane, fate) = lane(&own, &theirs, self.codec.clone(), shared);
-                    let reach = Reach {
-                        shared: Arc::clone(shared),
-                        own: Hello { known: Some(theirs.instance), ..own.clone() },
-                        theirs: *theirs.clone(),
-                        addresses,
-                        arrivals,
-                        _guard: Some(Arc::clone(&guard)),
-                    };
-                    // The first connection broke before it got here.
-                    let connection = match whose {
-                        Call::Again => reach.answer(&mut lane, connection, &theirs).await.ok(),
-                        Call::Own | Call::Theirs => Some(connection),
-                    };
-                    ends.push(end);
-                    let task = run(lane, reach, connection);
-                    ties.push(Tie { own, fate, lane: Some(tokio::spawn(task)) });
                 }
-            }
+            } else {
+                // Of a peer that is not there yet, nothing is proven here.
+                let stranger = Hello { system: 0, ..own.clone() };
+                let (end, lane, fate) = lane(&own, &stranger, self.codec.clone(), shared);
+                (end, fate, Some(tokio::spawn(peer.meet_on_demand(lane, meets.clone()))))
+            };
+            ends.push(end);
+            ties.push(Tie { own, fate, lane });
         }
-        Ok(Joined { role: role_of(ends), ties, guard, writes: Box::new(self.codec) })
+        drop(meets);
+        let role = role_of(ends);
+        if is_demanded(R::NAME)
+            && let Some(Tie { own, .. }) = ties.first()
+            && timeout_at(until, met.recv()).await.ok().flatten().is_none()
+        {
+            return Err(shared.absent(own, None));
+        }
+        Ok(Joined { role, ties, guard, writes: Box::new(self.codec) })
     }
+}
+
+/// The end of a route within the host.
+fn local<M: 'static>(end: Box<dyn Any>, peer: &str) -> Result<(Net<M>, Fate), NetError> {
+    let end = end.downcast().map_err(|_| {
+        let refusal = Refusal::Labels(["".into(), "".into()]);
+        NetError::Refused { peer: peer.to_owned(), refusal }
+    })?;
+    Ok(*end)
 }
 
 /// A role with these ends of its routes.

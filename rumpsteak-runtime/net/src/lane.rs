@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -128,6 +128,8 @@ pub(crate) struct Lane<M, C> {
     frame: usize,
     /// What the role sends. `None` once it has left, or its peer has.
     outgoing: Option<QueueReceiver<M>>,
+    /// The first of it, where that was taken before the peer had come.
+    held: Option<M>,
     /// What the role receives. `None` once its peer has left, or the role has.
     incoming: Option<QueueSender<M>>,
     /// The frames that the peer may not have, in order: `first` is the number of the first message.
@@ -188,6 +190,7 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             numbers,
             frame,
             outgoing: Some(outgoing),
+            held: None,
             incoming: Some(incoming),
             unacknowledged: VecDeque::new(),
             first: 0,
@@ -245,9 +248,7 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         };
         // Nobody waits: what the role has sent is there.
         let mut context = Context::from_waker(Waker::noop());
-        while let Some(outgoing) = &mut self.outgoing
-            && let Poll::Ready(Some(message)) = Pin::new(outgoing).poll_next(&mut context)
-        {
+        while let Poll::Ready(Some(message)) = self.poll_outgoing(&mut context) {
             self.add(&message).map_err(|error| failed(&self.peer, error))?;
         }
         self.unacknowledged.extend(self.batch.take());
@@ -464,6 +465,28 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         }
     }
 
+    /// The next message of the role; nothing if it, or its peer, has left.
+    fn poll_outgoing(&mut self, context: &mut Context<'_>) -> Poll<Option<M>> {
+        let Some(outgoing) = &mut self.outgoing else {
+            return Poll::Ready(None);
+        };
+        match self.held.take() {
+            Some(message) => Poll::Ready(Some(message)),
+            None => Pin::new(outgoing).poll_next(context),
+        }
+    }
+
+    /// Waits until the role has something to say; `false` if it leaves without.
+    pub(crate) fn poll_need(&mut self, context: &mut Context<'_>) -> Poll<bool> {
+        self.held = ready!(self.poll_outgoing(context));
+        Poll::Ready(self.held.is_some())
+    }
+
+    /// By which numbers the labels of the peer are known here, once it has come.
+    pub(crate) fn know(&mut self, numbers: Option<Numbers>) {
+        self.numbers = numbers;
+    }
+
     /// Takes what the role sends, as far as the peer has granted; whether there was anything.
     fn poll_take(&mut self, context: &mut Context<'_>) -> Result<bool, Stop> {
         let before = self.next;
@@ -471,16 +494,15 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         let mut sessions = 0;
         while self.next < until
             && self.unacknowledged.len() < self.sent + AHEAD
-            && let Some(outgoing) = &mut self.outgoing
-            && let Poll::Ready(message) = Pin::new(&mut *outgoing).poll_next(context)
+            && let Poll::Ready(message) = self.poll_outgoing(context)
         {
             let Some(message) = message else {
+                let outgoing = self.outgoing.take();
                 // None of them in order, if the role was in the middle of one.
-                sessions = match outgoing.left_after() as u64 {
+                sessions = match outgoing.map_or(0, |outgoing| outgoing.left_after() as u64) {
                     0 => 0,
                     here => here + self.completed,
                 };
-                self.outgoing = None;
                 break;
             };
             self.add(&message).map_err(|error| {

@@ -30,6 +30,7 @@ mod bridge;
 mod codec;
 #[cfg(feature = "compat")]
 mod compat;
+mod demand;
 mod directory;
 mod error;
 mod frame;

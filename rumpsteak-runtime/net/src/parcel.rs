@@ -193,10 +193,10 @@ where
         let instances = self.routes.iter().map(|packed| packed.theirs.instance);
         let instances: Vec<u64> = instances.collect();
         let taken = |own: &Hello, _: &Hello| {
-            [(); 2].map(|()| {
+            Some([(); 2].map(|()| {
                 let (role, session) = (own.role.clone(), own.session.clone());
                 Arrival::Failed(NetError::Joined { role, session })
-            })
+            }))
         };
         let (guard, arrivals) = shared.sit(place, &hellos, &instances, taken)?;
         let guard = Arc::new(guard);

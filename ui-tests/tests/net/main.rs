@@ -7,6 +7,7 @@ mod breaks;
 #[cfg(feature = "nats")]
 mod broker;
 mod delegation;
+mod demand;
 mod meddling;
 mod negotiation;
 mod peers;

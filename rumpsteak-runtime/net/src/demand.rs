@@ -1,0 +1,144 @@
+//! Peers that have to come, and those that come when there is something to say to them: roles that
+//! play on demand, in protocols that connect their roles.
+//!
+//! Where one of two roles plays on demand, nobody waits until both are there. The route between
+//! them ends at a task, which calls the peer, or waits for its call, for as long as the role is
+//! there. It is no mistake if nobody comes, until the role sends its first message: then the peer
+//! has as much time as others have to join.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
+
+use crate::address::Address;
+use crate::codec::Codec;
+use crate::error::NetError;
+use crate::handshake::Hello;
+use crate::host::{Arrival, Call, Guard, Shared};
+use crate::lane::Lane;
+use crate::reach::{Reach, run};
+use crate::transport::Connection;
+
+/// Whether a role plays on demand only. The text of its machine begins with its first state, which
+/// has a label then.
+pub(crate) fn is_demanded(projections: &str, role: &str) -> bool {
+    projections.split("digraph ").any(|machine| {
+        let (name, states) = machine.split_once('{').unwrap_or_default();
+        let mut states = states.trim_start().lines();
+        name.trim().trim_matches('"') == role
+            && states.next().is_some_and(|first| first.contains("\"on demand\""))
+    })
+}
+
+/// A peer that has not come yet.
+pub(crate) struct Awaited {
+    pub(crate) shared: Arc<Shared>,
+    /// How the role greets it.
+    pub(crate) own: Hello,
+    /// Where it is to be called.
+    pub(crate) addresses: Vec<Address>,
+    pub(crate) arrivals: UnboundedReceiver<Arrival>,
+    pub(crate) guard: Arc<Guard>,
+}
+
+impl Awaited {
+    /// Moves messages to and from the peer, which has come.
+    pub(crate) async fn meet<M: Serialize + DeserializeOwned, C: Codec>(
+        self,
+        mut lane: Lane<M, C>,
+        connection: Connection,
+        theirs: Hello,
+        whose: Call,
+    ) -> Result<(), NetError> {
+        let Self { shared, own, addresses, arrivals, guard } = self;
+        // Who has called calls again.
+        let addresses = match whose {
+            Call::Own => addresses,
+            Call::Theirs | Call::Again => Vec::new(),
+        };
+        let own = Hello { known: Some(theirs.instance), ..own };
+        let _guard = Some(guard);
+        let reach = Reach { shared, own, theirs, addresses, arrivals, _guard };
+        let connection = match whose {
+            // The first connection broke before it got here.
+            Call::Again => reach.answer(&mut lane, connection, &reach.theirs).await.ok(),
+            Call::Own | Call::Theirs => Some(connection),
+        };
+        run(lane, reach, connection).await
+    }
+
+    /// Moves messages to and from the peer, if it comes, and says that it has.
+    pub(crate) async fn meet_on_demand<M: Serialize + DeserializeOwned, C: Codec>(
+        mut self,
+        mut lane: Lane<M, C>,
+        meets: UnboundedSender<()>,
+    ) -> Result<(), NetError> {
+        let mut calls = JoinSet::new();
+        if self.addresses.is_empty() && self.shared.hello_to(&self.own).is_some() {
+            self.addresses.push(Address::new("memory", &self.own.peer));
+        }
+        self.call(&mut calls, Instant::now() + FOR_EVER);
+        let (mut until, mut refused) = (None, None);
+        let failed = loop {
+            // Who calls says itself when there is nobody.
+            let late = until.map(|until: Instant| until + Duration::from_secs(1));
+            let arrival = tokio::select! {
+                biased;
+                Some(arrival) = self.arrivals.recv() => arrival,
+                is_needed = poll_fn(|context| lane.poll_need(context)), if until.is_none() => {
+                    if !is_needed {
+                        return Ok(());
+                    }
+                    if let Some(error) = refused {
+                        break error;
+                    }
+                    let soon = Instant::now() + self.shared.limits.join;
+                    self.call(&mut calls, soon);
+                    until = Some(soon);
+                    continue;
+                }
+                () = sleep_until(late.unwrap_or_else(Instant::now)), if late.is_some() => {
+                    break self.shared.absent(&self.own, None);
+                }
+            };
+            match arrival {
+                Arrival::Remote(connection, theirs, whose) => {
+                    lane.know(self.own.numbers(&theirs));
+                    // Only a role that plays on demand itself waits for that.
+                    let _ = meets.send(());
+                    drop((calls, meets));
+                    return self.meet(lane, connection, *theirs, whose).await;
+                }
+                Arrival::Failed(error) if until.is_some() => break error,
+                Arrival::Failed(error) => refused = Some(error),
+                // A session goes to another host with all of its peers.
+                Arrival::Leave(packed) => {
+                    let _ = packed.send(Err(self.shared.absent(&self.own, None)));
+                    return Ok(());
+                }
+                // It is called within a host, too.
+                Arrival::Local(_) => {}
+            }
+        };
+        lane.fail(failed.clone());
+        Err(failed)
+    }
+
+    /// Calls the peer, if this end is to call, in place of all earlier calls.
+    fn call(&self, calls: &mut JoinSet<()>, until: Instant) {
+        calls.abort_all();
+        if !self.addresses.is_empty() {
+            let (own, addresses) = (self.own.clone(), self.addresses.clone());
+            calls.spawn(Arc::clone(&self.shared).call(own, addresses, until));
+        }
+    }
+}
+
+/// Longer than a role is there.
+const FOR_EVER: Duration = Duration::from_secs(1 << 32);
