@@ -393,7 +393,7 @@ pub(crate) fn lane<M, C>(
     shared: &Shared,
 ) -> (Net<M>, Lane<M, C>, Fate)
 where
-    M: Serialize + DeserializeOwned,
+    M: Serialize + DeserializeOwned + 'static,
     C: Codec,
 {
     // Where waiting is safe with some room, it is so with more: a frame is costlier than a message.

@@ -1,5 +1,6 @@
 //! Routes that lead to another process, or stay in this one.
 
+use std::any::Any;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +12,8 @@ use futures_core::Stream;
 use futures_sink::Sink;
 use rumpsteak_runtime::channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::error::BoxError;
-use rumpsteak_runtime::transport::{Bidirectional, Left, Pair};
+use rumpsteak_runtime::private::ByMacro;
+use rumpsteak_runtime::transport::{Bidirectional, Left, Look, Pair};
 
 use crate::error::NetError;
 
@@ -73,7 +75,7 @@ pub(crate) type FarEnd<M> = (QueueSender<M>, QueueReceiver<M>);
 
 /// Both ends of a route within a host, which learn why it fails when one of them has gone to
 /// another host.
-pub(crate) fn wired<M>(sent: Queue, received: Queue) -> [(Net<M>, Fate); 2] {
+pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, Fate); 2] {
     let fate = Fate::default();
     let (out, far_in): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(sent, received);
     let (far_out, inbox): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(received, sent);
@@ -81,7 +83,7 @@ pub(crate) fn wired<M>(sent: Queue, received: Queue) -> [(Net<M>, Fate); 2] {
         let outbox = Outbox { queue: out, fate: Some(Arc::clone(&fate)) };
         let every = every(window(inbox.queue().capacity));
         let inbox = Inbox { queue: inbox, fate: Some(Arc::clone(&fate)), every, untold: 0 };
-        (Net::new(outbox, inbox), Arc::clone(&fate))
+        (route(outbox, inbox), Arc::clone(&fate))
     })
 }
 
@@ -106,13 +108,17 @@ pub(crate) fn every(window: usize) -> u64 {
 
 /// A route with a queue of this capacity from it and with this window towards it, and its other end
 /// for the task of a connection. The queue towards it grows: the task grants what goes into it.
-pub(crate) fn net<M>(sent: Queue, window: usize, fate: Fate) -> (Net<M>, FarEnd<M>) {
+pub(crate) fn net<M: 'static>(sent: Queue, window: usize, fate: Fate) -> (Net<M>, FarEnd<M>) {
     let received = Queue::default();
     let (out, far_in): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(sent, received);
     let (far_out, inbox): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(received, sent);
     let outbox = Outbox { queue: out, fate: Some(Arc::clone(&fate)) };
     let inbox = Inbox { queue: inbox, fate: Some(fate), every: every(window), untold: 0 };
-    (Net::new(outbox, inbox), (far_out, far_in))
+    (route(outbox, inbox), (far_out, far_in))
+}
+
+fn route<M: 'static>(outbox: Outbox<M>, inbox: Inbox<M>) -> Net<M> {
+    Net::new(outbox, inbox).looking(Some(Inbox::poll_wanted), ByMacro(()))
 }
 
 impl<M> Outbox<M> {
@@ -130,6 +136,18 @@ pub(crate) fn queues<M>((outbox, inbox): (Outbox<M>, Inbox<M>)) -> FarEnd<M> {
 impl<M> Inbox<M> {
     fn local(queue: QueueReceiver<M>) -> Self {
         Self { queue, fate: None, every: 0, untold: 0 }
+    }
+
+    /// Whether the next message is wanted: [`QueueReceiver::poll_wanted`].
+    fn poll_wanted(
+        &mut self,
+        is_wanted: &dyn Fn(&dyn Any) -> bool,
+        context: &Context<'_>,
+    ) -> Poll<bool>
+    where
+        M: 'static,
+    {
+        self.queue.poll_wanted(true, |message| is_wanted(message), context)
     }
 
     /// Counts a message that was received.
@@ -217,7 +235,7 @@ impl<M> Stream for Inbox<M> {
     }
 }
 
-impl<M> Pair<Inbox<M>> for Outbox<M> {
+impl<M: 'static> Pair<Inbox<M>> for Outbox<M> {
     fn pair() -> (Self, Inbox<M>) {
         Self::pair_as(Queue::default(), Queue::default())
     }
@@ -226,9 +244,13 @@ impl<M> Pair<Inbox<M>> for Outbox<M> {
         let (sender, receiver) = Pair::pair_as(sent, received);
         (Self { queue: sender, fate: None }, Inbox::local(receiver))
     }
+
+    fn looks() -> (Option<Look<Self>>, Option<Look<Inbox<M>>>) {
+        (None, Some(Inbox::poll_wanted))
+    }
 }
 
-impl<M> Pair<Outbox<M>> for Inbox<M> {
+impl<M: 'static> Pair<Outbox<M>> for Inbox<M> {
     fn pair() -> (Self, Outbox<M>) {
         Self::pair_as(Queue::default(), Queue::default())
     }
@@ -236,6 +258,10 @@ impl<M> Pair<Outbox<M>> for Inbox<M> {
     fn pair_as(sent: Queue, received: Queue) -> (Self, Outbox<M>) {
         let (receiver, sender) = Pair::pair_as(sent, received);
         (Self::local(receiver), Outbox { queue: sender, fate: None })
+    }
+
+    fn looks() -> (Option<Look<Self>>, Option<Look<Outbox<M>>>) {
+        (Some(Self::poll_wanted), None)
     }
 }
 

@@ -54,14 +54,47 @@ impl<M> QueueReceiver<M> {
         }
     }
 
-    /// The next message, or the end. If there is neither at the moment, it does not park.
+    /// Whether the next message is wanted; so is the end. It stays where it is. If there is neither
+    /// at the moment, it parks if it `waits`.
+    ///
+    /// For choices among peers, and for `rumpsteak-net`.
+    #[doc(hidden)]
     #[inline(always)]
-    pub(crate) fn look(&mut self, context: &Context<'_>) -> Poll<Option<M>> {
-        match self.take() {
-            Ok(message) => Poll::Ready(Some(message)),
-            Err(empty) if empty.is_final() => self.wait(context),
-            Err(_) => Poll::Pending,
+    pub fn poll_wanted(
+        &mut self,
+        waits: bool,
+        is_wanted: impl Fn(&M) -> bool,
+        context: &Context<'_>,
+    ) -> Poll<bool> {
+        loop {
+            let empty = match self.consumer.next_is(&is_wanted) {
+                Ok(found) => return Poll::Ready(found),
+                Err(empty) => empty,
+            };
+            if empty.is_final() {
+                if !self.go_on() {
+                    return Poll::Ready(true);
+                }
+            } else if !waits || self.parks(empty, context) {
+                return Poll::Pending;
+            }
         }
+    }
+
+    /// Parks, unless something has come in between, or soon will.
+    #[inline(always)]
+    fn parks(&mut self, empty: Empty, context: &Context<'_>) -> bool {
+        if woken::is_polling() && self.retry.is_due(empty) {
+            context.waker().wake_by_ref();
+            return true;
+        }
+        // The common case: the sender does not write in between, and the sender has the waker from
+        // last time.
+        if self.own.is_known(context.waker()) && self.consumer.park(empty, PARKED) {
+            return true;
+        }
+        let park = |flags| self.consumer.park(empty, flags);
+        self.consumer.shared().receiver.park(&mut self.own, context.waker(), park)
     }
 
     /// Whether whatever comes will wake this waker.

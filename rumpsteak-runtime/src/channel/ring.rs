@@ -113,8 +113,8 @@ type Gap = MaybeUninit<[u8; 128]>;
 
 // SAFETY: of what is shared, only the slots need not be `Sync` by themselves. Each has one owner at
 // a time (see above), and passes from one side to the other as a message does that is sent to
-// another thread, hence `M: Send`. No reference to a message is ever handed out, so `M: Sync` is
-// not needed.
+// another thread, hence `M: Send`. A reference to a message is only lent on the side that owns it,
+// so `M: Sync` is not needed.
 unsafe impl<M: Send, T: Sync> Sync for Ring<M, T> {}
 
 /// A ring with room for `capacity` messages, and with what else its sides share.
@@ -234,15 +234,7 @@ impl<M, T> Consumer<M, T> {
     /// What the consumer saw, if there is no message at the moment.
     #[inline]
     pub(super) fn pop(&mut self) -> Result<M, Empty> {
-        let head = self.head;
-        if head == self.tail {
-            let word = self.ring.tail.load(Ordering::Acquire);
-            let tail = word & !FLAGS;
-            if head == tail {
-                return Err(Empty(word));
-            }
-            self.tail = tail;
-        }
+        let head = self.find()?;
         let message = self.ring.slot(head).with(|slot| {
             // SAFETY: `head` is before a `tail` that was acquired, so the producer has written a
             // message into the slot and released it, and does not touch it before it sees a later
@@ -254,6 +246,36 @@ impl<M, T> Consumer<M, T> {
         self.head = head;
         self.ring.head.store(head, Ordering::Release);
         Ok(message)
+    }
+
+    /// Whether the next message is such a one. It stays where it is.
+    ///
+    /// # Errors
+    ///
+    /// As `pop`.
+    #[inline]
+    pub(super) fn next_is(&mut self, is: impl FnOnce(&M) -> bool) -> Result<bool, Empty> {
+        let head = self.find()?;
+        Ok(self.ring.slot(head).with(|slot| {
+            // SAFETY: as in `pop`, but that the message is not moved: it is lent to `is` only, here
+            // where it could also be taken.
+            is(unsafe { (*slot).assume_init_ref() })
+        }))
+    }
+
+    /// The position of the next message.
+    #[inline(always)]
+    fn find(&mut self) -> Result<usize, Empty> {
+        let head = self.head;
+        if head == self.tail {
+            let word = self.ring.tail.load(Ordering::Acquire);
+            let tail = word & !FLAGS;
+            if head == tail {
+                return Err(Empty(word));
+            }
+            self.tail = tail;
+        }
+        Ok(head)
     }
 
     /// Whether the producer has written nothing since the consumer parked: what it writes next

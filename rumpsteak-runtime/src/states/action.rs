@@ -34,26 +34,41 @@ where
     Poll::Ready(Ok(()))
 }
 
-/// Receives a message of the role from `P`: waits for it, or takes it [if there is
-/// one](Incoming::try_receive).
+/// Receives a message of the role from `P`.
 #[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn poll_accept<R, P>(
     role: &mut R,
-    waits: bool,
     context: &mut Context<'_>,
 ) -> Poll<Result<R::Message, RouteError>>
 where
     R: Route<P, Link: Incoming<R::Message>>,
     P: Role,
 {
-    let received = match waits {
-        true => role.route().poll_receive(context),
-        false => role.route().try_receive(context),
-    };
-    let message = ready!(received)?;
+    let message = ready!(role.route().poll_receive(context))?;
     #[cfg(feature = "tracing")]
     trace::<R, P>("receive", message.label());
+    Poll::Ready(Ok(message))
+}
+
+/// Receives a message of the role from `P` [if it is wanted](Incoming::receive_if).
+#[cfg_attr(debug_assertions, inline)]
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(super) fn poll_accept_if<R, P>(
+    role: &mut R,
+    waits: bool,
+    is_wanted: impl Fn(&R::Message) -> bool,
+    context: &mut Context<'_>,
+) -> Poll<Result<Option<R::Message>, RouteError>>
+where
+    R: Route<P, Link: Incoming<R::Message>>,
+    P: Role,
+{
+    let message = ready!(role.route().receive_if(waits, is_wanted, context))?;
+    #[cfg(feature = "tracing")]
+    if let Some(message) = &message {
+        trace::<R, P>("receive", message.label());
+    }
     Poll::Ready(Ok(message))
 }
 

@@ -74,7 +74,7 @@ impl<'s, R: Role, C> Branch<'s, R, AnyPeer, C> {
         C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
     {
         const { C::VERIFIED };
-        Branching::new(self.state)
+        Branching { state: Some(self.state), names: Names::default() }
     }
 }
 
@@ -94,21 +94,6 @@ pub struct Branching<'s, R: Role, P, C> {
     names: Names<(P, C)>,
 }
 
-impl<'s, R: Role, C> Branching<'s, R, AnyPeer, C> {
-    pub(super) fn new(state: State<'s, R>) -> Self {
-        Self { state: Some(state), names: Names::default() }
-    }
-
-    /// Gives up: nothing was received.
-    ///
-    /// # Panics
-    ///
-    /// If it has completed.
-    pub(super) fn into_state(self) -> State<'s, R> {
-        self.state.unwrap_or_else(|| polled_again())
-    }
-}
-
 impl<'s, R, P, C> Future for Branching<'s, R, P, C>
 where
     R: Route<P, Link: Incoming<R::Message>>,
@@ -123,7 +108,7 @@ where
         let Some(state) = &mut this.state else {
             polled_again();
         };
-        let received = ready!(poll_accept::<R, P>(state.role, true, context));
+        let received = ready!(poll_accept::<R, P>(state.role, context));
         let Some(state) = this.state.take() else {
             polled_again();
         };
@@ -145,7 +130,7 @@ where
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
-        hear_any(&mut self.get_mut().state, context)
+        hear_any(&mut self.get_mut().state, true, context)
     }
 }
 

@@ -31,6 +31,13 @@ pub trait Choice: Sized {
     #[doc(hidden)]
     const VERIFIED: ByMacro<&'static [&'static str]>;
 
+    /// Whether an alternative has the label of a message, as in `decide`. Only asked where
+    /// alternatives name their peers.
+    #[doc(hidden)]
+    fn takes(_message: &Self::Message, _from: u64) -> bool {
+        true
+    }
+
     /// Enters the alternative that `message` names. Where alternatives name their peers, `from` is
     /// the number of the peer in fingerprints.
     ///

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::task::{Context, Poll, Waker};
 
-use super::action::{failed, poll_accept, polled_again, unexpected};
+use super::action::{failed, poll_accept_if, polled_again, unexpected};
 use super::choice::{AnyPeer, Choice, Peer as _};
 use super::state::State;
 use crate::error::{Action, Result};
@@ -36,14 +36,14 @@ pub trait Peers<R: Role> {
     fn is_idle(role: &mut R, index: usize, waker: &Waker) -> bool;
 
     /// Receives a label of the choice `C` from a peer, if one is there. Gives the state back if
-    /// there is none, with the error of the route.
+    /// there is none, and says why.
     #[doc(hidden)]
     fn hear<'s, C>(
         state: State<'s, R>,
         index: usize,
         how: Hearing,
         context: &mut Context<'_>,
-    ) -> ControlFlow<Result<C>, (State<'s, R>, Option<RouteError>)>
+    ) -> ControlFlow<Result<C>, (State<'s, R>, Silence)>
     where
         R: 's,
         C: Choice<State = State<'s, R>, Message = R::Message>;
@@ -59,6 +59,20 @@ pub enum Hearing {
     Looks,
     /// As a poll does: what comes later wakes the task.
     Waits,
+    /// For whatever it has sent.
+    Takes,
+}
+
+/// Why a peer is not heard.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Silence {
+    /// It has sent nothing.
+    Empty,
+    /// It is ahead: what it has sent is received later, and stays where it is.
+    Ahead,
+    /// The route fails.
+    Lost(RouteError),
 }
 
 /// When peers were asked first.
@@ -98,12 +112,12 @@ impl<R: Role> Peers<R> for () {
         _: usize,
         _: Hearing,
         _: &mut Context<'_>,
-    ) -> ControlFlow<Result<C>, (State<'s, R>, Option<RouteError>)>
+    ) -> ControlFlow<Result<C>, (State<'s, R>, Silence)>
     where
         R: 's,
         C: Choice<State = State<'s, R>, Message = R::Message>,
     {
-        ControlFlow::Continue((state, None))
+        ControlFlow::Continue((state, Silence::Empty))
     }
 }
 
@@ -153,7 +167,7 @@ where
         index: usize,
         how: Hearing,
         context: &mut Context<'_>,
-    ) -> ControlFlow<Result<C>, (State<'s, R>, Option<RouteError>)>
+    ) -> ControlFlow<Result<C>, (State<'s, R>, Silence)>
     where
         R: 's,
         C: Choice<State = State<'s, R>, Message = R::Message>,
@@ -165,17 +179,20 @@ where
         if let Hearing::First(turn) = how {
             Route::<P>::route(state.role).mark().set_turn(turn);
         }
-        let waits = matches!(how, Hearing::Waits);
-        match poll_accept::<R, P>(state.role, waits, context) {
-            Poll::Ready(Ok(message)) => {
+        let (waits, takes) = (matches!(how, Hearing::Waits), matches!(how, Hearing::Takes));
+        let is_wanted = |message: &R::Message| takes || C::takes(message, P::NUMBER.0);
+        let silence = match poll_accept_if::<R, P>(state.role, waits, is_wanted, context) {
+            Poll::Ready(Ok(Some(message))) => {
                 let decided = C::decide(state, message, P::NUMBER.0);
-                ControlFlow::Break(decided.map_err(|(state, message)| {
+                return ControlFlow::Break(decided.map_err(|(state, message)| {
                     unexpected(state, <P as Role>::NAME, message, C::LABELS)
-                }))
+                }));
             }
-            Poll::Ready(Err(error)) => ControlFlow::Continue((state, Some(error))),
-            Poll::Pending => ControlFlow::Continue((state, None)),
-        }
+            Poll::Ready(Ok(None)) => Silence::Ahead,
+            Poll::Ready(Err(error)) => Silence::Lost(error),
+            Poll::Pending => Silence::Empty,
+        };
+        ControlFlow::Continue((state, silence))
     }
 }
 
@@ -188,11 +205,15 @@ where
 /// others. What is usual, to begin behind the peer that was heard last, would not do: a role may
 /// hear `A` or `B` and `B` or `C` in turn, and so `A` and `B` for ever.
 ///
+/// A peer may be ahead, and have sent what the role receives once another one was heard. That stays
+/// where it is. It is an error where all are ahead and the role can do nothing but `hears`.
+///
 /// Only where nobody has sent anything, the peers are waited for. An error counts only then, and
 /// that a peer has left in order only if all have.
 #[inline]
 pub(super) fn hear_any<'s, R, C>(
     slot: &mut Option<State<'s, R>>,
+    hears: bool,
     context: &mut Context<'_>,
 ) -> Poll<Result<C>>
 where
@@ -208,12 +229,17 @@ where
     };
     let (mut index, turn) = first::<R, C::Peers>(state.role);
     let mut how = Hearing::First(turn);
+    // Bits by peer.
+    let mut ahead: usize = 0;
     for _ in 0..C::Peers::COUNT {
         state = match C::Peers::hear(state, index, how, context) {
             ControlFlow::Break(heard) => return Poll::Ready(heard),
-            ControlFlow::Continue((state, None)) => state,
-            ControlFlow::Continue((state, Some(error))) => {
+            ControlFlow::Continue((state, Silence::Lost(error))) => {
                 return without(slot, state, (index, error), context);
+            }
+            ControlFlow::Continue((state, silence)) => {
+                ahead |= usize::from(matches!(silence, Silence::Ahead)) << index;
+                state
             }
         };
         index = if index + 1 == C::Peers::COUNT { 0 } else { index + 1 };
@@ -225,10 +251,19 @@ where
         }
         state = match C::Peers::hear(state, index, Hearing::Waits, context) {
             ControlFlow::Break(heard) => return Poll::Ready(heard),
-            ControlFlow::Continue((state, None)) => state,
-            ControlFlow::Continue((state, Some(error))) => {
+            ControlFlow::Continue((state, Silence::Lost(error))) => {
                 return without(slot, state, (index, error), context);
             }
+            ControlFlow::Continue((state, silence)) => {
+                ahead |= usize::from(matches!(silence, Silence::Ahead)) << index;
+                state
+            }
+        };
+    }
+    if hears && ahead.count_ones() as usize == C::Peers::COUNT {
+        state = match C::Peers::hear(state, index, Hearing::Takes, context) {
+            ControlFlow::Break(heard) => return Poll::Ready(heard),
+            ControlFlow::Continue((state, _)) => state,
         };
     }
     *slot = Some(state);
@@ -262,8 +297,8 @@ where
     for index in others {
         state = match C::Peers::hear(state, index, Hearing::Waits, context) {
             ControlFlow::Break(heard) => return Poll::Ready(heard),
-            ControlFlow::Continue((state, error)) => {
-                if let Some(error) = error {
+            ControlFlow::Continue((state, silence)) => {
+                if let Silence::Lost(error) = silence {
                     judge(state.role, index, error);
                 }
                 state

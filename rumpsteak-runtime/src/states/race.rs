@@ -1,12 +1,12 @@
 use std::fmt;
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::task::Poll;
 
-use super::branch::Branching;
+use super::action::polled_again;
 use super::choice::{AnyPeer, Choice, Offers, Peer};
 use super::implement::state_with_choice;
-use super::peer::Peers;
+use super::peer::{Peers, hear_any};
 use super::select::Select;
 use super::send::Follows;
 use super::state::{Names, Session, State};
@@ -108,15 +108,18 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
         C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
     {
         const { C::VERIFIED };
-        let mut branching = Branching::new(self.state);
+        let mut state = Some(self.state);
         let mut wish = pin!(wish);
-        let first = poll_fn(|context| match Pin::new(&mut branching).poll(context) {
+        let first = poll_fn(|context| match hear_any(&mut state, false, context) {
             Poll::Ready(heard) => Poll::Ready(Err(heard)),
             Poll::Pending => wish.as_mut().poll(context).map(Ok),
         });
         match first.await {
             Err(heard) => heard.map(Until::Heard),
-            Ok(it) => Ok(Until::Wished(it, Select::from_state(branching.into_state()))),
+            Ok(it) => {
+                let state = state.unwrap_or_else(|| polled_again());
+                Ok(Until::Wished(it, Select::from_state(state)))
+            }
         }
     }
 }

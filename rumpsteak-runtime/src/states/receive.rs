@@ -80,7 +80,7 @@ where
         let Some(state) = &mut this.state else {
             polled_again();
         };
-        let received = ready!(poll_accept::<R, P>(state.role, true, context));
+        let received = ready!(poll_accept::<R, P>(state.role, context));
         let Some(state) = this.state.take() else {
             polled_again();
         };

@@ -31,12 +31,26 @@ pub struct Bidirectional<Tx, Rx> {
     /// `None` once the route is closed: dropping both halves is what wakes the peer.
     halves: Option<(Tx, Rx)>,
     mark: Mark,
+    look: Option<Look<Rx>>,
 }
+
+/// Whether the next message that a half receives is wanted, as a queue of ours tells:
+/// [`QueueReceiver::poll_wanted`], which waits.
+#[doc(hidden)]
+pub type Look<Rx> = fn(&mut Rx, &dyn Fn(&dyn Any) -> bool, &Context<'_>) -> Poll<bool>;
 
 impl<Tx, Rx> Bidirectional<Tx, Rx> {
     /// A route that sends into `tx` and receives from `rx`.
     pub fn new(tx: Tx, rx: Rx) -> Self {
-        Self { halves: Some((tx, rx)), mark: Mark::new() }
+        Self { halves: Some((tx, rx)), mark: Mark::new(), look: None }
+    }
+
+    /// For `rumpsteak-net`: the same route, with how it looks ahead.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn looking(mut self, look: Option<Look<Rx>>, _: ByMacro) -> Self {
+        self.look = look;
+        self
     }
 
     /// Whether this end was closed, because a session over it was aborted.
@@ -92,7 +106,7 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
 
 impl<Tx, Rx> Movable for Bidirectional<Tx, Rx> {
     fn take(&mut self) -> Self {
-        Self { halves: self.halves.take(), mark: self.mark.take() }
+        Self { halves: self.halves.take(), mark: self.mark.take(), look: self.look }
     }
 }
 
@@ -155,17 +169,30 @@ where
     }
 
     #[inline(always)]
-    fn try_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>>
+    fn receive_if(
+        &mut self,
+        waits: bool,
+        is_wanted: impl Fn(&M) -> bool,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Option<M>, RouteError>>
     where
         Self: 'static,
         M: 'static,
     {
-        let rx: Option<&mut dyn Any> = self.halves.as_mut().map(|(_, rx)| rx as _);
+        let Some((_, rx)) = &mut self.halves else {
+            return Poll::Ready(Err(RouteError::Closed));
+        };
         // Known when this is compiled.
-        match rx.and_then(|rx| rx.downcast_mut::<QueueReceiver<M>>()) {
-            Some(queue) => queue.look(context).map(|next| next.ok_or(RouteError::Closed)),
-            None => self.poll_receive(context),
-        }
+        let any: &mut dyn Any = rx;
+        let is_wanted = match (any.downcast_mut::<QueueReceiver<M>>(), self.look) {
+            (Some(queue), _) => ready!(queue.poll_wanted(waits, is_wanted, context)),
+            (None, Some(look)) => {
+                let is_wanted = |message: &dyn Any| message.downcast_ref().is_none_or(&is_wanted);
+                ready!(look(rx, &is_wanted, context))
+            }
+            (None, None) => true,
+        };
+        if is_wanted { self.poll_receive(context).map_ok(Some) } else { Poll::Ready(Ok(None)) }
     }
 
     #[inline(always)]

@@ -121,19 +121,29 @@ pub trait Incoming<M>: Link {
     /// When the other end is gone and nothing is left in the queue, or when the transport failed.
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>>;
 
-    /// Takes the next message if there is one. Otherwise what comes need not wake the task, as long
-    /// as the route is not [idle](Incoming::is_idle): so a choice among peers waits for none of
-    /// them while another one has sent something.
+    /// The next message if it is wanted; `None` if it is not: then it stays the next one, and what
+    /// comes need not wake the task. A choice among peers asks so, for one of them may be ahead of
+    /// the others. A route that cannot look ahead gives what there is, and a message that is not
+    /// wanted ends the session with an error.
+    ///
+    /// Unless it `waits`, what comes later need not wake the task, as long as the route is not
+    /// [idle](Incoming::is_idle): nobody is waited for while another peer has sent something.
     ///
     /// # Errors
     ///
     /// As [`poll_receive`](Incoming::poll_receive), which it is unless a route can do better.
-    fn try_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>>
+    fn receive_if(
+        &mut self,
+        waits: bool,
+        is_wanted: impl Fn(&M) -> bool,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Option<M>, RouteError>>
     where
-        Self: 'static,
+        Self: Sized + 'static,
         M: 'static,
     {
-        self.poll_receive(context)
+        let _ = (waits, is_wanted);
+        self.poll_receive(context).map_ok(Some)
     }
 
     /// Whether whatever comes will wake this waker, since the last attempt to receive found

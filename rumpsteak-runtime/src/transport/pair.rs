@@ -2,8 +2,9 @@
 
 use futures_channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
-use super::bidirectional::{Bidirectional, Nil};
+use super::bidirectional::{Bidirectional, Look, Nil};
 use super::capacity::Queue;
+use crate::private::ByMacro;
 
 /// The two ends of a fresh route, of which `Other` is the far one. Used by `#[derive(Roles)]`.
 #[diagnostic::on_unimplemented(
@@ -26,6 +27,12 @@ pub trait Pair<Other>: Sized {
     fn pair_as(sent: Queue, received: Queue) -> (Self, Other) {
         let _ = (sent, received);
         Self::pair()
+    }
+
+    /// How the ends look ahead, as halves of a `Bidirectional`.
+    #[doc(hidden)]
+    fn looks() -> (Option<Look<Self>>, Option<Look<Other>>) {
+        (None, None)
     }
 }
 
@@ -57,12 +64,18 @@ where
     fn pair() -> (Self, Bidirectional<FarTx, FarRx>) {
         let (tx, far_rx) = Tx::pair();
         let (rx, far_tx) = Rx::pair();
-        (Self::new(tx, rx), Bidirectional::new(far_tx, far_rx))
+        (
+            Self::new(tx, rx).looking(Rx::looks().0, ByMacro(())),
+            Bidirectional::new(far_tx, far_rx).looking(Tx::looks().1, ByMacro(())),
+        )
     }
 
     fn pair_as(sent: Queue, received: Queue) -> (Self, Bidirectional<FarTx, FarRx>) {
         let (tx, far_rx) = Tx::pair_as(sent, received);
         let (rx, far_tx) = Rx::pair_as(sent, received);
-        (Self::new(tx, rx), Bidirectional::new(far_tx, far_rx))
+        (
+            Self::new(tx, rx).looking(Rx::looks().0, ByMacro(())),
+            Bidirectional::new(far_tx, far_rx).looking(Tx::looks().1, ByMacro(())),
+        )
     }
 }

@@ -1,14 +1,24 @@
 //! A block that two roles may interrupt: the client cancels while the server works, and the server
-//! gives up. Generated and run in every order, and written by hand.
+//! gives up. Generated and run in every order, and written by hand. And roles that are ahead of
+//! others, who listen to them for an interrupt.
 
 use super::harness::Package;
 
-const PROTOCOL: &str = "global protocol Watched(role c, role s) {
+const WATCHED: &str = "global protocol Watched(role c, role s) {
   interruptible {
     question(i32) from c to s;
     answer(i32) from s to c;
     thanks() from c to s;
   } with { cancel() by c; timeout() by s; }
+}
+";
+
+const AHEAD: &str = "global protocol Ahead(role c, role r, role p) {
+  interruptible {
+    x() from p to r;
+    y() from c to r;
+    done() from c to p, r;
+  } with { cancel() by c; }
 }
 ";
 
@@ -18,7 +28,8 @@ fn package(name: &str) -> Package {
         "build.rs",
         "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::configure().protocols(\"protocols\").generate().verify().map(drop) }\n",
     );
-    package.write("protocols/watched.scr", PROTOCOL);
+    package.write("protocols/watched.scr", WATCHED);
+    package.write("protocols/ahead.scr", AHEAD);
     package
 }
 
@@ -31,9 +42,10 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use rumpsteak_runtime::states::{Raced, Until};
-use rumpsteak_runtime::{Result, protocol, testing, try_run};
+use rumpsteak_runtime::{Error, Result, protocol, testing, try_run};
 
 protocol!(Watched);
+protocol!(Ahead);
 use watched::*;
 
 /// How the block ends.
@@ -152,7 +164,47 @@ fn outcomes(client_is_patient: bool, work: Option<i32>, server_is_patient: bool)
     all.take()
 }
 
+/// Nobody interrupts, and `c` is done before the others begin. What it has sent to `r` and `p`
+/// waits until they want it.
+fn is_ahead() -> usize {
+    use ahead::*;
+    let explored = testing::explore(|processes| {
+        let Roles { mut c, mut r, mut p } = Roles::default();
+        processes.add("c", async move {
+            try_run(&mut c, async |s: CSession<'_>| {
+                let s = s.select(Y).await?.select(Done).await?;
+                Ok::<_, Error>(((), s.send(Done).await?))
+            })
+            .await
+        });
+        processes.add("r", async move {
+            try_run(&mut r, async |s: RSession<'_>| {
+                let RCancelOrX::X(X, s) = s.branch().await? else { panic!("no interrupt") };
+                let RCancelOrY::Y(Y, s) = s.branch().await? else { panic!("no interrupt") };
+                let RCancelOrDone::Done(Done, end) = s.branch().await? else { panic!("none") };
+                Ok::<_, Error>(((), end))
+            })
+            .await
+        });
+        processes.add("p", async move {
+            try_run(&mut p, async |s: PSession<'_>| {
+                let work = async {
+                    pause().await;
+                    X
+                };
+                let Raced::Sent(s) = s.race(work).await? else { panic!("no interrupt") };
+                let PCancelOrDone::Done(Done, end) = s.branch().await? else { panic!("none") };
+                Ok::<_, Error>(((), end))
+            })
+            .await
+        });
+    });
+    assert!(explored.is_complete);
+    explored.interleavings
+}
+
 fn main() {
+    assert!(is_ahead() > 3);
     println!("none {:?}", outcomes(true, Some(21), true));
     println!("client {:?}", outcomes(false, None, true));
     println!("server {:?}", outcomes(true, None, false));
@@ -179,6 +231,7 @@ const BY_HAND: &str = "
 use rumpsteak_runtime::{protocol, session};
 
 protocol!(Watched);
+protocol!(Ahead);
 use watched::*;
 
 #[session(C)] type Client = Race<Begin>;

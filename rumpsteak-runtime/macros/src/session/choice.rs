@@ -128,10 +128,10 @@ impl Expansion<'_> {
         peers.iter().rev().fold(quote!(()), |others, peer| quote!((#peer, #others)))
     }
 
-    /// The function that takes a message for one of the options.
+    /// The functions that take a message for one of the options, and say whether they would.
     fn decide(&self, variants: &[Variant]) -> TokenStream {
         let (krate, role, message) = (self.krate, &self.role, self.message());
-        let options = variants.iter().filter_map(|Variant { name, head, .. }| {
+        let received = variants.iter().filter_map(|Variant { name, head, .. }| {
             let label = head.label();
             let is_from = match head.action() {
                 Some(Action { direction: Direction::Send, .. }) => return None,
@@ -140,13 +140,24 @@ impl Expansion<'_> {
                 }
                 None => None,
             };
-            Some(quote! {
-                if #is_from tag == <#message as #krate::Message<#label>>::LABEL.0.tag {
-                    return #krate::private::enter(state, message, Self::#name);
+            let tag = quote!(<#message as #krate::Message<#label>>::LABEL.0.tag);
+            Some((quote!(#name), quote!(#is_from tag == #tag)))
+        });
+        let (names, are): (Vec<TokenStream>, Vec<TokenStream>) = received.unzip();
+        // Only a choice among peers asks.
+        let takes = variants.iter().any(|variant| variant.head.action().is_some()).then(|| {
+            quote! {
+                #[inline]
+                #[allow(unused_variables, reason = "if no option receives")]
+                fn takes(message: &#message, from: u64) -> bool {
+                    let tag = #krate::transport::Labelled::labelled(message).tag;
+                    #(#are ||)* false
                 }
-            })
+            }
         });
         quote! {
+            #takes
+
             #[inline]
             #[allow(unused_variables, reason = "if no option receives, or if none names its peer")]
             fn decide(
@@ -155,7 +166,11 @@ impl Expansion<'_> {
                 from: u64,
             ) -> ::core::result::Result<Self, (#krate::states::State<'s, #role>, #message)> {
                 let tag = #krate::transport::Labelled::labelled(&message).tag;
-                #(#options)*
+                #(
+                    if #are {
+                        return #krate::private::enter(state, message, Self::#names);
+                    }
+                )*
                 ::core::result::Result::Err((state, message))
             }
         }
