@@ -15,6 +15,7 @@ use crate::outcome::entries::entries;
 use crate::outcome::findings::Findings;
 use crate::outcome::once::once;
 use crate::outcome::propagate::propagate;
+use crate::outcome::unimported::{names_runtime, unimported};
 use crate::outcome::{verdict_file, warnings};
 use crate::protocols::Protocols;
 use crate::report::build_report::Report;
@@ -64,6 +65,7 @@ impl Configuration {
             verdicts.package.unanchored =
                 reports.drain(..).map(|report| report.to_string()).collect();
         }
+        reports.append(&mut analysis.unsaid);
         let unreadable = analysis.tree.files.iter().filter_map(|file| {
             let no_rust = file.no_rust?;
             Some((analysis.base.show(&file.path), no_rust.byte, no_rust.line))
@@ -85,6 +87,8 @@ pub(crate) struct Analysis {
     pub(crate) findings: Findings,
     /// What was not verified because nothing asks for it: one line each.
     pub(crate) warnings: Vec<String>,
+    /// Why no macro of the runtime runs, where none does that could say so.
+    unsaid: Vec<Report>,
 }
 
 impl Analysis {
@@ -110,7 +114,8 @@ impl Analysis {
         }
         let limits = &configuration.limits;
         let tree = crate_tree::walk(&roots, cfg, limits.modules);
-        let mut generator = Generator::new(&protocols, &base, configuration.generate);
+        let homes = tree.homes();
+        let mut generator = Generator::new(&protocols, &base, configuration.generate, homes);
         let wanted = tree.inclusions.iter();
         let generated: Vec<Rc<Generated>> =
             wanted.map(|inclusion| generator.generate(&inclusion.item)).collect();
@@ -126,10 +131,18 @@ impl Analysis {
             inclusions::judge(inclusion, code, &protocols, systems, configuration)
         });
         judgement.inclusions = judged.collect();
+        let unsaid = unimported(&tree, &mut judgement);
         once(&tree, &mut judgement);
         propagate(&tree, &mut judgement);
         agree(&tree, &mut judgement);
         let word = |cause: &_, note: Option<&_>| wording::told(cause, note, &protocols);
+        let unsaid = unsaid.iter().map(|(file, cause)| {
+            let text = word(cause, None).text;
+            let (message, help) = text.split_once("\n\nhelp: ").unwrap_or((&text, ""));
+            Report::of(&format!("{}: {message}", base.show(&tree.files[file.0].path)), help)
+        });
+        let unsaid =
+            manifest(&package, &tree).map_or_else(|| unsaid.collect(), |error| vec![error]);
         let findings = entries(context, &judgement, &base, limits, &word);
         let mut warnings = warnings::warnings(context, &judgement, &base);
         let accepted = &configuration.closed_systems;
@@ -143,7 +156,7 @@ impl Analysis {
                 limits.modules
             ));
         }
-        Ok(Analysis { base, package, tree, protocols, findings, warnings })
+        Ok(Analysis { base, package, tree, protocols, findings, warnings, unsaid })
     }
 
     /// The generated files with code: paths below `OUT_DIR`, and texts.
@@ -212,6 +225,25 @@ fn source_root(base: &PackageRoot, source: &Path) -> Root {
     let target = Target { kind: TargetKind::Source, name: name.to_string_lossy().into_owned() };
     let path = base.join(source);
     Root { target, path }
+}
+
+/// What the manifest lacks for the macros of the runtime to run at all.
+fn manifest(package: &Package, tree: &crate_tree::Tree) -> Option<Report> {
+    if !names_runtime(tree) {
+        return None;
+    }
+    let of = |message: &str, help: &str| Some(Report::of(message, help));
+    match (package.has_edition, package.has_runtime) {
+        (_, false) => of(
+            "Cargo.toml does not depend on `rumpsteak-runtime`",
+            "add it under `[dependencies]`, beside `rumpsteak-build` under `[build-dependencies]`",
+        ),
+        (false, true) => of(
+            "Cargo.toml names no `edition`: without it a package is Rust 2015, which has no `async`",
+            "add `edition = \"2024\"` under `[package]`",
+        ),
+        (true, true) => None,
+    }
 }
 
 /// The paths of protocols that cannot be read.

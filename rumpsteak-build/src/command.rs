@@ -1,6 +1,7 @@
 //! What `cargo rumpsteak` shares with the build. No part of the public face: it may change at any
 //! time.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -129,7 +130,7 @@ impl Configuration {
         if let Some(report) = Report::join(reports) {
             return Err(report);
         }
-        let generator = Generator::new(&protocols, &base, true);
+        let generator = Generator::new(&protocols, &base, true, BTreeMap::new());
         let code =
             generator.all().zip(&protocols.protocols).map(|((name, generated), protocol)| {
                 let problems = inclusions::problems(&generated, &protocols, &self);

@@ -74,6 +74,16 @@ pub(crate) enum Cause {
     /// The roles are not known to be safe if one begins the next session while others are still in
     /// the last one.
     NotAgain { who: String, found: Result<Box<Run>, Limit> },
+    /// A role has no route to a peer of its session, which has one to it.
+    NoRoute { role: String, peer: String, message: String },
+    /// The type of a route cannot be one, or is one of other messages.
+    OtherRoute { ty: String, message: String, is_channel: bool },
+    /// A name may be one of the module that `protocol!(…)` has no code for, and says why.
+    NoCode { name: String, within: String },
+    /// A type at this place is a session, and nothing says so.
+    Unmarked { name: String, place: String, role: Option<String> },
+    /// Another item of the module has this name.
+    DeclaredTwice { name: String },
     /// What a role names as its message type is none.
     NoMessage { path: String },
     /// A label of the role has this name, and arguments.
@@ -84,6 +94,8 @@ pub(crate) enum Cause {
         role: RoleName,
         /// The label of nearly this name.
         meant: Option<String>,
+        /// All labels, if they are generated.
+        all: Option<Vec<String>>,
     },
     /// A label carries another payload than the messages of its name.
     OtherPayload {
@@ -127,6 +139,8 @@ pub(crate) enum Cause {
     UnknownProtocol { wanted: String },
     /// The protocol has no such role, or several of which none is written like this.
     UnknownRole { wanted: String, protocol: usize },
+    /// The module uses these names of the runtime, and does not import them.
+    Unimported { names: Vec<&'static str> },
     /// The protocol is there to be called by others only.
     UnplayableProtocol { wanted: String },
     /// The closed system is not safe. The session by this name takes the last step of the run.
@@ -279,7 +293,21 @@ impl Place {
 
 impl Cause {
     pub(crate) fn at(self, item: ItemId, token: usize) -> Fault {
-        Fault { place: Place::new(item, token), cause: self, note: None, stub: None }
+        let stub = self.stub();
+        Fault { place: Place::new(item, token), cause: self, note: None, stub }
+    }
+
+    /// What stands in for what is missing, where the cause says that by itself.
+    pub(crate) fn stub(&self) -> Option<String> {
+        match self {
+            Self::Unimported { names } => Some(format!("import {}", names.join(" "))),
+            Self::NoRoute { message, .. } | Self::OtherRoute { message, .. } => {
+                Some(format!("instead {message}"))
+            }
+            Self::DeclaredTwice { .. } | Self::Unmarked { .. } => Some("unmarked".to_owned()),
+            Self::NoCode { within, .. } => Some(format!("nothing {within}")),
+            _ => None,
+        }
     }
 
     /// The protocol that a name stands for, by position.
@@ -300,7 +328,9 @@ impl Cause {
     pub(crate) fn origin(&self) -> Origin {
         match self {
             Self::BrokenFile { .. } | Self::DependsOnFile { .. } => Origin::File,
-            Self::DependsOn { .. } | Self::DependsOnSystem { .. } => Origin::OtherItem,
+            Self::DependsOn { .. } | Self::DependsOnSystem { .. } | Self::NoCode { .. } => {
+                Origin::OtherItem
+            }
             _ => Origin::Own,
         }
     }
@@ -328,6 +358,7 @@ impl Cause {
         matches!(
             self,
             Self::BrokenItem { .. }
+                | Self::NoCode { .. }
                 | Self::SaidBefore { .. }
                 | Self::DependsOn { .. }
                 | Self::DependsOnFile { .. }

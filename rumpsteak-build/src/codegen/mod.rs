@@ -31,7 +31,7 @@ use syn::ext::IdentExt as _;
 
 use self::choice_names::{Written, annotated};
 use self::machines::{Folders, Machine};
-use self::names::{Choices, Names, RUNTIME, is_ident};
+use self::names::{Choices, Homes, Names, is_ident};
 use self::print::{one_line, print_item, print_labels, print_roles};
 use self::session::Unwritable;
 use crate::fault::Cause;
@@ -53,6 +53,8 @@ pub(crate) struct Generator<'a> {
     /// The names of the protocols as those of modules, in the same order.
     names: Vec<String>,
     folders: Folders,
+    /// Where the types of payloads may be.
+    homes: Homes,
 }
 
 /// The code of a protocol, or why there is none.
@@ -70,12 +72,18 @@ pub(crate) struct Generated {
 }
 
 impl<'a> Generator<'a> {
-    pub(crate) fn new(protocols: &'a Protocols, base: &'a PackageRoot, enabled: bool) -> Self {
+    pub(crate) fn new(
+        protocols: &'a Protocols,
+        base: &'a PackageRoot,
+        enabled: bool,
+        homes: Homes,
+    ) -> Self {
         let names = protocols.protocols.iter();
         Self {
             protocols,
             base,
             enabled,
+            homes,
             known: BTreeMap::new(),
             names: names.map(|loaded| name::snake(loaded.name())).collect(),
             folders: Folders::default(),
@@ -123,7 +131,7 @@ impl<'a> Generator<'a> {
         let (machines, problems) =
             machines::load(&self.folders, self.protocols, position, self.base);
         let mut generated = Generated { file: None, unwritable: None, problems, machines };
-        match code(protocol, file, &generated.machines, choices) {
+        match code(protocol, file, &generated.machines, choices, &self.homes) {
             Ok(text) => {
                 let path = format!("rumpsteak/{}.rs", self.file_name(position, choices));
                 generated.file = Some(Rc::new(GeneratedFile { path, text }));
@@ -133,33 +141,18 @@ impl<'a> Generator<'a> {
         generated
     }
 
-    /// The protocol's name as that of a file, with a number if an earlier protocol has the same,
-    /// with the path of the runtime unless it is the usual one, and with a stamp of what else is
-    /// chosen.
+    /// The protocol's name as that of a file, with a number if an earlier protocol has the same.
     fn file_name(&self, position: usize, choices: &Choices) -> String {
         let own = &self.names[position];
-        let mut earlier = 0;
-        for name in &self.names[..position] {
-            earlier += usize::from(name == own);
-        }
-        let mut name = match earlier {
-            0 => own.clone(),
-            number => format!("{own}_{}", number + 1),
-        };
-        let Choices { krate, routes, derives } = choices;
-        if krate != RUNTIME {
-            name = format!("{name}.{}", krate.replace("::", "."));
-        }
-        if routes.is_some() || !derives.is_empty() {
-            name = format!("{name}.{}", stamp(&format!("{routes:?} {derives:?}")));
-        }
-        name
+        let earlier = self.names[..position].iter().filter(|name| *name == own).count();
+        let number = if earlier == 0 { String::new() } else { format!("_{}", earlier + 1) };
+        format!("{own}{number}{}", choices.suffix)
     }
 }
 
 /// Why a protocol has no code as it is written, if it has none.
 pub(crate) fn unwritable(protocol: &Loaded, file: &ScrFile) -> Option<Cause> {
-    code(protocol, file, &[], &Choices::default()).err()
+    code(protocol, file, &[], &Choices::default(), &Homes::new()).err()
 }
 
 /// The code of a protocol, where `machines` are generated instead of projections.
@@ -172,8 +165,9 @@ fn code(
     file: &ScrFile,
     machines: &[Machine],
     choices: &Choices,
+    homes: &Homes,
 ) -> Result<String, Cause> {
-    let written = write(protocol, file, machines, choices);
+    let written = write(protocol, file, machines, choices, homes);
     written.map_err(|reason| Cause::Unwritable { protocol: protocol.name().to_owned(), reason })
 }
 
@@ -182,6 +176,7 @@ fn write(
     file: &ScrFile,
     machines: &[Machine],
     choices: &Choices,
+    homes: &Homes,
 ) -> Result<String, String> {
     if !is_ident(protocol.name()) {
         return Err(format!(
@@ -190,7 +185,7 @@ fn write(
             file.shown()
         ));
     }
-    let mut names = Names::new(protocol, file, choices)?;
+    let mut names = Names::new(protocol, file, choices, homes)?;
     let annotated = annotated(file)?;
     let mut sessions = String::new();
     for (role, projection) in protocol.projections.iter().enumerate() {

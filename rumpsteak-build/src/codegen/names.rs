@@ -15,6 +15,7 @@ use std::ops::RangeFrom;
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use rumpsteak_contract::canonical::{Piece, Pieces};
+use rumpsteak_contract::protocol::RUNTIME;
 use rumpsteak_contract::{ProtocolItem, name};
 use rumpsteak_fsm::{Action, Fsm, Message, Role};
 use rumpsteak_scribble::{DeclarationKind, Span};
@@ -23,8 +24,8 @@ use crate::protocols::{Loaded, ScrFile};
 use crate::source::names::PRIMITIVES;
 use crate::words::did_you_mean;
 
-/// The path of the runtime where no other is asked for.
-pub(super) const RUNTIME: &str = "::rumpsteak_runtime";
+/// The types of the package by their names, with their paths.
+pub(crate) type Homes = BTreeMap<String, String>;
 
 /// What a `protocol!(…)` chooses.
 #[derive(Clone, Debug)]
@@ -35,18 +36,21 @@ pub(super) struct Choices {
     pub(super) routes: Option<String>,
     /// What messages derive beside `Message`.
     pub(super) derives: Vec<String>,
+    /// What tells its file from others.
+    pub(super) suffix: String,
 }
 
 impl Choices {
     pub(super) fn of(item: &ProtocolItem) -> Self {
         let (routes, derives) = (item.routes.clone(), item.derives.clone());
-        Self { krate: item.runtime(), routes, derives }
+        Self { krate: item.runtime(), routes, derives, suffix: item.suffix() }
     }
 }
 
 impl Default for Choices {
     fn default() -> Self {
-        Self { krate: RUNTIME.to_owned(), routes: None, derives: Vec::new() }
+        let suffix = String::new();
+        Self { krate: RUNTIME.to_owned(), routes: None, derives: Vec::new(), suffix }
     }
 }
 
@@ -89,6 +93,8 @@ pub(super) struct LabelName {
     pub(super) explicit: bool,
     /// The types of the payload.
     pub(super) payload: Vec<String>,
+    /// The path of the type, if a `sig` says that there is one.
+    pub(super) declared: Option<String>,
     /// Whether each of them has `Debug`.
     pub(super) is_debug: bool,
 }
@@ -182,6 +188,7 @@ impl Names {
         protocol: &Loaded,
         file: &ScrFile,
         choices: &Choices,
+        homes: &Homes,
     ) -> Result<Self, String> {
         let messages = messages(protocol);
         let mut payloads = Vec::new();
@@ -190,7 +197,7 @@ impl Names {
             let types: Vec<Payload> = message
                 .payload
                 .iter()
-                .map(|sort| payload(sort.as_str(), file))
+                .map(|sort| payload(sort.as_str(), file, homes))
                 .collect::<Result<_, _>>()?;
             taken.extend(types.iter().flat_map(|payload| payload.names.clone()));
             payloads.push(types);
@@ -206,7 +213,8 @@ impl Names {
             if let Some(earlier) = normal.insert(name::normalise(label), position) {
                 return Err(repeated(&names.labels[earlier].message, &message, file));
             }
-            names.add_label(message, &payload);
+            let declared = declared(&message, file)?;
+            names.add_label(message, &payload, declared);
         }
         if names.labels.is_empty() {
             return Err(format!(
@@ -228,7 +236,7 @@ impl Names {
                 names.add_role(peer, &mut fields);
             }
             if !names.positions.contains_key(message) {
-                names.add_label(message.clone(), &[]);
+                names.add_label(message.clone(), &[], None);
             }
         }
         names
@@ -242,7 +250,7 @@ impl Names {
         self.roles.push(RoleName { scribble, ty, field, is_ident });
     }
 
-    fn add_label(&mut self, message: Message, payload: &[Payload]) {
+    fn add_label(&mut self, message: Message, payload: &[Payload], declared: Option<String>) {
         let label = message.label.as_str();
         let ty = self.fresh(&name::camel(label), "Message");
         self.positions.insert(message.clone(), self.labels.len());
@@ -250,7 +258,8 @@ impl Names {
             explicit: !name::same(label, &ty),
             ty,
             payload: payload.iter().map(|payload| payload.text.clone()).collect(),
-            is_debug: payload.iter().all(|payload| payload.is_debug),
+            is_debug: declared.is_none() && payload.iter().all(|payload| payload.is_debug),
+            declared,
             message,
         });
     }
@@ -326,7 +335,28 @@ struct Payload {
     is_debug: bool,
 }
 
-fn payload(sort: &str, file: &ScrFile) -> Result<Payload, String> {
+/// The path of the type that a `sig` declares for a message.
+fn declared(message: &Message, file: &ScrFile) -> Result<Option<String>, String> {
+    let mut declarations = file.modules.iter().flat_map(|module| &module.declarations);
+    let declared = declarations.find(|found| {
+        found.kind == DeclarationKind::Signature
+            && found.schema.as_str() == "rust"
+            && found.name.as_str() == message.label.as_str()
+    });
+    let Some(declared) = declared else { return Ok(None) };
+    let path = declared.external.as_str().trim();
+    let is_segment = |segment: &str| ["crate", "super"].contains(&segment) || is_ident(segment);
+    match path.contains("::") && path.split("::").all(is_segment) {
+        true => Ok(Some(path.to_owned())),
+        false => Err(format!(
+            "`{path}` is no path of a type\n\nhelp: write the declaration of `{}` in {} as in a `use`: `crate::{path}`",
+            declared.name,
+            file.shown()
+        )),
+    }
+}
+
+fn payload(sort: &str, file: &ScrFile, homes: &Homes) -> Result<Payload, String> {
     if sort.contains('@') {
         return Err(format!(
             "the payload `{sort}` is a session that changes hands, and only its type in Rust says in which state\n\n\
@@ -349,9 +379,9 @@ fn payload(sort: &str, file: &ScrFile) -> Result<Payload, String> {
         Some(declaration) if declaration.schema.as_str() == "rust" => {
             declaration.external.as_str().trim()
         }
-        Some(_) => return Err(refused(example(sort))),
+        Some(_) => return Err(refused(example(sort, homes))),
         None if PRIMITIVES.contains(&sort) && sort != "str" => sort,
-        None => return Err(refused(example(sort))),
+        None => return Err(refused(example(sort, homes))),
     };
     let Some(names) = names_of(text) else {
         return Err(format!(
@@ -365,7 +395,10 @@ fn payload(sort: &str, file: &ScrFile) -> Result<Payload, String> {
 }
 
 /// What a sort of this name most likely means, and where that is from.
-fn example(sort: &str) -> (String, &'static str) {
+fn example(sort: &str, homes: &Homes) -> (String, &'static str) {
+    if let Some(home) = homes.get(sort) {
+        return (home.clone(), "crate");
+    }
     let standard = match &*sort.to_lowercase() {
         "int" | "integer" => "i32",
         "long" => "i64",

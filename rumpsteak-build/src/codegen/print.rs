@@ -147,8 +147,18 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
         let _ = writeln!(text, "    {ty}({ty}),");
     }
     text.push_str("}\n");
-    for LabelName { message, ty, payload, is_debug, .. } in &names.labels {
+    for LabelName { message, ty, payload, is_debug, declared, .. } in &names.labels {
         let _ = writeln!(text, "\n/// The message `{message}`.");
+        if let Some(path) = declared {
+            // What is private in the crate cannot be seen from further away.
+            let public = if path.starts_with("crate::") { "pub(crate)" } else { "pub" };
+            let renamed = match path.rsplit("::").next() {
+                Some(name) if name == ty => String::new(),
+                _ => format!(" as {ty}"),
+            };
+            let _ = writeln!(text, "{public} use {path}{renamed};");
+            continue;
+        }
         text.push_str(&derives(*is_debug, &[]));
         let head = format!("pub struct {ty}");
         let fields: Vec<Type> = payload.iter().map(|ty| Type::name(format!("pub {ty}"))).collect();

@@ -19,13 +19,14 @@ use crate::limits::Limits;
 use crate::link::closed_sets::ClosedSet;
 use crate::link::context::Context;
 use crate::link::roles::{LinkError, RolePair};
+use crate::link::routes;
 use crate::protocols::{Lookup, ProtocolRole, Protocols};
 use crate::sessions::machine::SessionMachine;
-use crate::sessions::resolve::resolve_session;
+use crate::sessions::resolve::{nothing, resolve_session};
 use crate::sessions::resolved::ResolvedSession;
 use crate::sessions::unmarked::unmarked;
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning};
-use crate::source::names::{Resolution, leads_elsewhere, resolve};
+use crate::source::names::{Resolution, resolve};
 
 /// What was found out about the sessions of a package.
 #[derive(Debug, Default)]
@@ -123,13 +124,25 @@ impl Faults {
 pub(crate) fn judge(context: Context<'_>, configuration: &Configuration) -> Judgement {
     let limits = &configuration.limits;
     let mut judge = Judge { context, configuration, limits, found: Judgement::default() };
-    for id in context.tree.item_ids() {
-        if let ItemKind::Session(session) = &*context.tree.item(id).kind
-            && let Some(path) = &session.role
-        {
+    let tree = context.tree;
+    let seconds = tree.item_ids().map(|id| tree.item(id)).filter(|item| item.is_second);
+    let twice: BTreeSet<_> = seconds.map(|item| (item.module, &item.name)).collect();
+    for id in tree.item_ids() {
+        let item = tree.item(id);
+        let ItemKind::Session(session) = &*item.kind else { continue };
+        let name = item.name.clone();
+        if item.is_second {
+            judge.found.faults.add(Cause::DeclaredTwice { name }.at(id, session.name_token));
+        } else if twice.contains(&(item.module, &name)) {
+            // Nobody knows which of the two is meant.
+            let echo = Cause::SaidBefore { name }.at(id, session.name_token);
+            judge.found.faults.add(Fault { stub: Some("nothing".to_owned()), ..echo });
+        } else if let Some(path) = &session.role {
             judge.root(id, path);
         }
     }
+    let routes = context.tree.item_ids().flat_map(|id| routes::faults(context.tree, id));
+    routes.for_each(|fault| judge.found.faults.add(fault));
     let linked = judge.linked();
     for (position, roots) in linked.iter().enumerate() {
         judge.protocol(position, roots, judge.is_closed(position));
@@ -243,10 +256,7 @@ impl<'a> Judge<'a> {
             Resolution::Found(Meaning::Item(found)) => found,
             Resolution::Found(Meaning::Module(_)) => return Err(name(NameProblem::Module)),
             Resolution::Ambiguous(_) => return Err(name(NameProblem::Ambiguous)),
-            Resolution::Nothing if leads_elsewhere(tree, tree.item(id).module, path) => {
-                return Err(name(NameProblem::OtherPackage));
-            }
-            Resolution::Nothing => return Err(name(NameProblem::Unresolved)),
+            Resolution::Nothing => return Err(nothing(tree, tree.item(id).module, path)),
         };
         match (&*tree.item(found).kind, pairs.roles.get(&found)) {
             // The proof is an implementation for the role, which Rust allows beside the role only.

@@ -19,3 +19,4 @@ pub(crate) mod closed_sets;
 pub(crate) mod context;
 pub(crate) mod labels;
 pub(crate) mod roles;
+pub(crate) mod routes;

@@ -18,7 +18,6 @@ use crate::outcome::findings::{Findings, Located, Word, raised};
 use crate::outcome::inclusion;
 use crate::sessions::outline::Outline;
 use crate::sessions::resolved::is_nominal;
-use crate::source::cargo_targets::TargetKind;
 use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{CrateId, Item, ItemId, ItemKind, ModuleId};
 use crate::source::package_root::PackageRoot;
@@ -42,7 +41,7 @@ pub(crate) fn entries(
         bodies: BTreeMap::new(),
         in_failed_root: BTreeSet::new(),
         repeated: repeated(context, judgement),
-        anchors: anchors(context, findings.includes_protocols, &mut findings.unanchored),
+        anchors: anchors(context, judgement, findings.includes_protocols, &mut findings.unanchored),
         systems: systems(context, judgement, limits),
     };
     entries.find_bodies();
@@ -325,20 +324,16 @@ fn repeated(context: Context<'_>, judgement: &Judgement) -> BTreeSet<ItemId> {
 /// Whether some module that every build compiles calls `include_protocols!()`: one of the library,
 /// or one of the binaries of a package without one.
 fn includes_protocols(context: Context<'_>) -> bool {
-    let crates = &context.tree.crates;
-    let has_library = crates.iter().any(|krate| krate.target.kind == TargetKind::Lib);
-    let is_compiled = |kind| match kind {
-        TargetKind::Lib | TargetKind::Source => true,
-        TargetKind::Bin => !has_library,
-        TargetKind::Bench | TargetKind::Example | TargetKind::Test => false,
-    };
-    crates.iter().any(|krate| krate.includes_protocols && is_compiled(krate.target.kind))
+    let mut crates = context.tree.crates.iter();
+    crates.any(|krate| krate.includes_protocols && context.tree.is_always_compiled(krate))
 }
 
 /// For each file with errors the roles to report them at: the first one of each target that is
-/// linked to it. Files that no role is linked to are added to `unanchored`.
+/// linked to it. Files that neither a role is linked to nor a `protocol!(…)`, which says so itself,
+/// are added to `unanchored`.
 fn anchors(
     context: Context<'_>,
+    judgement: &Judgement,
     includes_protocols: bool,
     unanchored: &mut Vec<usize>,
 ) -> BTreeMap<ItemId, usize> {
@@ -357,7 +352,15 @@ fn anchors(
             anchors.insert(id, file);
         }
     }
-    let anchored: BTreeSet<usize> = anchors.values().copied().collect();
+    let included = tree.inclusions.iter().zip(&judgement.inclusions);
+    let included = included.filter(|(inclusion, _)| {
+        tree.is_always_compiled(&tree.crates[tree.module(inclusion.module).krate.0])
+    });
+    let included = included.flat_map(|(_, causes)| causes).filter_map(|(cause, _)| match cause {
+        Cause::BrokenFile { file } => Some(*file),
+        _ => None,
+    });
+    let anchored: BTreeSet<usize> = anchors.values().copied().chain(included).collect();
     for (file, scr) in protocols.files.iter().enumerate() {
         if !scr.diagnostics.is_empty() && !anchored.contains(&file) {
             unanchored.push(file);

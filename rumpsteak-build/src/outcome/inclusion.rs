@@ -2,10 +2,10 @@
 
 use rumpsteak_contract::verdict::{Entry, Kind, Proof, key, stamp};
 
-use crate::fault::Origin;
+use crate::fault::Cause;
 use crate::judge::judgement::Judgement;
 use crate::outcome::findings::{Findings, Located, Word, raised};
-use crate::source::crate_tree::{ItemId, Tree};
+use crate::source::crate_tree::{Inclusion, ItemId, Tree};
 use crate::source::package_root::PackageRoot;
 
 /// Adds the entries of `protocol!(…)`, and the files that they include.
@@ -16,7 +16,16 @@ pub(crate) fn findings(
     word: &Word<'_>,
     findings: &mut Findings,
 ) {
-    for (inclusion, causes) in tree.inclusions.iter().zip(&judgement.inclusions) {
+    let krate = |inclusion: &Inclusion| tree.module(inclusion.module).krate;
+    let inclusions = || tree.inclusions.iter().zip(&judgement.inclusions);
+    for (position, (inclusion, causes)) in inclusions().enumerate() {
+        // A file is told once.
+        let is_told = |cause: &Cause| {
+            matches!(cause, Cause::BrokenFile { .. })
+                && inclusions().take(position).any(|(other, said)| {
+                    krate(other) == krate(inclusion) && said.iter().any(|(other, _)| other == cause)
+                })
+        };
         let item = &inclusion.item;
         let token = item.name_token;
         let causes = causes.iter();
@@ -27,10 +36,9 @@ pub(crate) fn findings(
                 span: item.key.span_of(token),
                 told: word(cause, note.as_ref()),
                 gravity: cause.gravity(),
-                // No other item of the Rust source says it.
-                origin: Origin::Own,
-                is_echo: false,
-                stub: None,
+                origin: cause.origin(),
+                is_echo: is_told(cause),
+                stub: cause.stub(),
             })
             .collect();
         let name = item.name.to_string();
@@ -43,7 +51,7 @@ pub(crate) fn findings(
                 known.push(generated);
             }
         }
-        let krate = tree.module(inclusion.module).krate;
+        let krate = krate(inclusion);
         let entry = Entry {
             key: key(Kind::Protocol, &name, item.key.hash()),
             krate: tree.crates[krate.0].site(),
@@ -51,7 +59,7 @@ pub(crate) fn findings(
             line: item.name.span().start().line,
             passed: problems.is_empty(),
             problems: raised(&problems),
-            stubs: Vec::new(),
+            stubs: problems.iter().filter_map(|problem| problem.stub.clone()).collect(),
             proof: Proof::default(),
         };
         findings.add(&entry, problems);

@@ -21,5 +21,6 @@ pub(crate) mod findings;
 pub(crate) mod inclusion;
 pub(crate) mod once;
 pub(crate) mod propagate;
+pub(crate) mod unimported;
 pub(crate) mod verdict_file;
 pub(crate) mod warnings;

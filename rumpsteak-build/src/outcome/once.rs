@@ -35,7 +35,7 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
             said.push((item, fault.cause.clone()));
             let Cause::Name { path, problem, meant } = &mut fault.cause else { continue };
             if *problem == NameProblem::Unresolved {
-                *meant = near(tree, krate, path);
+                *meant = elsewhere(tree, item, path).or_else(|| near(tree, krate, path));
             }
             let better = match problem {
                 NameProblem::PlainStruct(found) => route_to(tree, krate, *found),
@@ -69,7 +69,8 @@ fn shared(cause: &Cause) -> Option<&str> {
                 | NameProblem::Unresolved,
             ..
         } => Some(path),
-        Cause::GenericLabel { path, .. }
+        Cause::Unmarked { name: path, .. }
+        | Cause::GenericLabel { path, .. }
         | Cause::NoLabel { path, .. }
         | Cause::NoMessage { path }
         | Cause::OtherPayload { path, .. }
@@ -108,6 +109,18 @@ fn is_same(left: &Cause, right: &Cause) -> bool {
         }
         _ => left == right,
     }
+}
+
+/// The path of the only item of a crate that has a name which another item does not see.
+fn elsewhere(tree: &Tree, item: ItemId, name: &str) -> Option<String> {
+    let module = tree.item(item).module;
+    let is_it = |id: &ItemId| {
+        let found = tree.item(*id);
+        found.name == name && found.module != module && tree.crate_id(*id) == tree.crate_id(item)
+    };
+    let mut found = tree.item_ids().filter(is_it);
+    let only = found.next().filter(|_| found.next().is_none())?;
+    Some(tree.path(only))
 }
 
 /// A name of a crate that is nearly the one at the end of a path.

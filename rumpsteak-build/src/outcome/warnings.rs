@@ -28,6 +28,17 @@ pub(crate) fn warnings(
             warnings.push(format!("{file}: no role plays the protocol `{}`", protocol.name()));
         }
     }
+    for protocol in &protocols.protocols {
+        let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
+        let projections = protocol.projections.iter().enumerate();
+        let idle = projections.filter(|(_, of)| of.fsm.transitions().next().is_none());
+        warnings.extend(idle.map(|(role, _)| {
+            let role = protocol.role_at(role);
+            format!(
+                "{file}: the role `{role}` of `{name}` does nothing: no message is from it or to it"
+            )
+        }));
+    }
     warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));
     warnings.extend(together(context, judgement));
     let starves = |position: &usize| {

@@ -24,6 +24,7 @@ pages! {
     "V0101" "V0102" "V0103" "V0104" "V0105" "V0106" "V0107"
     // What links roles and labels to a protocol.
     "V0201" "V0202" "V0203" "V0204" "V0205" "V0206" "V0207" "V0208" "V0209" "V0210"
+    "V0211"
     // The form of a session.
     "V0301" "V0302" "V0303" "V0304" "V0305"
     // A session against its protocol.
@@ -52,9 +53,14 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         | Cause::DependsOn { .. }
         | Cause::DependsOnFile { .. }
         | Cause::DependsOnSystem { .. }
+        | Cause::NoCode { .. }
         | Cause::SaidBefore { .. }
         | Cause::SeeInclusion { .. } => return None,
         Cause::Name { problem, .. } => return of_name(*problem),
+        Cause::Unimported { .. } => "V0101",
+        Cause::DeclaredTwice { .. } => "V0102",
+        Cause::Unmarked { .. } => "V0103",
+        Cause::NoRoute { .. } | Cause::OtherRoute { .. } => "V0211",
         Cause::TwoMeanings { .. } => "V0304",
         Cause::UnknownProtocol { .. } => "V0201",
         Cause::UnknownRole { .. } => "V0202",

@@ -7,6 +7,7 @@
 
 use std::fmt::Write as _;
 
+use rumpsteak_contract::name;
 use rumpsteak_contract::session::Direction;
 use rumpsteak_fsm::{Defect, Message, Run};
 use rumpsteak_scribble::similar;
@@ -81,8 +82,17 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: import the module of the first one"
         ),
         Cause::Machine { file, problem } => machine_text(file, problem),
-        Cause::Name { path, problem: NameProblem::NoSession, meant: Some(role) } => {
-            format!("`{path}` is no session\n\nhelp: put `#[session({role})]` on it")
+        Cause::Unmarked { name, place, role } => {
+            let session = match role {
+                Some(role) => format!("put `#[session({role})]` on it"),
+                None => "put `#[session(Role)]` on it if a role runs it, `#[session]` if it is a part of one".to_owned(),
+            };
+            format!("`{name}` ({place}) is no session\n\nhelp: {session}")
+        }
+        Cause::Name { path, problem: NameProblem::Unresolved, meant: Some(meant) }
+            if meant.contains("::") =>
+        {
+            format!("`{path}` is not imported\n\nhelp: add `use {meant};`")
         }
         Cause::Name { path, problem: NameProblem::Swapped, meant: Some(meant) } => {
             format!("`{path}` is no role, and a role comes before its label\n\nhelp: `{meant}`")
@@ -91,6 +101,26 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             "`{path}` is not declared in the source of this package\n\nhelp: did you mean `{meant}`?"
         ),
         Cause::Name { path, problem, meant: None } => name_text(path, *problem),
+        Cause::NoCode { name, within } => {
+            format!("not verified: `{name}` may be one of `{within}`, which has no code")
+        }
+        Cause::NoRoute { role, peer, message } => format!(
+            "a session of `{role}` has `{peer}` as a peer, and `{role}` has no route to it\n\n\
+             help: add the field `#[route({peer})] {}: Channel<{message}>`",
+            name::snake(peer)
+        ),
+        Cause::OtherRoute { ty, message, is_channel: true } => format!(
+            "`{ty}` carries other messages than `{message}`, which are those of the role\n\n\
+             help: `Channel<{message}>`"
+        ),
+        Cause::OtherRoute { ty, message, .. } => format!(
+            "`{ty}` is one end of a queue, and no route: a route sends and receives\n\n\
+             help: use `Channel<{message}>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a half \
+             that is not needed"
+        ),
+        Cause::DeclaredTwice { name } => format!(
+            "a second `{name}` in this module\n\nhelp: give it a name of its own, or remove one of the two"
+        ),
         Cause::NotGenerated { wanted } => format!(
             "the build script generates no code for `{wanted}`\n\n\
              help: call `generate` in build.rs: `rumpsteak_build::configure().protocols(…).generate().verify()`"
@@ -121,6 +151,10 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         ),
         Cause::NoLabel { path, role, meant: Some(meant), .. } => format!(
             "`{path}` is no message of the role that plays `{role}`\n\nhelp: did you mean `{meant}`?"
+        ),
+        Cause::NoLabel { path, role, all: Some(all), .. } => format!(
+            "`{path}` is no message of the role that plays `{role}`\n\nhelp: its protocol has {}",
+            list(all.iter().map(String::as_str))
         ),
         Cause::NoLabel { path, role, .. } => format!(
             "`{path}` is no message of the role that plays `{role}`\n\n\
@@ -188,6 +222,17 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::Unjudged { subject, error } => {
             format!("`{}` could not be verified: {error}", subject.name)
         }
+        Cause::Unimported { names } => {
+            let are = if names.len() == 1 { "is" } else { "are" };
+            let imported = match &names[..] {
+                [name] => (*name).to_owned(),
+                names => format!("{{{}}}", names.join(", ")),
+            };
+            format!(
+                "{} {are} not imported\n\nhelp: add `use rumpsteak_runtime::{imported};`",
+                list(names.iter().copied())
+            )
+        }
         Cause::UnknownLabel { path, label, protocol } => {
             unknown_label(path, label, loaded(*protocol))
         }
@@ -247,7 +292,8 @@ fn name_text(path: &str, problem: NameProblem) -> String {
              help: a role is a struct with `#[derive(Role)]` in a module of this crate"
         ),
         NameProblem::NoSession => format!(
-            "`{path}` is no session\n\nhelp: put `#[session]` on it if it is a part of one; `End` ends a session"
+            "`{path}` is no session\n\n\
+             help: put `#[session(Role)]` on it if a role runs it, `#[session]` if it is a part of one; `End` ends a session"
         ),
         NameProblem::OtherCrate => format!(
             "`{path}` is of another crate\n\n\

@@ -10,13 +10,13 @@ use rumpsteak_scribble::similar;
 use crate::fault::{Cause, Fault, NameProblem};
 use crate::link::context::Context;
 use crate::link::labels::{LabelMatch, match_label};
-use crate::link::roles::{LinkError, RolePair};
+use crate::link::roles::{LinkError, RolePair, peers};
 use crate::protocols::ProtocolRole;
 use crate::sessions::resolved::{
     Peer, ResolvedAction, ResolvedChain, ResolvedLabel, ResolvedOption, ResolvedSession,
     ResolvedTail,
 };
-use crate::source::crate_tree::{ItemId, ItemKind, Meaning};
+use crate::source::crate_tree::{ItemId, ItemKind, Meaning, ModuleId, Tree};
 use crate::source::names::{Resolution, leads_elsewhere, resolve};
 
 /// Resolves all names of `root`, which `role` plays, and returns with them everything that is wrong
@@ -177,10 +177,11 @@ impl Resolver<'_> {
             Resolution::Found(Meaning::Item(found)) => return Some(found),
             Resolution::Found(Meaning::Module(_)) => NameProblem::Module,
             Resolution::Ambiguous(_) => NameProblem::Ambiguous,
-            Resolution::Nothing if leads_elsewhere(tree, tree.item(id).module, path) => {
-                NameProblem::OtherPackage
+            Resolution::Nothing => {
+                let cause = nothing(tree, tree.item(id).module, path);
+                self.fault(id, path.last_token(), cause);
+                return None;
             }
-            Resolution::Nothing => NameProblem::Unresolved,
         };
         self.name_fault(id, path, problem);
         None
@@ -256,6 +257,7 @@ impl Resolver<'_> {
                 (Ok(_), None) if self.role.set().is_some() => other_protocol(pair),
                 (Ok(linked), Some(own)) if linked.role == own.role => name(NameProblem::OwnRole),
                 (Ok(linked), _) => {
+                    self.check_route(found);
                     let protocol = &protocols.protocols[linked.protocol];
                     return Some(Peer {
                         item: found,
@@ -350,26 +352,72 @@ impl Resolver<'_> {
                 self.no_message();
                 broken_item(path)
             }
-            None => {
-                let known = self.role.labels.iter().map(|label| label.written.as_str());
-                let known: Vec<&str> = known.collect();
-                let start = format!("{written}<");
-                let generic = known.iter().find(|label| label.starts_with(&start));
-                let path_text = path.to_string();
-                match generic {
-                    Some(&label) => {
-                        Cause::GenericLabel { path: path_text, label: label.to_owned() }
-                    }
-                    None => Cause::NoLabel {
-                        path: path_text,
-                        role: self.role.name.clone(),
-                        meant: similar(&written, &known).map(str::to_owned),
-                    },
-                }
-            }
+            None => self.no_label(id, path, item.is_some()),
         };
         self.fault(id, path.last_token(), cause);
         None
+    }
+
+    /// Why a path stands for no label of the role.
+    fn no_label(&self, id: ItemId, path: &Path, is_item: bool) -> Cause {
+        let tree = self.context.tree;
+        let (text, written) = (path.to_string(), path.last().to_string());
+        let known = self.role.labels.iter().map(|label| label.written.as_str());
+        let known: Vec<&str> = known.collect();
+        // It is a label, and this module does not see it.
+        if path.as_ident().is_some()
+            && known.contains(&&*written)
+            && !is_item
+            && !leads_elsewhere(tree, tree.item(id).module, path)
+        {
+            return Cause::Name { path: text, problem: NameProblem::Unresolved, meant: None };
+        }
+        let start = format!("{written}<");
+        let generic = known.iter().find(|label| label.starts_with(&start));
+        if let Some(&label) = generic {
+            return Cause::GenericLabel { path: text, label: label.to_owned() };
+        }
+        let all = || known.iter().map(|&label| label.to_owned()).collect();
+        Cause::NoLabel {
+            path: text,
+            role: self.role.name.clone(),
+            meant: similar(&written, &known).map(str::to_owned),
+            all: tree.is_generated(self.role_id).then(all),
+        }
+    }
+
+    /// What stands in for a message type that is none: that of another role of the module, if there
+    /// is one, which the routes most likely carry.
+    fn other_message(&self, path: &Path) -> String {
+        let Context { tree, pairs, .. } = self.context;
+        let module = tree.item(self.role_id).module;
+        let others = pairs
+            .roles
+            .iter()
+            .filter(|(id, role)| tree.item(**id).module == module && !role.labels.is_empty());
+        let mut messages = others.filter_map(|(&id, _)| tree.role(id)?.message.as_ref());
+        let message = messages.next();
+        message.map_or_else(|| format!("message {path}"), |message| format!("instead {message}"))
+    }
+
+    /// Says at the role that it lacks a route to a peer, if the peer has one to it.
+    fn check_route(&mut self, peer: ItemId) {
+        let tree = self.context.tree;
+        let leads = |from, to| peers(tree, from).any(|(_, found)| found == Some(to));
+        let role = tree.role(self.role_id);
+        if leads(self.role_id, peer) || !leads(peer, self.role_id) {
+            return;
+        }
+        let Some((role, message)) = role.and_then(|role| Some((role, role.message.as_ref()?)))
+        else {
+            return;
+        };
+        let [name, peer] = [self.role_id, peer].map(|id| tree.item(id).name.clone());
+        let cause = Cause::NoRoute { role: name, peer, message: message.to_string() };
+        let fault = cause.at(self.role_id, role.name_token);
+        if !self.faults.contains(&fault) {
+            self.faults.push(fault);
+        }
     }
 
     /// Says at the role why its labels are not known, unless its own macro does.
@@ -383,7 +431,7 @@ impl Resolver<'_> {
                 ItemKind::Broken => return,
                 _ => {
                     let cause = Cause::NoMessage { path: path.to_string() };
-                    (cause, Some(format!("message {path}")))
+                    (cause, Some(self.other_message(path)))
                 }
             },
             Resolution::Found(Meaning::Module(_)) | Resolution::Ambiguous(_) => return,
@@ -398,6 +446,19 @@ impl Resolver<'_> {
             self.faults.push(fault);
         }
     }
+}
+
+/// Why a path stands for nothing.
+pub(crate) fn nothing(tree: &Tree, module: ModuleId, path: &Path) -> Cause {
+    let text = path.to_string();
+    if let Some(within) = tree.without_code(tree.module(module).krate) {
+        return Cause::NoCode { name: text, within };
+    }
+    let problem = match leads_elsewhere(tree, module, path) {
+        true => NameProblem::OtherPackage,
+        false => NameProblem::Unresolved,
+    };
+    Cause::Name { path: text, problem, meant: None }
 }
 
 /// The item that a path stands for has an error, which its own macro raises.

@@ -6,7 +6,7 @@ use rumpsteak_contract::Path;
 use rumpsteak_contract::canonical::{Piece, Pieces};
 use rumpsteak_contract::message::FieldType;
 
-use crate::fault::{Cause, Fault, NameProblem};
+use crate::fault::{Cause, Fault};
 use crate::source::crate_tree::{ItemId, ItemKind, ModuleId, Tree};
 use crate::source::names;
 
@@ -20,20 +20,23 @@ pub(crate) fn unmarked(tree: &Tree, without: &[ItemId]) -> Vec<Fault> {
         let item = tree.item(id);
         let types = match &*item.kind {
             ItemKind::Alias(ty) => std::slice::from_ref(ty),
-            ItemKind::Other(Some(fields)) => fields,
+            // A session is a tuple; what has names keeps one.
+            ItemKind::Other(Some(fields)) if fields.iter().all(|field| !field.is_named) => fields,
             _ => continue,
         };
         let krate = tree.crate_id(id);
-        let mut named = types.iter().flat_map(|ty| named(tree, item.module, ty));
-        let Some((found, token)) = named.find(|(found, _)| tree.crate_id(*found) == krate) else {
+        let named = types.iter().flat_map(|ty| named(tree, item.module, ty));
+        let here = named.filter(|(found, _)| tree.crate_id(*found) == krate);
+        // Nobody looks into generated code for what is wrong.
+        let Some((found, token)) = here.min_by_key(|(found, _)| tree.is_generated(*found)) else {
             continue;
         };
         let is_here = |role: &&ItemId| tree.crate_id(**role) == krate;
         let mut roles = without.iter().filter(is_here).map(|&role| tree.item(role).name.clone());
         let role = roles.next().filter(|_| roles.next().is_none());
-        let problem = NameProblem::NoSession;
-        let cause = Cause::Name { path: item.name.clone(), problem, meant: role };
-        faults.push(cause.at(found, token));
+        let file = tree.files[item.file.0].path.file_name().unwrap_or_default().to_string_lossy();
+        let (name, place) = (item.name.clone(), format!("{file}:{}", item.line));
+        faults.push(Cause::Unmarked { name, place, role }.at(found, token));
     }
     faults
 }

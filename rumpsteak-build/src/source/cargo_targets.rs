@@ -11,6 +11,7 @@ use std::{fmt, fs};
 
 use toml::de::{DeTable, DeValue};
 
+use crate::source::bare_names::RUNTIME;
 use crate::source::text_file;
 
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -52,6 +53,9 @@ pub(crate) struct Package {
     pub(crate) default_features: BTreeSet<String>,
     /// The folders in which a new file would be a new target.
     pub(crate) folders: Vec<PathBuf>,
+    pub(crate) has_edition: bool,
+    /// Whether it depends on the runtime, under this name, for some target or for tests.
+    pub(crate) has_runtime: bool,
 }
 
 /// Reads the manifest in `folder` and looks for the files of its targets.
@@ -116,7 +120,24 @@ pub(crate) fn package(folder: &Path) -> Result<Package, String> {
     let roots = roots
         .into_iter()
         .map(|((_, kind, name), path)| Root { target: Target { kind, name }, path });
-    Ok(Package { roots: roots.collect(), default_features: default_features(&manifest), folders })
+    Ok(Package {
+        roots: roots.collect(),
+        default_features: default_features(&manifest),
+        folders,
+        has_edition: value(package, "edition").is_some(),
+        has_runtime: depends_on(&manifest, RUNTIME),
+    })
+}
+
+/// Whether a package, for some target or for tests, depends on a crate by its name in paths.
+fn depends_on(manifest: &DeTable<'_>, krate: &str) -> bool {
+    let targets = table(manifest, "target").into_iter().flat_map(DeTable::values);
+    let targets = targets.filter_map(|target| target.get_ref().as_table());
+    targets.chain([manifest]).any(|all| {
+        let tables = ["dependencies", "dev-dependencies"].into_iter();
+        let mut names = tables.filter_map(|key| table(all, key)).flat_map(DeTable::keys);
+        names.any(|name| name.get_ref().replace('-', "_") == krate)
+    })
 }
 
 /// What Cargo calls a kind of target, and where it looks for it.

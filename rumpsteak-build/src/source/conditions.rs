@@ -23,9 +23,10 @@ pub struct Cfg {
     values: BTreeMap<String, Vec<String>>,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum CfgValue {
     False,
+    #[default]
     True,
     /// A build script cannot tell.
     Unknown,

@@ -34,6 +34,8 @@ pub(crate) struct Tree {
     pub(crate) items: Vec<Item>,
     pub(crate) files: Vec<File>,
     pub(crate) inclusions: Vec<Inclusion>,
+    /// The modules below others that a `protocol!(…)` makes which does not parse.
+    pub(crate) failed: Vec<(ModuleId, String)>,
     /// Folders in which a file was looked for in vain: its appearance would change the tree.
     pub(crate) awaited: BTreeSet<PathBuf>,
     /// Whether there are more modules than the limit allows, and the rest was not read.
@@ -71,6 +73,9 @@ pub(crate) struct Module {
     /// The items by name; several of one name where conditions are unknown.
     pub(crate) names: BTreeMap<String, Vec<Named>>,
     pub(crate) imports: Vec<Import>,
+    /// As of a [`Body`].
+    pub(crate) bare_names: BTreeSet<&'static str>,
+    pub(crate) is_opaque: bool,
 }
 
 /// What a name in a module stands for.
@@ -96,6 +101,9 @@ pub(crate) struct Item {
     /// Whether the item is part of every build of its target: true, or not known.
     pub(crate) condition: CfgValue,
     pub(crate) kind: Rc<ItemKind>,
+    /// Whether an item of this name is declared before it in every build, so that this one has no
+    /// meaning.
+    pub(crate) is_second: bool,
 }
 
 #[derive(Debug)]
@@ -155,6 +163,29 @@ impl Tree {
         names.join("::")
     }
 
+    /// Whether an item is in generated code.
+    pub(crate) fn is_generated(&self, id: ItemId) -> bool {
+        self.files[self.item(id).file.0].generated.is_some()
+    }
+
+    /// The path of each type below its crate's root, by its name.
+    pub(crate) fn homes(&self) -> BTreeMap<String, String> {
+        self.item_ids().map(|id| (self.item(id).name.clone(), self.path(id))).collect()
+    }
+
+    /// The path of an item below its crate's root, `crate::a::B`.
+    pub(crate) fn path(&self, id: ItemId) -> String {
+        let item = self.item(id);
+        self.path_in(item.module, &item.name)
+    }
+
+    fn path_in(&self, module: ModuleId, name: &str) -> String {
+        let module = self.module_path(module);
+        let path = ["crate", &module, name];
+        let path: Vec<&str> = path.into_iter().filter(|part| !part.is_empty()).collect();
+        path.join("::")
+    }
+
     pub(crate) fn item(&self, id: ItemId) -> &Item {
         &self.items[id.0]
     }
@@ -196,8 +227,44 @@ impl Tree {
         hasher.text(&self.item(id).name);
     }
 
+    /// The path of the first module of a crate for which `protocol!(…)` has no code, and says why.
+    pub(crate) fn without_code(&self, krate: CrateId) -> Option<String> {
+        let empty = self.inclusions.iter().filter(|of| of.included.is_none() && !of.is_second);
+        let empty = empty.map(|inclusion| (inclusion.module, inclusion.item.module()));
+        let mut failed = self.failed.iter().cloned().chain(empty);
+        let (module, name) = failed.find(|(module, _)| self.module(*module).krate == krate)?;
+        Some(self.path_in(module, &name))
+    }
+
+    /// Whether every build compiles a crate: the library, or the binaries of a package without one.
+    pub(crate) fn is_always_compiled(&self, krate: &Crate) -> bool {
+        match krate.target.kind {
+            TargetKind::Lib | TargetKind::Source => true,
+            TargetKind::Bin => self.crates.iter().all(|krate| krate.target.kind != TargetKind::Lib),
+            TargetKind::Bench | TargetKind::Example | TargetKind::Test => false,
+        }
+    }
+
     pub(crate) fn item_ids(&self) -> impl Iterator<Item = ItemId> + use<> {
         (0..self.items.len()).map(ItemId)
+    }
+}
+
+impl Tree {
+    /// Adds an item, which gets its name unless another item has it in every build.
+    fn declare(&mut self, mut item: Item, visibility: Visibility) {
+        let module = &mut self.modules[item.module.0];
+        let is_certain = |named: &Named| match named.meaning {
+            Meaning::Item(id) => self.items[id.0].condition == CfgValue::True,
+            Meaning::Module(_) => false,
+        };
+        let mut known = module.names.get(&item.name).into_iter().flatten();
+        item.is_second = item.condition == CfgValue::True && known.any(is_certain);
+        if !item.is_second {
+            let meaning = Meaning::Item(ItemId(self.items.len()));
+            module.declare(item.name.clone(), visibility, meaning);
+        }
+        self.items.push(item);
     }
 }
 
@@ -302,8 +369,15 @@ impl Walker<'_> {
     }
 
     fn add_module(&mut self, name: String, krate: CrateId, parent: Option<ModuleId>) -> ModuleId {
-        let (names, imports) = (BTreeMap::new(), Vec::new());
-        self.tree.modules.push(Module { name, krate, parent, names, imports });
+        self.tree.modules.push(Module {
+            name,
+            krate,
+            parent,
+            names: BTreeMap::new(),
+            imports: Vec::new(),
+            bare_names: BTreeSet::new(),
+            is_opaque: false,
+        });
         ModuleId(self.tree.modules.len() - 1)
     }
 
@@ -339,20 +413,27 @@ impl Walker<'_> {
     fn module(&mut self, next: Pending, pending: &mut Vec<Pending>) {
         let (module, place) = (next.module, &next.place);
         let condition = |part: &Part| next.condition.and(part.condition);
-        for part in &next.source.bodies[next.body].parts {
+        let body = &next.source.bodies[next.body];
+        let known = &mut self.tree.modules[module.0];
+        known.is_opaque |= body.is_opaque;
+        if next.condition == CfgValue::True {
+            known.bare_names.extend(&body.bare_names);
+        }
+        for part in &body.parts {
             match &part.kind {
                 PartKind::Declared(name, line, kind) => {
-                    let id = ItemId(self.tree.items.len());
-                    let outer = &mut self.tree.modules[module.0];
-                    outer.declare(name.clone(), part.visibility, Meaning::Item(id));
-                    self.tree.items.push(Item {
-                        name: name.clone(),
-                        module,
-                        file: place.file,
-                        line: *line,
-                        condition: condition(part),
-                        kind: Rc::clone(kind),
-                    });
+                    self.tree.declare(
+                        Item {
+                            name: name.clone(),
+                            module,
+                            file: place.file,
+                            line: *line,
+                            condition: condition(part),
+                            kind: Rc::clone(kind),
+                            is_second: false,
+                        },
+                        part.visibility,
+                    );
                 }
                 PartKind::Imports(imports) => {
                     let known = &mut self.tree.modules[module.0].imports;
@@ -388,6 +469,7 @@ impl Walker<'_> {
                 PartKind::Module { name, path, body } => {
                     self.child(&next, part, name, path.as_deref(), *body, pending);
                 }
+                PartKind::NoProtocol(name) => self.tree.failed.push((module, name.clone())),
                 PartKind::Protocol(item) => {
                     self.tree.inclusions.push(Inclusion {
                         item: item.clone(),

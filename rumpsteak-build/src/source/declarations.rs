@@ -4,6 +4,7 @@
 //! lead to other files, become [`Part`]s, which hold no tokens of the file any more; all others are
 //! left out.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
@@ -13,6 +14,7 @@ use rumpsteak_contract::set::SET_ATTRIBUTES;
 use rumpsteak_contract::{Angles, MessageItem, ProtocolItem, RoleItem, SessionItem, SetItem};
 use syn::ext::IdentExt as _;
 
+use crate::source::bare_names::{bare_names, is_opaque};
 use crate::source::conditions::{Cfg, CfgValue};
 use crate::source::items::{Attribute, RawItem, RawKind, Tokens, Visibility, is_punct, scan};
 
@@ -47,11 +49,15 @@ pub(crate) struct Import {
 }
 
 /// A file or an inline module.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Body {
     /// The conjunction of the inner `#![cfg(…)]`s.
     pub(crate) condition: CfgValue,
     pub(crate) parts: Vec<Part>,
+    /// The [names](bare_names) of the runtime that every build uses without a path.
+    pub(crate) bare_names: BTreeSet<&'static str>,
+    /// Whether it may have names that [nobody sees](is_opaque).
+    pub(crate) is_opaque: bool,
 }
 
 /// An item that matters to sessions.
@@ -77,6 +83,8 @@ pub(crate) enum PartKind {
         body: Option<usize>,
     },
     Protocol(ProtocolItem),
+    /// A `protocol!(…)` of something else, which makes this module, with an error in it.
+    NoProtocol(String),
 }
 
 /// The first byte and line of a text that is no Rust.
@@ -97,16 +105,18 @@ pub(crate) fn read(text: &str, cfg: &Cfg) -> Result<Vec<Body>, NoRust> {
         let error: proc_macro2::LexError = error;
         NoRust { byte: error.span().byte_range().start, line: error.span().start().line }
     })?;
-    let empty = || Body { condition: CfgValue::True, parts: Vec::new() };
-    let mut bodies = vec![empty()];
+    let mut bodies = vec![Body::default()];
     let mut pending = vec![(0, tokens)];
     while let Some((position, tokens)) = pending.pop() {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let items = scan(&tokens, cfg);
-        let present = items.items.iter().filter(|item| item.condition != CfgValue::False);
-        let parts = present.filter_map(|item| {
+        let present = || items.items.iter().filter(|item| item.condition != CfgValue::False);
+        let certain = present().filter(|item| item.condition == CfgValue::True);
+        let bare_names = certain.flat_map(bare_names).collect();
+        let is_opaque = present().any(is_opaque);
+        let parts = present().filter_map(|item| {
             let kind = part(item, cfg, |body| {
-                bodies.push(empty());
+                bodies.push(Body::default());
                 pending.push((bodies.len() - 1, body));
                 bodies.len() - 1
             });
@@ -114,7 +124,7 @@ pub(crate) fn read(text: &str, cfg: &Cfg) -> Result<Vec<Body>, NoRust> {
         });
         let parts = parts.collect();
         let condition = items.condition;
-        bodies[position] = Body { condition, parts };
+        bodies[position] = Body { condition, parts, bare_names, is_opaque };
     }
     Ok(bodies)
 }
@@ -149,9 +159,10 @@ fn part(
         }
         RawKind::Include(file) => PartKind::Include(file.clone()),
         // A call with other arguments is one of another macro.
-        RawKind::Protocol(arguments) => {
-            PartKind::Protocol(ProtocolItem::parse(arguments.clone()).ok()?)
-        }
+        RawKind::Protocol(arguments) => match ProtocolItem::parse(arguments.clone()) {
+            Ok(item) => PartKind::Protocol(item),
+            Err(_) => PartKind::NoProtocol(ProtocolItem::meant(arguments)?),
+        },
         RawKind::Other => {
             let calls = |pair: &[TokenTree]| {
                 matches!(&pair[0], TokenTree::Ident(ident) if ident == "include_protocols")

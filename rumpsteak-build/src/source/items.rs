@@ -146,13 +146,25 @@ impl Attribute {
 
     /// Whether this is a `#[derive(…)]` with a path that ends with the name.
     pub(crate) fn derives(&self, name: &str) -> bool {
-        let ends =
-            |path: &[TokenTree]| matches!(path, [.., TokenTree::Ident(last)] if last == name);
-        self.is("derive")
-            && self.arguments().is_some_and(|arguments| {
-                let arguments: Vec<TokenTree> = arguments.into_iter().collect();
-                arguments.split(|tree| is_punct(tree, ',')).any(ends)
-            })
+        let ends = |path: &Vec<TokenTree>| matches!(&path[..], [.., TokenTree::Ident(last)] if last == name);
+        self.derived().iter().any(ends)
+    }
+
+    /// The macros that this calls without a path: itself, or derives.
+    pub(crate) fn bare(&self) -> Vec<String> {
+        let derived = self.derived().into_iter();
+        let bare = derived.filter_map(|path| match &path[..] {
+            [TokenTree::Ident(name)] => Some(name.to_string()),
+            _ => None,
+        });
+        bare.chain(self.is_plain.then(|| self.name.clone())).collect()
+    }
+
+    /// The paths in a `#[derive(…)]`.
+    fn derived(&self) -> Vec<Vec<TokenTree>> {
+        let arguments = self.arguments().filter(|_| self.is("derive")).unwrap_or_default();
+        let arguments: Vec<TokenTree> = arguments.into_iter().collect();
+        arguments.split(|tree| is_punct(tree, ',')).map(<[_]>::to_vec).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the Rust source of a package says.
 
+pub(crate) mod bare_names;
 pub(crate) mod cargo_targets;
 pub(crate) mod conditions;
 pub(crate) mod crate_tree;

@@ -68,19 +68,54 @@ pub(crate) fn item(tree: &Tree, module: ModuleId, path: &Path) -> Option<ItemId>
 /// Whether a path that stands for nothing in this package leads, by itself or by an import, into
 /// something with a name that is not declared here: another package, as far as that shows.
 pub(crate) fn leads_elsewhere(tree: &Tree, module: ModuleId, path: &Path) -> bool {
+    elsewhere(tree, module, path).is_some()
+}
+
+/// The name of the other package that a path leads into.
+pub(crate) fn elsewhere(tree: &Tree, module: ModuleId, path: &Path) -> Option<String> {
     let first = path.segments[0].unraw().to_string();
     let declared = tree.module(module);
     let mut imports = declared.imports.iter();
     let root = match imports.find(|import| import.name.as_ref() == Some(&first)) {
-        Some(import) => import.path.first(),
-        None => (path.segments.len() > 1).then_some(&first),
+        Some(import) => import.path.first().cloned(),
+        None => (path.segments.len() > 1).then_some(first),
     };
     let is_known = |root: &str| {
         ["crate", "self", "super", "Self"].contains(&root)
             || declared.names.contains_key(root)
             || tree.crates.iter().any(|krate| krate.name == root)
     };
-    root.is_some_and(|root| !is_known(root))
+    root.filter(|root| !is_known(root))
+}
+
+/// Whether a name without a path means anything in a module, wherever that is declared. In doubt
+/// it does.
+pub(crate) fn is_known(tree: &Tree, module: ModuleId, name: &str) -> bool {
+    let root = tree.crates[tree.module(module).krate.0].root;
+    let (mut seen, mut pending) = (BTreeSet::from([module]), vec![module]);
+    let mut query = Query { tree, from: module, known: BTreeMap::new() };
+    while let Some(module) = pending.pop() {
+        let declared = tree.module(module);
+        let mut imports = declared.imports.iter();
+        if declared.is_opaque
+            || declared.names.contains_key(name)
+            || imports.any(|import| import.name.as_deref() == Some(name))
+        {
+            return true;
+        }
+        for import in declared.imports.iter().filter(|import| import.name.is_none()) {
+            let found = query.import(module, import, 0);
+            if found.is_empty() {
+                return true;
+            }
+            pending.extend(found.into_iter().filter_map(|meaning| match meaning {
+                Meaning::Module(globbed) => seen.insert(globbed).then_some(globbed),
+                Meaning::Item(_) => None,
+            }));
+        }
+    }
+    // `#[macro_use]` there is for all modules.
+    tree.module(root).is_opaque
 }
 
 /// What a name means if the module declares it once, and imports nothing by this name.

@@ -14,7 +14,7 @@ use crate::support::{PROTOCOL, begins, ends, says, verified};
 
 const ROLES: &str = "\
 #[derive(Role)] #[protocol(DoubleBuffering::s)] #[message(Label)] pub struct S { #[route(K)] k: Channel<Label> }
-#[derive(Role)] #[protocol(DoubleBuffering::k)] #[message(Label)] pub struct K { #[route(S)] s: Channel<Label> }
+#[derive(Role)] #[protocol(DoubleBuffering::k)] #[message(Label)] pub struct K { #[route(S)] s: Channel<Label>, #[route(T)] t: Channel<Label> }
 #[derive(Role)] #[protocol(DoubleBuffering::t)] #[message(Label)] pub struct T { #[route(K)] k: Channel<Label> }
 #[derive(Message)] pub enum Label { Ready(Ready), Value(Value) }
 pub struct Ready;

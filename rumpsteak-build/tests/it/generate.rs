@@ -32,6 +32,12 @@ fn check(name: &str, protocol: &str, files: &[(&str, &str)]) -> Check {
     verified(configure().protocols("protocols").generate(), &folder)
 }
 
+/// What the build says about a package of these files, with its code generated.
+fn check_all(name: &str, protocols: &[(&str, &str)], files: &[(&str, &str)]) -> Check {
+    let folder = package(name, &[protocols, files].concat());
+    verified(configure().protocols("protocols").generate(), &folder)
+}
+
 /// The code of the only protocol of a file.
 fn code(name: &str, files: &[(&str, &str)]) -> Code {
     let folder = package(name, files);
@@ -341,7 +347,8 @@ fn a_call_that_includes_nothing() {
         "Ping",
         &[("protocols/p.scr", "global protocol Ping(role c, role s) { ping() form c to s; }")],
     );
-    begins(&broken.problems[0].text, "an error in protocols/p.scr");
+    assert_eq!((broken.problems.len(), broken.reports.len()), (0, 1));
+    begins(&broken.reports[0].to_string(), "error[S0104]: expected `from`, found `form`");
 
     let source = "rumpsteak_runtime::protocol!(DoubleBuffering);\nmod a { rumpsteak_runtime::protocol!(DoubleBuffering); }\n";
     let folder = package("twice", &[scr, ("src/lib.rs", source)]);
@@ -530,4 +537,141 @@ fn an_annotation_that_is_no_name_is_refused() {
         "no code can be generated for `P`: `9 lives` is no name in Rust\n\n\
          help: write it in protocols/p.scr as in `@\"name: Work\"`"
     );
+}
+
+#[test]
+fn a_payload_that_is_in_a_module_is_found_there() {
+    let protocol = "global protocol P(role a, role b) { order(Pizza) from a to b; }";
+    let source = "mod menu;\nrumpsteak_runtime::protocol!(P);\n";
+    let files = [("src/lib.rs", source), ("src/menu.rs", "pub struct Pizza;\n")];
+    let found = check_all("home", &[("protocols/p.scr", protocol)], &files);
+    let [problem] = &found.problems[..] else { panic!("{found:?}") };
+    ends(&problem.text, "`type <rust> \"crate::menu::Pizza\" from \"crate\" as Pizza;`");
+}
+
+#[test]
+fn a_message_that_is_a_type_already_is_imported() {
+    let protocol = "sig <rust> \"crate::talk::Hello\" as hello;\n\
+                    sig <rust> \"other::Cancel\" as stop;\n\
+                    global protocol P(role a, role b) {\n\
+                    \x20   hello(u32) from a to b;\n    stop from b to a;\n}\n";
+    let text = text("declared", protocol);
+    for line in [
+        "pub(crate) use crate::talk::Hello;",
+        "pub use other::Cancel as Stop;",
+        "    Hello(Hello),",
+        "    Stop(Stop),",
+        "pub type ASession = Send<B, Hello, Receive<B, Stop, End>>;",
+    ] {
+        assert!(text.lines().any(|other| other == line), "{line}\n{text}");
+    }
+    let source = "pub mod talk;\nrumpsteak_runtime::protocol!(P);\n";
+    let judged = |talk: &str| {
+        let files = [("src/lib.rs", source), ("src/talk.rs", talk)];
+        check_all("declared-here", &[("protocols/p.scr", protocol)], &files)
+    };
+    assert!(judged("pub struct Hello(pub u32);\n").holds());
+    let found = judged("pub struct Hello(pub u64);\n");
+    begins(
+        &found.problems[0].text,
+        "`Hello` carries `u64`, but the message of the protocol `P` is `hello(u32)`",
+    );
+    let problem = problem("declared-badly", &protocol.replace("other::Cancel", "Cancel"));
+    begins(&problem, "no code can be generated for `P`: `Cancel` is no path of a type");
+}
+
+#[test]
+fn a_role_that_does_nothing_is_warned_of() {
+    let protocol = "global protocol P(role a, role b, role c) { m() from a to b; }";
+    let found = check("idle", "P", &[("protocols/p.scr", protocol)]);
+    assert!(found.holds());
+    let expected =
+        "protocols/p.scr: the role `c` of `P` does nothing: no message is from it or to it";
+    assert!(
+        found.warnings.iter().any(|warning| warning.ends_with(expected)),
+        "{:?}",
+        found.warnings
+    );
+}
+
+#[test]
+fn what_a_session_over_generated_code_gets_wrong() {
+    let protocol = "global protocol P(role a, role b) { hello() from a to b; bye() from b to a; }";
+    let told = |source: &str| {
+        let source = format!("use rumpsteak_runtime::session;\n{source}");
+        let files = [("src/lib.rs", source.as_str())];
+        let found = check_all("own", &[("protocols/p.scr", protocol)], &files);
+        let lines = found.problems.iter().map(|problem| problem.text.replace("\n\n", "; "));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let call = "rumpsteak_runtime::protocol!(P);\n";
+    for (source, expected) in [
+        (
+            "use p::{A, B};\n#[session(A)] type Mine = Send<B, Hello, End>;",
+            "`Hello` is not imported; help: add `use crate::p::Hello;`",
+        ),
+        (
+            "use p::{B, Hello};\n#[session(A)] type Mine = Send<B, Hello, End>;",
+            "`A` is not imported; help: add `use crate::p::A;`",
+        ),
+        (
+            "use p::{A, B};\n#[session(A)] type Mine = Send<B, Question, End>;",
+            "`Question` is no message of the role that plays `P::a`; help: its protocol has `Hello` and `Bye`",
+        ),
+        (
+            "use p::{A, B, Hello};\ntype Mine = Send<B, Hello, End>;",
+            "`Mine` (lib.rs:4) is no session; help: put `#[session(Role)]` on it if a role runs it, `#[session]` if it \
+             is a part of one",
+        ),
+        // What keeps a session lacks a lifetime, and rustc says so.
+        ("use p::ASession;\nstruct Kept { session: ASession }", ""),
+        (
+            "use p::{A, B, Hello, Bye};\n\
+             #[session(A)] type Mine = Send<B, Hello, Receive<B, Bye, End>>;\n#[session(A)] type Mine = End;",
+            "not verified: the first error about `Mine` says why\n\
+             a second `Mine` in this module; help: give it a name of its own, or remove one of the two",
+        ),
+    ] {
+        assert_eq!(told(&format!("{call}{source}")), expected, "{source}");
+    }
+    // The macro says what is wrong, and the build script nothing more.
+    let quoted = told(
+        "rumpsteak_runtime::protocol!(\"P\");\nuse p::{A, B};\n#[session(A)] type Mine = End;",
+    );
+    assert_eq!(quoted, "not verified: `A` may be one of `crate::p`, which has no code");
+}
+
+#[test]
+fn what_may_be_imported_unseen_is_not_asked_for() {
+    let protocol = "global protocol P(role a, role b) { hello() from a to b; }";
+    let told = |imports: &str| {
+        let source = format!(
+            "{imports}\nrumpsteak_runtime::protocol!(P);\nuse p::{{A, B, Hello}};\n\
+             #[session(A)] type Mine = Send<B, Hello, End>;\n\
+             async fn a(role: &mut A) -> Result<()> {{ try_run(role, work).await }}"
+        );
+        let files =
+            [("src/lib.rs", source.as_str()), ("src/pre.rs", "pub use rumpsteak_runtime::*;")];
+        let found = check_all("unseen", &[("protocols/p.scr", protocol)], &files);
+        let texts = found.problems.iter().map(|problem| problem.text.clone());
+        texts.collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(
+        told(""),
+        "`Result`, `session` and `try_run` are not imported\n\n\
+         help: add `use rumpsteak_runtime::{Result, session, try_run};`"
+    );
+    assert!(
+        told("use rumpsteak_runtime::{Result, session};").starts_with("`try_run` is not imported")
+    );
+    for imports in [
+        "use rumpsteak_runtime::{Result, session, try_run};",
+        "use rumpsteak_runtime::*;",
+        "mod pre;\nuse pre::*;",
+        "mod pre;\nuse other::prelude::*;",
+        "#[macro_use] extern crate rumpsteak_runtime;",
+        "imports!();",
+    ] {
+        assert_eq!(told(imports), "", "{imports}");
+    }
 }

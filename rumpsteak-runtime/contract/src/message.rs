@@ -108,6 +108,8 @@ pub struct FieldType {
     pub ty: TokenStream,
     /// What changes hands, if it is a session.
     pub delegated: Option<Delegated>,
+    /// Whether it is that of a field with a name.
+    pub is_named: bool,
 }
 
 /// A session that changes hands: `Detached<Rest<'static, K>>`, or `Detached<Root<'static>>`.
@@ -124,7 +126,7 @@ impl FieldType {
     pub fn new(ty: TokenStream) -> Self {
         let canonical = Canonical::new(ty.clone(), &[]);
         let delegated = Reader::new(&canonical).whole(delegated).ok();
-        Self { text: canonical::type_text(ty.clone()), ty, delegated }
+        Self { text: canonical::type_text(ty.clone()), ty, delegated, is_named: false }
     }
 }
 
@@ -155,7 +157,11 @@ pub fn field_types(item: TokenStream) -> Option<Vec<FieldType>> {
     reader.ident("").ok()?;
     reader.generics();
     let fields = reader.fields("", |_| Ok(())).ok()?.into_iter();
-    Some(fields.map(|field| FieldType::new(field.ty)).collect())
+    let types = fields.map(|field| {
+        let is_named = field.name.is_some();
+        FieldType { is_named, ..FieldType::new(field.ty) }
+    });
+    Some(types.collect())
 }
 
 /// What a `type` without parameters stands for. `None` for another item.

@@ -8,13 +8,14 @@
 //! protocol!(P, derive(Clone));           messages have these derives, too
 //! ```
 
-use proc_macro2::{Delimiter, Ident, TokenStream};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::ToTokens as _;
-use syn::Result;
+use syn::{LitStr, Result};
 
 use crate::canonical::{Canonical, Key};
 use crate::name;
 use crate::reader::Reader;
+use crate::verdict::stamp;
 
 /// The arguments of a `protocol!(…)`.
 #[derive(Clone, Debug)]
@@ -81,6 +82,18 @@ impl ProtocolItem {
         })
     }
 
+    /// The name of the module that other arguments most likely mean: those of a protocol in quotes,
+    /// or of a file.
+    pub fn meant(arguments: &TokenStream) -> Option<String> {
+        let mut literals = arguments.clone().into_iter().filter_map(|tree| match tree {
+            TokenTree::Literal(literal) => syn::parse2::<LitStr>(literal.into_token_stream()).ok(),
+            _ => None,
+        });
+        let text = literals.next()?.value();
+        let name = name::snake(text.rsplit('/').next()?.split('.').next()?);
+        syn::parse_str::<Ident>(&name).is_ok().then_some(name)
+    }
+
     /// Whether the module has a visibility, so that it is seen outside of the one that it is in.
     pub fn is_public(&self) -> bool {
         !self.visibility.is_empty()
@@ -99,11 +112,29 @@ impl ProtocolItem {
         self.runtime() + &routes.chain(derives).collect::<String>()
     }
 
+    /// What tells the file of the code that is asked for from those of other code of this protocol:
+    /// the path of the runtime unless it is the usual one, and a stamp of what else is chosen.
+    pub fn suffix(&self) -> String {
+        let Self { routes, derives, .. } = self;
+        let runtime = self.runtime();
+        let mut suffix = match runtime.as_str() {
+            RUNTIME => String::new(),
+            other => format!(".{}", other.replace("::", ".")),
+        };
+        if routes.is_some() || !derives.is_empty() {
+            suffix = format!("{suffix}.{}", stamp(&format!("{routes:?} {derives:?}")));
+        }
+        suffix
+    }
+
     /// The name of the module that the macro makes: that of the protocol in snake case.
     pub fn module(&self) -> String {
         name::snake(&self.name.to_string())
     }
 }
+
+/// The path of the runtime where no other is asked for.
+pub const RUNTIME: &str = "::rumpsteak_runtime";
 
 /// A path as a text, the same from a file and from rustc.
 fn text(path: TokenStream) -> String {

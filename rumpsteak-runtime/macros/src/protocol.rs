@@ -21,14 +21,19 @@ use syn::Error;
 use crate::verdict::{self, Missing};
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    let item = match ProtocolItem::parse(input) {
+    let item = match ProtocolItem::parse(input.clone()) {
         Ok(item) => item,
-        Err(error) => return Error::into_compile_error(error),
+        Err(error) => {
+            let error = Error::into_compile_error(error);
+            let module = ProtocolItem::meant(&input);
+            let module = module.map(|module| Ident::new(&module, Span::call_site()));
+            return module.map_or(error.clone(), |module| quote!(mod #module { #error }));
+        }
     };
     let name = &item.name;
-    let problems = match verdict::find(Kind::Protocol, name, &item.key, &item.krate) {
-        Ok(found) => found.problems,
-        Err(Missing::Silent) => TokenStream::new(),
+    let (problems, passed) = match verdict::find(Kind::Protocol, name, &item.key, &item.krate) {
+        Ok(found) => (found.problems, found.passed),
+        Err(Missing::Silent) => (TokenStream::new(), true),
         Err(missing) => return empty(&item, &missing.error(name)),
     };
     match verdict::generated(&item) {
@@ -36,18 +41,16 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             let module = module(&item, &file);
             quote!(#module #problems)
         }
-        Ok(None) if problems.is_empty() => {
-            empty(&item, &verdict::unverified(name, verdict::UNSEEN))
-        }
+        Ok(None) if passed => empty(&item, &verdict::unverified(name, verdict::UNSEEN)),
         Ok(None) => empty(&item, &problems),
         Err(reason) => empty(&item, &verdict::unverified(name, &reason)),
     }
 }
 
-/// The module without any code, so that rustc takes it for no other crate.
+/// The module without any code. With the error in it, rustc says nothing of what is not there.
 fn empty(item: &ProtocolItem, problems: &TokenStream) -> TokenStream {
     let (module, visibility) = (module_name(item), &item.visibility);
-    quote!(#visibility mod #module {} #problems)
+    quote!(#visibility mod #module { #problems })
 }
 
 fn module_name(item: &ProtocolItem) -> Ident {

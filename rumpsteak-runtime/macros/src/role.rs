@@ -124,6 +124,9 @@ fn derive(item: &RoleItem) -> Result<TokenStream> {
     let (name, krate) = (&item.name, &item.krate);
     let (verdict, played) = played(item);
     let problems = verdict.problems;
+    if let Some(message) = verdict.instead {
+        return Ok(quote!(#krate::private::stub!(role #name, #message, #played); #problems));
+    }
     let (_, queues) = verdict.proof.system.unwrap_or_default();
     let methods = methods(item);
     let implementations = item.routes.iter();

@@ -24,26 +24,28 @@ pub(crate) struct Verdict {
     pub(crate) passed: bool,
     /// Whether a session is left out, and a name without a meaning takes its place, or nothing.
     pub(crate) left_out: Option<LeftOut>,
+    /// The message type of what stands in for a role, if something has to.
+    pub(crate) instead: Option<TokenStream>,
     /// What was verified, if something was.
     pub(crate) proof: Proof,
 }
 
 /// What takes the place of a session beside its error, so that rustc has nothing to follow up.
-#[derive(Clone, Copy, Eq, PartialEq)]
 pub(crate) enum LeftOut {
-    /// A name without a meaning, which may be imported.
-    Meaning,
+    /// A name without a meaning, which may be imported: one of this module, if it is not that of
+    /// the session that has an error.
+    Meaning(TokenStream),
     /// Nothing: a type without `#[session]` names it, for which it would lack parameters.
     Name,
 }
 
 impl LeftOut {
     fn of(stub: &str) -> Option<Self> {
-        match stub {
-            "nothing" => Some(Self::Meaning),
-            "unmarked" => Some(Self::Name),
-            _ => None,
+        if stub == "unmarked" {
+            return Some(Self::Name);
         }
+        let within: TokenStream = stub.strip_prefix("nothing")?.parse().ok()?;
+        Some(Self::Meaning(if within.is_empty() { within } else { quote!(#within::) }))
     }
 }
 
@@ -83,6 +85,10 @@ pub(crate) fn find(
             problems: problems_of(&entry, tokens, runtime),
             passed: entry.passed,
             left_out: entry.stubs.iter().find_map(|stub| LeftOut::of(stub)),
+            instead: entry
+                .stubs
+                .iter()
+                .find_map(|stub| stub.strip_prefix("instead ")?.parse().ok()),
             proof: entry.proof,
         }),
         // That a role has no verdict is no problem: its sessions have none, and say so.
@@ -168,7 +174,10 @@ pub(crate) fn generated(item: &ProtocolItem) -> Result<Option<String>, String> {
     let asked = format!("{} {}", item.name, item.variant());
     let mut generated = verdicts.package.generated.iter();
     let Some((_, file, verified)) = generated.find(|(known, ..)| *known == asked) else {
-        return Ok(None);
+        // What was generated before the protocol was broken is there still.
+        let file = format!("rumpsteak/{}{}.rs", item.module(), item.suffix());
+        let is_kept = is_typing && folder("OUT_DIR").join(&file).is_file();
+        return Ok(is_kept.then_some(file));
     };
     match std::fs::read_to_string(folder("OUT_DIR").join(file)) {
         Ok(text) if is_typing || stamp(&text) == *verified => Ok(Some(file.clone())),

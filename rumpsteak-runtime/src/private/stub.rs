@@ -22,8 +22,15 @@ pub mod underived {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __stub {
+    // Of names that the module lacks.
+    (import $($name:ident)*) => {
+        #[allow(unused_imports, reason = "it may be used where a `cfg` hides it")]
+        use $crate::{$($name),*};
+    };
+    // Of a role, for which its derive puts another one.
+    (instead $message:ty) => {};
     // Of a session, which its macro leaves out.
-    (nothing) => {};
+    (nothing $($within:tt)*) => {};
     // The same beside a type without `#[session]`: `Send` is the only word in it that rustc knows.
     (unmarked) => {
         #[allow(unused_imports, reason = "what lacks its attribute may be in another module")]

@@ -40,6 +40,7 @@ pub async fn kernel(role: &mut K) -> Result<Infallible> {
 /// Names that collide with everything.
 const ODD: &str = "\
 type <rust> \"std::vec::Vec<u8>\" from \"std\" as Bytes;
+sig <rust> \"std::time::Duration\" from \"std\" as pause;
 
 global protocol Odd(role self, role send, role type, role String) {
   rec more {
@@ -58,6 +59,7 @@ global protocol Odd(role self, role send, role type, role String) {
     } or {
       step_three() from String to self;
       step_three() from self to send;
+      pause() from self to send;
       step_three() from send to type;
     }
   }
@@ -262,4 +264,25 @@ fn the_protocol_is_needed() {
     assert!(!outcome.success);
     outcome.errors()[0]
         .says("`DoubleBuffering` was not verified: the build script did not see this item");
+}
+
+#[test]
+fn a_broken_protocol_is_one_error_at_the_call() {
+    let package = Package::new("generate-broken");
+    let source = "rumpsteak_runtime::protocol!(DoubleBuffering);\n\
+                  use double_buffering::{K, KSession, Ready, S, T, Value};\n\
+                  use rumpsteak_runtime::session;\n\
+                  #[session(S)]\ntype Source = Receive<K, Ready, Rest>;\n\
+                  #[session]\nstruct Rest(Send<K, Value, Receive<K, Ready, Self>>);\n\
+                  pub fn kernel(_: KSession<'_>, _: Source<'_>, _: Value, _: T) {}\n";
+    package
+        .write("build.rs", SCRIPT)
+        .write("protocols/double_buffering.scr", &PROTOCOL.replacen("from", "form", 1))
+        .write("src/lib.rs", source);
+    package
+        .check(&[])
+        .error()
+        .is_at("src/lib.rs", "DoubleBuffering")
+        .says("error[S0104]: expected `from`, found `form`")
+        .says(" --> protocols/double_buffering.scr:3:");
 }

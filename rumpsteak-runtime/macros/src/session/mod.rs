@@ -54,12 +54,16 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let source = [arguments, item].into_iter().collect();
     let expansion = Expansion::new(&parsed, source);
     let problems = &expansion.verdict.problems;
-    if let Some(left_out) = expansion.verdict.left_out {
+    if let Some(left_out) = &expansion.verdict.left_out {
         let SessionItem { name, visibility, .. } = &parsed;
         // Beside an error, rustc says nothing of a name that is nowhere, nor of what it is used
         // for, since it has no type.
-        let item = quote!(#visibility type #name<'s, R = ()> = NoSession<'s, R>;);
-        let item = (left_out == LeftOut::Meaning).then_some(item);
+        let item = match left_out {
+            LeftOut::Name => None,
+            LeftOut::Meaning(within) => {
+                Some(quote!(#visibility type #name<'s, R = ()> = #within NoSession<'s, R>;))
+            }
+        };
         return quote!(#item #problems);
     }
     let item = match &parsed.form {

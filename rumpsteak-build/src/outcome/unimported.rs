@@ -1,0 +1,62 @@
+//! Names of the runtime that a module uses without a path and does not import: said once, by a
+//! macro that is imported, which imports the others beside its error, so that rustc has no more to
+//! say.
+
+use crate::fault::Cause;
+use crate::judge::judgement::Judgement;
+use crate::source::bare_names::{MACROS, RUNTIME};
+use crate::source::conditions::CfgValue;
+use crate::source::crate_tree::{FileId, ItemId, ItemKind, ModuleId, Tree};
+use crate::source::names::is_known;
+
+/// Adds a fault for each module to one of its items, or to its `protocol!(…)`. Returns what no
+/// macro can say, because none of the module is imported: the file and the names, as far as every
+/// build compiles it.
+pub(crate) fn unimported(tree: &Tree, judgement: &mut Judgement) -> Vec<(FileId, Cause)> {
+    let mut unsaid = Vec::new();
+    for module in (0..tree.modules.len()).map(ModuleId) {
+        let used = tree.module(module).bare_names.iter().copied();
+        let names = used.filter(|&name| name != RUNTIME && !is_known(tree, module, name));
+        let names: Vec<&str> = names.collect();
+        if names.is_empty() {
+            continue;
+        }
+        let is_here = |id: &ItemId| tree.item(*id).module == module;
+        let mut places = tree.item_ids().filter(is_here).filter_map(|id| {
+            let is_certain = tree.item(id).condition == CfgValue::True;
+            let (name, token) = match &*tree.item(id).kind {
+                ItemKind::Role(role) => ("Role", role.name_token),
+                ItemKind::Session(session) => ("session", session.name_token),
+                _ => return None,
+            };
+            (is_certain && !names.contains(&name)).then_some((id, token))
+        });
+        let cause = Cause::Unimported { names: names.clone() };
+        if let Some((id, token)) = places.next() {
+            judgement.faults.add(cause.at(id, token));
+        } else if let Some(position) =
+            tree.inclusions.iter().position(|inclusion| inclusion.module == module)
+        {
+            judgement.inclusions[position].push((cause, None));
+        } else if let Some(id) = tree.item_ids().find(is_here)
+            && tree.is_always_compiled(tree.crate_of(id))
+            && names.iter().any(|name| MACROS.contains(name))
+        {
+            unsaid.push((tree.item(id).file, cause));
+        }
+    }
+    unsaid
+}
+
+/// Whether some module that every build compiles has a path into the runtime, which is no item of
+/// the package itself.
+pub(crate) fn names_runtime(tree: &Tree) -> bool {
+    let mut modules = (0..tree.modules.len()).map(ModuleId);
+    modules.any(|id| {
+        let module = tree.module(id);
+        let krate = &tree.crates[module.krate.0];
+        module.bare_names.contains(RUNTIME)
+            && tree.is_always_compiled(krate)
+            && ![id, krate.root].iter().any(|&module| is_known(tree, module, RUNTIME))
+    }) && tree.crates.iter().all(|krate| krate.name != RUNTIME)
+}
