@@ -92,10 +92,8 @@ pub(crate) enum Cause {
     NoLabel {
         path: String,
         role: RoleName,
-        /// The label of nearly this name.
-        meant: Option<String>,
-        /// All labels, if they are generated.
-        all: Option<Vec<String>>,
+        /// The label of nearly this name, or else all labels, if they are generated.
+        meant: Vec<String>,
     },
     /// A label carries another payload than the messages of its name.
     OtherPayload {

@@ -149,13 +149,13 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: make `{path}` a type of its own for what it carries: `struct {0}(…);`",
             last(path)
         ),
-        Cause::NoLabel { path, role, meant: Some(meant), .. } => format!(
-            "`{path}` is no message of the role that plays `{role}`\n\nhelp: did you mean `{meant}`?"
-        ),
-        Cause::NoLabel { path, role, all: Some(all), .. } => format!(
-            "`{path}` is no message of the role that plays `{role}`\n\nhelp: its protocol has {}",
-            list(all.iter().map(String::as_str))
-        ),
+        Cause::NoLabel { path, role, meant } if !meant.is_empty() => {
+            let advice = match &meant[..] {
+                [meant] => format!("did you mean `{meant}`?"),
+                all => format!("its protocol has {}", list(all.iter().map(String::as_str))),
+            };
+            format!("`{path}` is no message of the role that plays `{role}`\n\nhelp: {advice}")
+        }
         Cause::NoLabel { path, role, .. } => format!(
             "`{path}` is no message of the role that plays `{role}`\n\n\
              help: add a variant with the label to the enum in its `#[message(…)]`: `{0}({0})`",

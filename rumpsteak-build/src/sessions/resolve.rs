@@ -377,13 +377,14 @@ impl Resolver<'_> {
         if let Some(&label) = generic {
             return Cause::GenericLabel { path: text, label: label.to_owned() };
         }
-        let all = || known.iter().map(|&label| label.to_owned()).collect();
-        Cause::NoLabel {
-            path: text,
-            role: self.role.name.clone(),
-            meant: similar(&written, &known).map(str::to_owned),
-            all: tree.is_generated(self.role_id).then(all),
-        }
+        let meant = match similar(&written, &known) {
+            Some(label) => vec![label.to_owned()],
+            None if tree.is_generated(self.role_id) => {
+                known.iter().map(|&label| label.to_owned()).collect()
+            }
+            None => Vec::new(),
+        };
+        Cause::NoLabel { path: text, role: self.role.name.clone(), meant }
     }
 
     /// What stands in for a message type that is none: that of another role of the module, if there
