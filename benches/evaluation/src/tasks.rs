@@ -34,6 +34,16 @@ pub(crate) fn two_threads() -> Result<Runtime> {
     Builder::new_multi_thread().worker_threads(2).enable_time().build().map_err(Error::wrong)
 }
 
+/// Two tasks that end at once: what tasks on this runtime take, whatever they do.
+///
+/// # Errors
+///
+/// [`Error::Wrong`] if a task panics.
+pub(crate) fn empty_tasks(runtime: &Runtime) -> Result<()> {
+    let both = async { tokio::try_join!(tokio::spawn(async {}), tokio::spawn(async {})) };
+    runtime.block_on(both).map(|_| ()).map_err(Error::wrong)
+}
+
 /// Checks a result.
 ///
 /// # Errors

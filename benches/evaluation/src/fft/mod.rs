@@ -20,10 +20,10 @@ use rustfft::num_complex::Complex32;
 use rustfft::{Fft, FftDirection, FftPlanner};
 use tokio::runtime::Runtime;
 
-use self::butterfly::turn;
+use self::butterfly::{butterfly, factor, turn};
 use self::finished::finished;
 use crate::figure::ours as ours_series;
-use crate::tasks::{one_thread, two_threads};
+use crate::tasks::{empty_tasks, one_thread, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis};
 
 const NAME: &str = "fig6-fft";
@@ -60,6 +60,16 @@ pub fn figures() -> Vec<Figure> {
                 "plain, halves, tokio 2",
                 Of::Ours,
                 "the same, for each half of the columns in a task of its own; two threads",
+            ),
+            series(
+                "arithmetic alone",
+                Of::Floor,
+                "the butterflies of the processes, one after the other, without messages",
+            ),
+            series(
+                "empty tasks, tokio 2",
+                Of::Floor,
+                "two tasks that end at once, as if they had transformed so many columns",
             ),
             series(
                 "rumpsteak 0.1, tokio 1",
@@ -199,6 +209,18 @@ fn in_halves(rows: Arc<Matrix>, x: u64, mode: Mode) -> Result<Case> {
     }))
 }
 
+/// What the processes compute, from the rows that they begin with.
+fn arithmetic(mut rows: Matrix) -> Matrix {
+    for stage in 0..3 {
+        let distance = 1 << stage;
+        for asks in (0..8).filter(|number| number & distance == 0) {
+            let (before, after) = rows.split_at_mut(asks + distance);
+            butterfly(&mut before[asks], &mut after[0], factor(asks + distance, stage));
+        }
+    }
+    rows
+}
+
 fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
     type OnRuntime = Box<dyn FnMut(&Runtime, Matrix) -> Result<Matrix>>;
 
@@ -275,6 +297,13 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             }),
         )?,
         in_halves(by_rows.clone(), x, mode)?,
+        processes("arithmetic alone", Box::new(|rows| Ok(arithmetic(ours::begin(rows))))),
+        {
+            let runtime = two_threads()?;
+            Case::throughput(NAME, "empty tasks, tokio 2", x, mode, x, move || {
+                empty_tasks(&runtime)
+            })
+        },
         on(
             "rumpsteak 0.1, tokio 1",
             one_thread(),

@@ -95,6 +95,14 @@ fn streaming(data: &Data<'_>) -> Vec<Claim> {
         let what = format!("streaming, `{optimised}` (a window of five values) against `{plain}`");
         claims.push(at_least(data, STREAMING, &what, &[&optimised], &[&plain], Some(1.5)));
     }
+    for (series, floor) in [
+        ("plain, tokio 1", "cells, tokio 1"),
+        ("plain, tokio 2", "empty tasks, tokio 2"),
+        ("rumpsteak 0.1, tokio 2", "empty tasks, tokio 2"),
+    ] {
+        let what = format!("streaming, `{series}` against `{floor}`");
+        claims.push(at_least(data, STREAMING, &what, &[series], &[floor], None));
+    }
     claims
 }
 
@@ -127,6 +135,14 @@ fn fft(data: &Data<'_>) -> Vec<Claim> {
             "FFT of 5000 columns, our best against the planner of `rustfft`",
             "rustfft, planner",
             Some(0.9),
+        ),
+        at_least(
+            data,
+            figure,
+            "FFT, our best against the arithmetic of its processes alone",
+            &ours,
+            &["arithmetic alone"],
+            None,
         ),
     ]
 }

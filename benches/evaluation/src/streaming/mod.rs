@@ -4,13 +4,13 @@ mod ferrite;
 mod mpst;
 
 use futures::future::try_join;
-use rumpsteak_benches::{bare, original, standard};
+use rumpsteak_benches::{bare, cells, original, standard};
 use rumpsteak_runtime::join;
 use std::hint::black_box;
 use tokio::runtime::Runtime;
 
 use crate::figure::ours as ours_series;
-use crate::tasks::{expect, one_thread, two_threads};
+use crate::tasks::{empty_tasks, expect, one_thread, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis};
 
 const NAME: &str = "fig6-streaming";
@@ -32,6 +32,16 @@ pub fn figures() -> Vec<Figure> {
                     "bare channel, tokio 1",
                     Of::Floor,
                     "futures' unbounded channel without sessions",
+                ),
+                series(
+                    "cells, tokio 1",
+                    Of::Floor,
+                    "as little as two tasks can do that wait for each other: a number and a waker in each direction",
+                ),
+                series(
+                    "empty tasks, tokio 2",
+                    Of::Floor,
+                    "two tasks that end at once, as if they had streamed so many values",
                 ),
                 series(
                     "rumpsteak 0.1, one task",
@@ -176,6 +186,19 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                     sink.await.map_err(Error::wrong)?.map_err(broken)
                 })
             }),
+        )?,
+        on(
+            "cells, tokio 1",
+            one_thread(),
+            Box::new(move |runtime| {
+                use cells::streaming::{pair, sink, source};
+                in_tasks!(runtime, pair(), source, sink, black_box(count))
+            }),
+        )?,
+        on(
+            "empty tasks, tokio 2",
+            two_threads(),
+            Box::new(move |runtime| empty_tasks(runtime).map(|()| total(count))),
         )?,
         on(
             "rumpsteak 0.1, one task",
