@@ -97,8 +97,7 @@ where
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, E>> {
         let mut this = self.project();
-        if this.process.is_none() {
-            let Some((role, process)) = this.begins.take() else { polled_again() };
+        if let Some((role, process)) = this.begins.take() {
             *this.identity = participant::identity(role);
             this.process.set(Some((this.start)(role, process)?));
         }

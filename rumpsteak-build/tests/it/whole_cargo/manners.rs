@@ -73,8 +73,16 @@ fn no_source_however_nested_stops_the_script() {
         format!("use {}a{};", "{".repeat(deep), "}".repeat(deep)),
         format!("{}{}", "mod m { ".repeat(20_000), "}".repeat(20_000)),
         format!("#[cfg({}unix{})] struct A;", "not(".repeat(deep), ")".repeat(deep)),
-        format!("#[session] type A = {}End{};", "Send<S, L, ".repeat(deep), ">".repeat(deep)),
-        format!("#[derive(Role)] struct A {}{}", "(".repeat(deep), ")".repeat(deep)),
+        format!(
+            "use rumpsteak_runtime::session;\n#[session] type A = {}End{};",
+            "Send<S, L, ".repeat(deep),
+            ">".repeat(deep)
+        ),
+        format!(
+            "use rumpsteak_runtime::Role;\n#[derive(Role)] struct A {}{}",
+            "(".repeat(deep),
+            ")".repeat(deep)
+        ),
         format!("global {}", "(".repeat(deep)),
         "\u{0}\u{1} \" unclosed".to_owned(),
     ];
