@@ -507,7 +507,7 @@ async fn whoever_is_ready_is_read() {
     in_time(write!(early, WritesEarly, 0..100)).await;
     let late = write!(late, WritesLate, 100..5_000);
     let (sum, ()) = in_time(async { tokio::join!(read(reader), late) }).await;
-    assert_eq!(sum, (0..5_000).sum());
+    assert_eq!(sum, (0..5_000_u64).sum::<u64>());
 }
 
 #[derive(Debug, Role)]
