@@ -140,5 +140,5 @@ impl Awaited {
     }
 }
 
-/// Longer than a role is there.
-const FOR_EVER: Duration = Duration::from_secs(1 << 32);
+/// Longer than a role is there: 34 years. Clocks of some systems end before a hundred.
+const FOR_EVER: Duration = Duration::from_secs(1 << 30);
