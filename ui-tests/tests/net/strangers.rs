@@ -1,6 +1,7 @@
 //! Peers that do not fit, or do not behave: an error at that session, and the host goes on.
 
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -22,14 +23,20 @@ use crate::shop::{C, L, S, client, expected, ledger, server};
 use crate::window::net::{A, B};
 use crate::window::{Label, Left, early, plain};
 
-/// Changes some of the frames that the caller sends.
-struct Mangle(Arc<Mutex<Rng>>);
+/// Changes some of the frames that the caller sends, and counts them: greetings, and others.
+struct Mangle {
+    random: Arc<Mutex<Rng>>,
+    mangled: Arc<[AtomicU64; 2]>,
+    has_greeted: bool,
+}
 
 impl Hands for Mangle {
     fn send(&mut self, frame: Bytes) -> io::Result<Bytes> {
         let mut frame = frame.to_vec();
-        let mut random = self.0.lock().unwrap();
+        let mut random = self.random.lock().unwrap();
+        let mangled = &self.mangled[usize::from(std::mem::replace(&mut self.has_greeted, true))];
         if random.u8(..10) == 0 {
+            mangled.fetch_add(1, Ordering::Relaxed);
             match random.u8(..4) {
                 0 => frame.truncate(random.usize(..=frame.len())),
                 1 => frame.extend((0..random.usize(..20)).map(|_| random.u8(..))),
@@ -82,12 +89,17 @@ async fn order(host: &Host, session: &str, at: [&str; 2]) -> Result<(u64, u64), 
 #[test]
 fn mangled_frames_end_one_session_and_no_more() {
     let (mut whole, mut ended) = (0, 0);
+    let counts = Arc::new([0, 0].map(AtomicU64::new));
     for seed in seeds(100) {
         let mut runtime = Builder::new_current_thread();
         let runtime = runtime.enable_all().start_paused(true).build().unwrap();
         runtime.block_on(async {
             let random = Arc::new(Mutex::new(Rng::with_seed(seed)));
-            let mangling = Meddling(move || Mangle(Arc::clone(&random)));
+            let counts = Arc::clone(&counts);
+            let mangling = Meddling(move || {
+                let (random, mangled) = (Arc::clone(&random), Arc::clone(&counts));
+                Mangle { random, mangled, has_greeted: false }
+            });
             let transports = Transports::default().with("mangled", mangling);
             let limits = Limits::default();
             let (services, callers) = (Host::new(), Host::with(transports, limits));
@@ -107,7 +119,10 @@ fn mangled_frames_end_one_session_and_no_more() {
             assert_eq!(good, Ok(expected(20)), "seed {seed}");
         });
     }
-    assert!(whole > 0 && ended > 0, "{whole} sessions went to their end, {ended} did not");
+    println!("{whole} sessions went to their end, {ended} did not");
+    let [greetings, frames] = [0, 1].map(|at| counts[at].load(Ordering::Relaxed));
+    println!("{greetings} greetings and {frames} other frames mangled");
+    assert!(whole > 0 && ended > 0 && greetings > 0 && frames > 0);
 }
 
 /// What a host answers to these bytes, as the first frame of a connection.
