@@ -16,6 +16,7 @@ use crate::link::context::Context;
 use crate::link::roles::{LinkError, RolePair};
 use crate::outcome::findings::{Findings, Located, Word, raised};
 use crate::outcome::inclusion;
+use crate::protocols::Loaded;
 use crate::sessions::outline::Outline;
 use crate::sessions::resolved::is_nominal;
 use crate::source::conditions::CfgValue;
@@ -173,10 +174,11 @@ impl Entries<'_> {
     fn role(&self, id: ItemId) -> Proof {
         let pair = self.context.pairs.roles.get(&id);
         let linked = pair.and_then(|pair| pair.link.as_ref().ok());
-        let protocols = &self.context.protocols.protocols;
+        let protocol = linked.map(|linked| &self.context.protocols.protocols[linked.protocol]);
         Proof {
             plays: pair.map(RolePair::sealed_name),
-            projections: linked.map(|linked| protocols[linked.protocol].text()).unwrap_or_default(),
+            projections: protocol.map(Loaded::text).unwrap_or_default(),
+            on_demand: protocol.map(Loaded::on_demand).unwrap_or_default(),
             system: self.systems.get(&id).cloned(),
             ..Proof::default()
         }

@@ -332,6 +332,12 @@ impl Loaded {
         printed.or_else(|_| text::print(Form::Dot, &machines)).unwrap_or_default()
     }
 
+    /// The roles that play on demand.
+    pub(crate) fn on_demand(&self) -> Vec<String> {
+        let machines = self.projections.iter().map(|projection| &projection.fsm);
+        machines.filter(|fsm| fsm.is_on_demand()).map(|fsm| fsm.role().to_string()).collect()
+    }
+
     /// The projections onto all roles but one.
     pub(crate) fn peers(&self, role: usize) -> Vec<&Fsm> {
         let others = self.projections.iter().enumerate();

@@ -166,6 +166,8 @@ pub struct Proof {
     /// For a role of a protocol: the projections onto all of its roles, as a text, by which
     /// programs that were built apart know whether they follow the same protocol. Otherwise empty.
     pub projections: String,
+    /// For a role of a protocol: the roles that play on demand.
+    pub on_demand: Vec<String>,
 }
 
 /// A session with all names resolved and all `type` aliases replaced by what they stand for: its
@@ -350,6 +352,7 @@ impl Entry {
             &proof.body,
             &proof.system,
             &proof.projections,
+            &proof.on_demand,
         );
         let krate = (&krate.name, krate.is_executable);
         let found = (self.passed, &self.problems, &self.stubs);
@@ -360,7 +363,7 @@ impl Entry {
         let (key, rest) = line.split_at(line.find('[').unwrap_or(line.len()));
         let (file, line, krate, found, proof) = serde_json::from_str(rest)?;
         let ((name, is_executable), (passed, problems, stubs)) = (krate, found);
-        let (plays, kmc, machine, id, body, system, projections) = proof;
+        let (plays, kmc, machine, id, body, system, projections, on_demand) = proof;
         let role_name = |(protocol, role): (String, String)| RoleName { protocol, role };
         Ok(Self {
             key: key.to_owned(),
@@ -378,6 +381,7 @@ impl Entry {
                 body,
                 system,
                 projections,
+                on_demand,
             },
         })
     }

@@ -62,7 +62,7 @@ fn entries() -> [Entry; 4] {
             )],
         )),
         system: Some((0x5be2, vec![])),
-        projections: String::new(),
+        ..Proof::default()
     };
     let player = Proof {
         kmc: None,
@@ -75,6 +75,7 @@ fn entries() -> [Entry; 4] {
             ],
         )),
         projections: "--@role k\n.outputs \u{1f}".to_owned(),
+        on_demand: vec!["t".to_owned()],
         ..kernel.clone()
     };
     let choice = Proof {

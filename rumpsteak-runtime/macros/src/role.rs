@@ -5,7 +5,7 @@ use quote::{ToTokens as _, TokenStreamExt as _, quote, quote_spanned};
 use rumpsteak_contract::RoleItem;
 use rumpsteak_contract::canonical::number;
 use rumpsteak_contract::role::{ROLE_ATTRIBUTES, Route};
-use rumpsteak_contract::verdict::{Kind, Queue, RoleName};
+use rumpsteak_contract::verdict::{Kind, Proof, Queue, RoleName};
 use syn::spanned::Spanned as _;
 use syn::{Error, Result};
 
@@ -67,7 +67,7 @@ fn played(item: &RoleItem) -> (Verdict, TokenStream) {
     let is_told = verdict.problems.is_empty() || item.link.is_some();
     let number = if is_told { number(&[&protocol, &role]) } else { 0 };
     let system = verdict.proof.system.as_ref().map_or(0, |(system, _)| *system);
-    let projections = &verdict.proof.projections;
+    let Proof { projections, on_demand, .. } = &verdict.proof;
     let played = quote! {
         #krate::private::Played {
             protocol: #protocol,
@@ -75,6 +75,7 @@ fn played(item: &RoleItem) -> (Verdict, TokenStream) {
             number: #number,
             system: #system,
             projections: #projections,
+            on_demand: &[#(#on_demand),*],
         }
     };
     (verdict, played)

@@ -3,8 +3,9 @@
 //!
 //! Where one of two roles plays on demand, nobody waits until both are there. The route between
 //! them ends at a task, which calls the peer, or waits for its call, for as long as the role is
-//! there. It is no mistake if nobody comes, until the role sends its first message: then the peer
-//! has as much time as others have to join.
+//! there. It is no mistake if nobody comes, until the role sends its first message, or misses one
+//! of its other peers, which may have been the one that was to ask: then the peer has as much time
+//! as others have to join.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -19,22 +20,12 @@ use tokio::time::{Instant, sleep_until};
 use crate::address::Address;
 use crate::codec::Codec;
 use crate::error::NetError;
+use crate::guard::Guard;
 use crate::handshake::Hello;
-use crate::host::{Arrival, Call, Guard, Shared};
-use crate::lane::Lane;
+use crate::host::{Arrival, Call, Shared, texts};
+use crate::lane::{Lane, Packed};
 use crate::reach::{Reach, run};
 use crate::transport::Connection;
-
-/// Whether a role plays on demand only. The text of its machine begins with its first state, which
-/// has a label then.
-pub(crate) fn is_demanded(projections: &str, role: &str) -> bool {
-    projections.split("digraph ").any(|machine| {
-        let (name, states) = machine.split_once('{').unwrap_or_default();
-        let mut states = states.trim_start().lines();
-        name.trim().trim_matches('"') == role
-            && states.next().is_some_and(|first| first.contains("\"on demand\""))
-    })
-}
 
 /// A peer that has not come yet.
 pub(crate) struct Awaited {
@@ -63,8 +54,7 @@ impl Awaited {
             Call::Theirs | Call::Again => Vec::new(),
         };
         let own = Hello { known: Some(theirs.instance), ..own };
-        let _guard = Some(guard);
-        let reach = Reach { shared, own, theirs, addresses, arrivals, _guard };
+        let reach = Reach { shared, own, theirs, addresses, arrivals, guard: Some(guard) };
         let connection = match whose {
             // The first connection broke before it got here.
             Call::Again => reach.answer(&mut lane, connection, &reach.theirs).await.ok(),
@@ -81,31 +71,40 @@ impl Awaited {
     ) -> Result<(), NetError> {
         let mut calls = JoinSet::new();
         if self.addresses.is_empty() && self.shared.hello_to(&self.own).is_some() {
+            // It is here. Where it is listened to, the role calls it again if it goes elsewhere.
+            self.addresses = self.shared.listens();
             self.addresses.push(Address::new("memory", &self.own.peer));
         }
         self.call(&mut calls, Instant::now() + FOR_EVER);
-        let (mut until, mut refused) = (None, None);
+        let (mut until, mut is_asked, mut refused) = (None, false, None);
         let failed = loop {
             // Who calls says itself when there is nobody.
             let late = until.map(|until: Instant| until + Duration::from_secs(1));
             let arrival = tokio::select! {
                 biased;
-                Some(arrival) = self.arrivals.recv() => arrival,
-                is_needed = poll_fn(|context| lane.poll_need(context)), if until.is_none() => {
+                Some(arrival) = self.arrivals.recv() => Some(arrival),
+                is_needed = poll_fn(|context| lane.poll_need(context)), if !is_asked => {
                     if !is_needed {
                         return Ok(());
                     }
-                    if let Some(error) = refused {
-                        break error;
-                    }
-                    let soon = Instant::now() + self.shared.limits.join;
-                    self.call(&mut calls, soon);
-                    until = Some(soon);
-                    continue;
+                    is_asked = true;
+                    None
                 }
+                () = self.guard.broken(), if until.is_none() => None,
                 () = sleep_until(late.unwrap_or_else(Instant::now)), if late.is_some() => {
                     break self.shared.absent(&self.own, None);
                 }
+            };
+            let Some(arrival) = arrival else {
+                if let Some(error) = refused {
+                    break error;
+                }
+                let soon = Instant::now() + self.shared.limits.join;
+                if until.is_none() {
+                    self.call(&mut calls, soon);
+                    until = Some(soon);
+                }
+                continue;
             };
             match arrival {
                 Arrival::Remote(connection, theirs, whose) => {
@@ -117,9 +116,9 @@ impl Awaited {
                 }
                 Arrival::Failed(error) if until.is_some() => break error,
                 Arrival::Failed(error) => refused = Some(error),
-                // A session goes to another host with all of its peers.
                 Arrival::Leave(packed) => {
-                    let _ = packed.send(Err(self.shared.absent(&self.own, None)));
+                    // Who asked may have given up.
+                    let _ = packed.send(self.pack(&mut lane));
                     return Ok(());
                 }
                 // It is called within a host, too.
@@ -127,7 +126,22 @@ impl Awaited {
             }
         };
         lane.fail(failed.clone());
-        Err(failed)
+        // It may have been of no use to the role any more.
+        if is_asked { Err(failed) } else { Ok(()) }
+    }
+
+    /// What another host needs to wait there.
+    fn pack<M: Serialize + DeserializeOwned, C: Codec>(
+        self,
+        lane: &mut Lane<M, C>,
+    ) -> Result<Packed, NetError> {
+        let Self { own, addresses, .. } = self;
+        if addresses.is_empty() {
+            let Hello { role, peer, .. } = own;
+            return Err(NetError::Expected { role, peer });
+        }
+        let luggage = lane.pack()?;
+        Ok(Packed { own, theirs: None, addresses: texts(&addresses), luggage })
     }
 
     /// Calls the peer, if this end is to call, in place of all earlier calls.

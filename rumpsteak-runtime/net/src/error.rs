@@ -73,6 +73,15 @@ pub enum NetError {
         /// The role.
         role: &'static str,
     },
+    /// The session cannot go to another host yet: a peer that plays on demand has not come, and is
+    /// to call this host, since the role has no address of it.
+    #[error("`{role}` has to stay until `{peer}` has called it, or to know where to call `{peer}`")]
+    Expected {
+        /// The role.
+        role: String,
+        /// The peer.
+        peer: String,
+    },
     /// A [`Parcel`](crate::Parcel) has another session than it was taken for: one in another state,
     /// or of another version of the program.
     #[error("the session of `{role}` that was handed over is another one than is expected here")]

@@ -28,6 +28,7 @@ macro_rules! chapters {
             /// [`NetError::Absent`]: crate::NetError::Absent
             /// [`NetError::Decode`]: crate::NetError::Decode
             /// [`NetError::Encode`]: crate::NetError::Encode
+            /// [`NetError::Expected`]: crate::NetError::Expected
             /// [`NetError::Frame`]: crate::NetError::Frame
             /// [`NetError::Lost`]: crate::NetError::Lost
             /// [`NetError::Refused`]: crate::NetError::Refused

@@ -162,18 +162,6 @@ pub(crate) enum Call {
     Again,
 }
 
-/// Frees the places of a role when its last connection is gone.
-pub(crate) struct Guard {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) place: Place,
-}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        self.shared.state().seats.remove(&self.place);
-    }
-}
-
 impl Host {
     /// A host at which nobody listens: its roles call their peers, or have them beside them.
     #[must_use]
@@ -297,6 +285,11 @@ impl Shared {
         lock(&self.state)
     }
 
+    /// Frees the place of a role.
+    pub(crate) fn free(&self, place: &Place) {
+        self.state().seats.remove(place);
+    }
+
     /// Takes the place of a role in a session. `wire` makes the two ends of a route between this
     /// role and a peer that is on this host already, from the peer's greeting: one for the peer,
     /// and what is kept in the place of an arrival; or none if one of them will call. A role that
@@ -307,12 +300,12 @@ impl Shared {
     ///
     /// If the role has joined already.
     pub(crate) fn sit(
-        self: &Arc<Self>,
+        &self,
         place: Place,
         hellos: &[Hello],
-        instances: &[u64],
+        instances: &[Option<u64>],
         mut wire: impl FnMut(&Hello, &Hello) -> Option<[Arrival; 2]>,
-    ) -> Result<(Guard, Vec<UnboundedReceiver<Arrival>>), NetError> {
+    ) -> Result<Vec<UnboundedReceiver<Arrival>>, NetError> {
         let mut state = self.state();
         let (protocol, session, role) = &place;
         if state.seats.contains_key(&place) {
@@ -329,7 +322,7 @@ impl Shared {
             }
             let seat = state.seats.get_mut(&of_peer);
             let slot = seat.and_then(|seat| seat.slots.get_mut(role));
-            let (mut taken, mut is_wired) = (instances.next(), false);
+            let (mut taken, mut is_wired) = (instances.next().flatten(), false);
             if let Some(slot) = slot.filter(|slot| slot.taken.is_none() && taken.is_none()) {
                 let is_same = hello.contract == slot.hello.contract;
                 let differ = || {
@@ -354,10 +347,10 @@ impl Shared {
             slots.insert(slot.hello.peer.clone(), slot);
             receivers.push(receiver);
         }
-        state.seats.insert(place.clone(), Seat { slots });
+        state.seats.insert(place, Seat { slots });
         drop(state);
         self.changed.notify_waiters();
-        Ok((Guard { shared: Arc::clone(self), place }, receivers))
+        Ok(receivers)
     }
 
     /// Frees the place of a role that goes on elsewhere. Each of its peers on this host gets a
@@ -539,6 +532,11 @@ impl Shared {
         let dismissed = async move { dismiss(&mut connection, &answer).await };
         tokio::spawn(timeout(self.limits.handshake, dismissed));
     }
+}
+
+/// Addresses, as they travel.
+pub(crate) fn texts(addresses: &[Address]) -> Vec<String> {
+    addresses.iter().map(ToString::to_string).collect()
 }
 
 fn addresses(texts: &[String]) -> Result<Vec<Address>, AddressError> {

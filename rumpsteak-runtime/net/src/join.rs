@@ -19,11 +19,12 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::address::{Address, AddressError};
 use crate::codec::{Codec, CodecError, Postcard};
-use crate::demand::{self, Awaited};
+use crate::demand::Awaited;
 use crate::directory::Directory;
 use crate::error::NetError;
+use crate::guard::Guard;
 use crate::handshake::{Hello, Room};
-use crate::host::{Arrival, Guard, Host, LaneTask, Shared};
+use crate::host::{Arrival, Host, LaneTask, Shared};
 use crate::lane::{Lane, messages_as_bytes};
 use crate::link::{FarEnd, Fate, Net, WINDOW, net, window, wired};
 use crate::reach::{Reach, run};
@@ -218,11 +219,11 @@ impl<R: Joins, C: Codec> Join<R, C> {
 
         let shared = &self.host.shared;
         let place = (R::PROTOCOL.to_owned(), self.session.clone(), R::NAME.to_owned());
-        let is_demanded = |role: &str| demand::is_demanded(R::PLAYED.0.projections, role);
-        let waits = |own: &Hello| !is_demanded(&own.role) && !is_demanded(&own.peer);
+        let on_demand = R::PLAYED.0.on_demand;
+        let waits = |own: &Hello| ![&*own.role, &own.peer].iter().any(|it| on_demand.contains(it));
         let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
-        let (guard, arrivals) = shared.sit(place, &hellos, &[], wires)?;
-        let guard = Arc::new(guard);
+        let arrivals = shared.sit(place.clone(), &hellos, &[], wires)?;
+        let guard = Guard::new(shared, place, on_demand);
         let until = Instant::now() + shared.limits.join;
         let mut calls = tokio::task::JoinSet::new();
         let mut awaited = Vec::new();
@@ -251,15 +252,14 @@ impl<R: Joins, C: Codec> Join<R, C> {
                         (end, fate, None)
                     }
                     Arrival::Remote(connection, theirs, whose) => {
-                        let (end, lane, fate) = lane(&own, &theirs, self.codec.clone(), shared);
+                        let (end, lane, fate) =
+                            lane(&own, Some(&theirs), self.codec.clone(), shared);
                         let task = peer.meet(lane, connection, *theirs, whose);
                         (end, fate, Some(tokio::spawn(task)))
                     }
                 }
             } else {
-                // Of a peer that is not there yet, nothing is proven here.
-                let stranger = Hello { system: 0, ..own.clone() };
-                let (end, lane, fate) = lane(&own, &stranger, self.codec.clone(), shared);
+                let (end, lane, fate) = lane(&own, None, self.codec.clone(), shared);
                 (end, fate, Some(tokio::spawn(peer.meet_on_demand(lane, meets.clone()))))
             };
             ends.push(end);
@@ -267,7 +267,7 @@ impl<R: Joins, C: Codec> Join<R, C> {
         }
         drop(meets);
         let role = role_of(ends);
-        if is_demanded(R::NAME)
+        if on_demand.contains(&R::NAME)
             && let Some(Tie { own, .. }) = ties.first()
             && timeout_at(until, met.recv()).await.ok().flatten().is_none()
         {
@@ -385,10 +385,11 @@ const ROOM: usize = 1024;
 /// The largest queue that is made because an end says so.
 const LARGEST: u32 = 1024;
 
-/// A route over a connection: the end of the role, and what its task moves messages with.
+/// A route over a connection: the end of the role, and what its task moves messages with. Of a peer
+/// that has not come yet, nothing is proven.
 pub(crate) fn lane<M, C>(
     own: &Hello,
-    theirs: &Hello,
+    theirs: Option<&Hello>,
     codec: C,
     shared: &Shared,
 ) -> (Net<M>, Lane<M, C>, Fate)
@@ -396,6 +397,8 @@ where
     M: Serialize + DeserializeOwned + 'static,
     C: Codec,
 {
+    let stranger = Hello { system: 0, ..own.clone() };
+    let theirs = theirs.unwrap_or(&stranger);
     // Where waiting is safe with some room, it is so with more: a frame is costlier than a message.
     let at_least = |least: usize, capacity| match capacity {
         Capacity::Waits(room) => Capacity::Waits(room.max(least)),
@@ -507,7 +510,7 @@ mod tests {
             transports: Vec::new(),
         };
         let host = Host::new();
-        let (mut end, mut lane, _) = lane::<u64, _>(&own, &own, Postcard, &host.shared);
+        let (mut end, mut lane, _) = lane::<u64, _>(&own, Some(&own), Postcard, &host.shared);
         let [mut near, mut far] = Memory::pair(1 << 16);
         let mut context = Context::from_waker(Waker::noop());
         let (mut sent, mut granted) = (0, 0);

@@ -78,7 +78,8 @@ pub(crate) struct Luggage {
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Packed {
     pub(crate) own: Hello,
-    pub(crate) theirs: Hello,
+    /// `None` for a peer that plays on demand and has not come yet.
+    pub(crate) theirs: Option<Hello>,
     /// Where the peer is to be called; empty if it is the peer that calls.
     pub(crate) addresses: Vec<String>,
     pub(crate) luggage: Luggage,
@@ -96,13 +97,13 @@ impl Packed {
             left_after: Some(left_after as u64),
             ..Luggage::default()
         };
-        Self { theirs: own.clone(), own, addresses: Vec::new(), luggage }
+        Self { theirs: Some(own.clone()), own, addresses: Vec::new(), luggage }
     }
 
     /// A lane to a peer that was on the same host: over it, nothing was sent yet.
     pub(crate) fn fresh(own: Hello, theirs: Hello) -> Self {
         let own = Hello { known: Some(theirs.instance), ..own };
-        Self { own, theirs, addresses: Vec::new(), luggage: Luggage::default() }
+        Self { own, theirs: Some(theirs), addresses: Vec::new(), luggage: Luggage::default() }
     }
 }
 
@@ -231,17 +232,22 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         let _ = self.fate.failed.set(error);
     }
 
+    /// Whether the peer has left in the middle of a session, or before the first one.
+    pub(crate) fn has_peer_given_up(&self) -> bool {
+        self.left_after == Some(0)
+    }
+
     /// Whether the peer has left.
     pub(crate) fn has_peer_left(&self) -> bool {
         self.left_after.is_some()
     }
 
-    /// What another host needs to go on with.
+    /// What another host needs to go on with: this one goes on no more.
     ///
     /// # Errors
     ///
     /// If a message cannot be written.
-    pub(crate) fn pack(mut self) -> Result<Luggage, NetError> {
+    pub(crate) fn pack(&mut self) -> Result<Luggage, NetError> {
         let failed = |peer: &str, error| {
             let (peer, source) = (peer.to_owned(), Arc::new(error));
             NetError::Encode { peer, source }
@@ -252,7 +258,7 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             self.add(&message).map_err(|error| failed(&self.peer, error))?;
         }
         self.unacknowledged.extend(self.batch.take());
-        let unread = messages_as_bytes(&self.codec, self.arrived);
+        let unread = messages_as_bytes(&self.codec, self.arrived.drain(..));
         Ok(Luggage {
             first: self.first,
             unacknowledged: self.unacknowledged.iter().map(|frame| frame.to_vec()).collect(),
@@ -478,8 +484,11 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
 
     /// Waits until the role has something to say; `false` if it leaves without.
     pub(crate) fn poll_need(&mut self, context: &mut Context<'_>) -> Poll<bool> {
-        self.held = ready!(self.poll_outgoing(context));
-        Poll::Ready(self.held.is_some())
+        // What it has said at another host waits to be sent already.
+        if self.unacknowledged.is_empty() {
+            self.held = ready!(self.poll_outgoing(context));
+        }
+        Poll::Ready(self.held.is_some() || !self.unacknowledged.is_empty())
     }
 
     /// By which numbers the labels of the peer are known here, once it has come.

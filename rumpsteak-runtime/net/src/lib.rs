@@ -34,6 +34,7 @@ mod demand;
 mod directory;
 mod error;
 mod frame;
+mod guard;
 pub mod guide;
 mod handshake;
 mod host;

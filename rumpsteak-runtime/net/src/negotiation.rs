@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::address::Address;
 use crate::error::NetError;
 use crate::handshake::Hello;
-use crate::host::{Greeted, Listened, Shared};
+use crate::host::{Greeted, Listened, Shared, texts};
 use crate::refusal::Refusal;
 
 impl Shared {
@@ -67,18 +67,22 @@ impl Shared {
 
     /// Where a peer is to call rather than at this address; `None` if it is best called there.
     pub(crate) fn offers(&self, called: &Listened, hello: &Hello) -> Option<Vec<String>> {
-        let state = self.state();
-        let listened = state.listened.iter().filter(|listened| listened.has_sessions);
-        let best = hello
-            .transports
-            .iter()
-            .find(|way| listened.clone().any(|listened| listened.address.scheme() == way.as_str()));
+        let listened = self.listens();
+        let of_way = |way: &&String| listened.iter().any(|at| at.scheme() == way.as_str());
+        let best = hello.transports.iter().find(of_way);
         let is_best = if hello.transports.is_empty() {
             called.has_sessions
         } else {
             called.has_sessions && best.is_some_and(|best| best == called.address.scheme())
         };
-        (!is_best).then(|| listened.map(|listened| listened.address.to_string()).collect())
+        (!is_best).then(|| texts(&listened))
+    }
+
+    /// Where sessions go on at this host.
+    pub(crate) fn listens(&self) -> Vec<Address> {
+        let state = self.state();
+        let listened = state.listened.iter().filter(|listened| listened.has_sessions);
+        listened.map(|listened| listened.address.clone()).collect()
     }
 }
 

@@ -9,13 +9,15 @@ use rumpsteak_runtime::private::{ByMacro, Leaves, Structure};
 use rumpsteak_runtime::states::{Session, State};
 use rumpsteak_runtime::transport::Link as _;
 use serde::{Deserialize, Serialize};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::address::{Address, AddressError};
 use crate::codec::{Codec, Postcard};
+use crate::demand::Awaited;
 use crate::error::NetError;
+use crate::guard::Guard;
 use crate::handshake::Hello;
-use crate::host::{Arrival, Host, Leaving};
+use crate::host::{Arrival, Host, Leaving, texts};
 use crate::join::{Joined, Joins, Tie, hello, lane, queues, role_of};
 use crate::lane::Packed;
 use crate::link::{Fate, Net, Outbox, queues as queues_of};
@@ -78,7 +80,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
         if halves.len() != ties.len() || !halves.iter().zip(&ties).all(is_own) {
             return Err(NetError::NotHere { role: R::NAME });
         }
-        let names = to.iter().map(ToString::to_string).collect();
+        let names = texts(&to);
         let mut halves: Vec<_> = halves.into_iter().map(Some).collect();
         let stay = |own: &Hello, peer: Hello, arrivals| {
             let at = ties.iter().position(|tie| tie.own.peer == own.peer)?;
@@ -88,7 +90,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
                 theirs: own.clone(),
                 addresses: to.clone(),
                 arrivals,
-                _guard: None,
+                guard: None,
             };
             let queues = halves[at].take().map(queues_of)?;
             Some(writes.lane(queues, reach, Arc::clone(&ties[at].fate)))
@@ -185,35 +187,42 @@ where
             ..own.clone()
         };
         let packed = packed.map(|packed| plain(&packed.own));
-        if self.state != S::FINGERPRINT || !packed.eq(hellos.iter().cloned()) {
+        let on_demand = R::PLAYED.0.on_demand;
+        let may_miss = |own: &Hello| [R::NAME, &own.peer].iter().any(|it| on_demand.contains(it));
+        let are_there = |packed: &Packed| packed.theirs.is_some() || may_miss(&packed.own);
+        let is_same = self.state == S::FINGERPRINT && packed.eq(hellos.iter().cloned());
+        if !is_same || !self.routes.iter().all(are_there) {
             return Err(NetError::OtherSession { role: R::NAME });
         }
         let shared = &host.shared;
         let place = (R::PROTOCOL.to_owned(), session, R::NAME.to_owned());
-        let instances = self.routes.iter().map(|packed| packed.theirs.instance);
-        let instances: Vec<u64> = instances.collect();
-        let taken = |own: &Hello, _: &Hello| {
-            Some([(); 2].map(|()| {
-                let (role, session) = (own.role.clone(), own.session.clone());
-                Arrival::Failed(NetError::Joined { role, session })
-            }))
-        };
-        let (guard, arrivals) = shared.sit(place, &hellos, &instances, taken)?;
-        let guard = Arc::new(guard);
+        let instances = self.routes.iter().map(|packed| Some(packed.theirs.as_ref()?.instance));
+        let instances: Vec<Option<u64>> = instances.collect();
+        // Who has not come yet calls, or is called.
+        let wires = |_: &Hello, _: &Hello| None;
+        let arrivals = shared.sit(place.clone(), &hellos, &instances, wires)?;
+        let guard = Guard::new(shared, place, on_demand);
         let (mut ends, mut ties) = (Vec::new(), Vec::new());
+        let (meets, _) = mpsc::unbounded_channel();
         let number = fastrand::u64(..);
         for (packed, arrivals) in self.routes.into_iter().zip(arrivals) {
             let Packed { own, theirs, addresses, luggage } = packed;
             let own = own.moved(number);
             let addresses = addresses.iter().map(|address| address.parse());
             let addresses = addresses.collect::<Result<_, AddressError>>()?;
-            let (end, lane, fate) = lane(&own, &theirs, codec.clone(), shared);
+            let (end, lane, fate) = lane(&own, theirs.as_ref(), codec.clone(), shared);
             let lane = lane.unpack(luggage)?;
             ends.push(end);
             let greeting = Hello { known: None, ..own.clone() };
-            let (shared, _guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
-            let reach = Reach { shared, own, theirs, addresses, arrivals, _guard };
-            let task = tokio::spawn(run(lane, reach, None));
+            let (shared, guard) = (Arc::clone(shared), Arc::clone(&guard));
+            let task = if let Some(theirs) = theirs {
+                let guard = Some(guard);
+                let reach = Reach { shared, own, theirs, addresses, arrivals, guard };
+                tokio::spawn(run(lane, reach, None))
+            } else {
+                let peer = Awaited { shared, own, addresses, arrivals, guard };
+                tokio::spawn(peer.meet_on_demand(lane, meets.clone()))
+            };
             ties.push(Tie { own: greeting, fate, lane: Some(task) });
         }
         let mut role = role_of::<R>(ends);

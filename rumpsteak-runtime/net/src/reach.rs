@@ -12,8 +12,9 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use crate::address::Address;
 use crate::codec::Codec;
 use crate::error::NetError;
+use crate::guard::Guard;
 use crate::handshake::{Answer, Hello, say};
-use crate::host::{Arrival, Call, Greeted, Guard, Shared};
+use crate::host::{Arrival, Call, Greeted, Shared, texts};
 use crate::lane::{Lane, Luggage, Packed, Stop};
 use crate::refusal::Refusal;
 use crate::transport::Connection;
@@ -32,7 +33,7 @@ pub(crate) struct Reach {
     pub(crate) addresses: Vec<Address>,
     pub(crate) arrivals: UnboundedReceiver<Arrival>,
     /// `None` for a peer that stays where its own place is kept.
-    pub(crate) _guard: Option<Arc<Guard>>,
+    pub(crate) guard: Option<Arc<Guard>>,
 }
 
 /// What comes next.
@@ -44,13 +45,26 @@ enum Event {
 }
 
 /// Moves messages until both ends have left, over one connection after the other: first over this
-/// one, if there is one.
+/// one, if there is one. If the peer is lost or gives up, who waits for one on demand is told.
 pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
     mut lane: Lane<M, C>,
+    reach: Reach,
+    connection: Option<Connection>,
+) -> Result<(), NetError> {
+    let (guard, peer) = (reach.guard.clone(), reach.own.peer.clone());
+    let moved = run_until_left(&mut lane, reach, connection).await;
+    if let Some(guard) = guard.filter(|_| moved.is_err() || lane.has_peer_given_up()) {
+        guard.misses(&peer);
+    }
+    moved
+}
+
+async fn run_until_left<M: Serialize + DeserializeOwned, C: Codec>(
+    lane: &mut Lane<M, C>,
     mut reach: Reach,
     mut connection: Option<Connection>,
 ) -> Result<(), NetError> {
-    let mut search = reach.search(&lane, io::ErrorKind::NotConnected.into());
+    let mut search = reach.search(lane, io::ErrorKind::NotConnected.into());
     let failed = loop {
         let event = match &mut connection {
             Some(connection) => tokio::select! {
@@ -84,7 +98,7 @@ pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
             }
             Event::Arrived(Arrival::Remote(again, theirs, Call::Again)) => {
                 reach.theirs.moves.clone_from(&theirs.moves);
-                reach.answer(&mut lane, again, &theirs).await
+                reach.answer(lane, again, &theirs).await
             }
             Event::Arrived(Arrival::Leave(packed)) => {
                 drop(connection);
@@ -116,7 +130,7 @@ pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
             Err(Stop::Broken(_)) if lane.is_told() => return Ok(()),
             Err(Stop::Broken(error)) if connection.is_none() => search.last = Arc::new(error),
             Err(Stop::Broken(error)) => {
-                search = reach.search(&lane, error);
+                search = reach.search(lane, error);
                 connection = None;
             }
         }
@@ -130,8 +144,7 @@ impl Reach {
     /// What another host needs to go on.
     fn pack(self, luggage: Luggage) -> Packed {
         let Self { own, theirs, addresses, .. } = self;
-        let addresses = addresses.iter().map(ToString::to_string).collect();
-        Packed { own, theirs, addresses, luggage }
+        Packed { own, theirs: Some(theirs), addresses: texts(&addresses), luggage }
     }
 
     /// Begins to look for a connection in the place of one that broke.

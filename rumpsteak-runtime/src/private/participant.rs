@@ -13,10 +13,6 @@ use crate::transport::mark::{Brand, Mark};
     note = "add `#[derive(Role)]` to `{Self}`: the trait `Role` is not implemented by hand"
 )]
 pub trait Participant: Sized + 'static {
-    /// The projections of the protocol that the role takes part in, onto all of its roles: a text
-    /// that `rumpsteak-fsm` reads. Empty for a role without a protocol.
-    const PROJECTIONS: &'static str = "";
-
     /// Calls `visit` for each route, in the order of the fields, with the name of the peer's struct
     /// and the mark of the route.
     fn for_each_mark<'a>(&'a self, visit: impl FnMut(&'static str, &'a Mark));

@@ -25,11 +25,14 @@ pub struct Played {
     /// The projections of the protocol onto all of its roles: a text that `rumpsteak-fsm` reads.
     /// Empty for a role without a protocol.
     pub projections: &'static str,
+    /// The roles of the protocol that play on demand.
+    pub on_demand: &'static [&'static str],
 }
 
 impl Played {
     /// What a [stub](crate::private::stub) plays: nothing.
-    pub const STUB: Self = Self { protocol: "", role: "", number: 0, system: 0, projections: "" };
+    pub const STUB: Self =
+        Self { protocol: "", role: "", number: 0, system: 0, projections: "", on_demand: &[] };
 }
 
 impl Label {

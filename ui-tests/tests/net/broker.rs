@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rumpsteak_net::Host;
 
+use crate::demand::{PLACES, is_advised};
 use crate::shop::{C, L, S, client, expected, ledger, server};
 
 /// A server of NATS at this port.
@@ -75,4 +76,18 @@ async fn roles_find_each_other_by_name() {
 async fn a_restart_of_the_broker_loses_nothing() {
     let sums = through(&mut Server::start(port()), 3, 20_000).await;
     assert_eq!(sums, expected(20_000));
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn a_role_on_demand_is_found_by_name() {
+    let server = Server::start(port());
+    while Host::new().listen(&format!("nats://127.0.0.1:{}/up", server.0)).await.is_err() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    for (place, knows) in PLACES.into_iter().flat_map(|place| [(place, 5), (place, 10)]) {
+        let at = ["clerk", "expert"]
+            .map(|role| format!("nats://127.0.0.1:{}/{place}.{knows}.{role}", server.0));
+        is_advised(&[(); 3].map(|()| Host::new()), [&at[0], &at[1]], place, knows).await;
+    }
 }

@@ -18,10 +18,10 @@ fn hosts() -> [Host; 3] {
 }
 
 /// Who signs certificates.
-struct Authority(Issuer<'static, KeyPair>, rcgen::Certificate);
+pub(crate) struct Authority(Issuer<'static, KeyPair>, rcgen::Certificate);
 
 impl Authority {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec!["authority".to_owned()]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -30,7 +30,7 @@ impl Authority {
     }
 
     /// A host whose certificate has this name, and is for this machine.
-    fn host(&self, name: &str) -> Host {
+    pub(crate) fn host(&self, name: &str) -> Host {
         let key = KeyPair::generate().unwrap();
         let names = [name, "127.0.0.1"].map(str::to_owned);
         let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &self.0).unwrap();
