@@ -42,6 +42,7 @@ use rumpsteak_fsm::{Fsm, Limits, Role};
 
 use crate::link::context::Context;
 use crate::link::roles::{LinkError, Pairs, peers};
+use crate::sessions::machine;
 use crate::source::crate_tree::{ItemId, ItemKind, Tree};
 
 /// How many configurations are visited for one system at most.
@@ -88,7 +89,7 @@ pub(crate) fn find(
         };
         let composed = machines.iter().map(|(_, machine)| (*machine).clone());
         if let Some(channels) = prove(composed.collect(), &limits) {
-            let id = number(tree, &members);
+            let id = number(tree, &machines);
             let names: BTreeMap<ItemId, &Role> =
                 machines.iter().map(|(id, machine)| (*id, machine.role())).collect();
             for &member in &members {
@@ -175,12 +176,15 @@ fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<Vec<(Role, Role, String)
     Some(found.channels.into_iter().map(choose).collect())
 }
 
-/// The number of a system: made from where its roles are, which is where no other system's are.
-fn number(tree: &Tree, members: &BTreeSet<ItemId>) -> u64 {
+/// The number of a system: made from its sessions, and from where its roles are, which is where no
+/// other system's are.
+fn number(tree: &Tree, members: &[(ItemId, &Fsm)]) -> u64 {
     let mut hasher = Hasher::new();
-    for &member in members {
+    for &(member, _) in members {
         tree.hash_place(member, &mut hasher);
     }
+    let sessions = machine::number(members.iter().map(|(_, machine)| *machine));
+    hasher.bytes(&sessions.to_be_bytes());
     // 0 stands for no system.
     hasher.finish().max(1)
 }

@@ -21,7 +21,7 @@ use crate::link::context::Context;
 use crate::link::roles::{LinkError, RolePair};
 use crate::link::routes;
 use crate::protocols::{Lookup, ProtocolRole, Protocols};
-use crate::sessions::machine::SessionMachine;
+use crate::sessions::machine::{SessionMachine, number};
 use crate::sessions::resolve::{nothing, resolve_session};
 use crate::sessions::resolved::ResolvedSession;
 use crate::sessions::unmarked::unmarked;
@@ -39,6 +39,9 @@ pub(crate) struct Judgement {
     pub(crate) closed_systems: BTreeMap<usize, ClosedSystem>,
     /// What is known of sessions together, with the position of their protocol.
     pub(crate) combined: Vec<(usize, Combined)>,
+    /// For each role whose sessions are safe only with those of this package: a number for all
+    /// sessions of all roles.
+    pub(crate) closed: BTreeMap<ItemId, u64>,
     /// The roles that a protocol neglects, with its position, where build.rs says nothing of it.
     pub(crate) neglected: Vec<(usize, Neglected)>,
     /// What is wrong at each `protocol!(…)`, in the order of the source.
@@ -339,6 +342,13 @@ impl<'a> Judge<'a> {
             }
         }
         let is_accepted = bound.is_some();
+        if is_accepted {
+            let plays = |pair: &RolePair| {
+                pair.link.as_ref().is_ok_and(|linked| linked.protocol == position)
+            };
+            let roles = self.context.pairs.roles.iter().filter(|(_, pair)| plays(pair));
+            self.close(roles.map(|(&id, _)| id).collect());
+        }
         let system = ClosedSystem { is_accepted, note };
         self.found.closed_systems.insert(position, system);
     }
@@ -394,8 +404,11 @@ impl<'a> Judge<'a> {
                     sessions[role].push(session);
                 }
             }
-            wired.extend(members);
             let mut combined = together::judge(protocol, &sessions, self.limits);
+            if combined.alone {
+                self.close(members.clone());
+            }
+            wired.extend(members);
             for (root, found) in std::mem::take(&mut combined.refused) {
                 self.refuse(root, found);
             }
@@ -404,6 +417,13 @@ impl<'a> Judge<'a> {
             }
             self.found.combined.push((linked.protocol, combined));
         }
+    }
+
+    /// Notes that the sessions of these roles are safe with one another only.
+    fn close(&mut self, roles: BTreeSet<ItemId>) {
+        let own = self.found.roots.values().filter(|root| roles.contains(&root.role));
+        let number = number(own.filter_map(|root| Some(&root.machine.as_ref()?.fsm)));
+        self.found.closed.extend(roles.into_iter().map(|role| (role, number)));
     }
 
     /// Refuses a session for what it does with others.

@@ -51,6 +51,8 @@ pub(crate) struct Combined {
     /// several at once; or, without a role, because it has such a state itself. `None`, too, where
     /// build.rs accepts that.
     pub(crate) closed: Option<(ItemId, Option<Role>)>,
+    /// Whether some sessions are proven with those of this package only.
+    pub(crate) alone: bool,
     /// The sessions that are not safe, or not known to be, with others.
     pub(crate) refused: Vec<(ItemId, CombinedFault)>,
 }
@@ -73,6 +75,12 @@ pub(crate) enum CombinedFault {
 /// Judges every combination of sessions; `sessions` has those of each role of the protocol.
 pub(crate) fn judge(protocol: &Loaded, sessions: &[Vec<Session<'_>>], limits: &Limits) -> Combined {
     let mut combined = Combined::default();
+    // A proof in the fair relation takes it that its peers take some options now and then.
+    let asks = |session: &Session<'_>| {
+        let proof = session.accepted.proof.as_ref();
+        proof.is_some_and(|proof| !proof.left().is_empty())
+    };
+    combined.alone = sessions.iter().flatten().any(asks);
     let is_undirected = |fsm: &Fsm| fsm.check_directed().is_err();
     let conditioned = |session: &&Session<'_>| {
         session.accepted.condition.is_some() || is_undirected(&session.machine.fsm)
@@ -173,7 +181,7 @@ impl Combined {
             None => Part::projection(&projection.fsm),
         });
         let parts: Vec<Part<'_>> = parts.collect();
-        let Together { verdict, starvation, condition } = match together(&parts, &limits.verifier) {
+        let found = match together(&parts, &limits.verifier) {
             Ok(found) => found,
             Err(error) => {
                 let first = chosen.iter().flatten().next().map(|session| session.root);
@@ -181,6 +189,8 @@ impl Combined {
                 return;
             }
         };
+        let Together { verdict, starvation, condition, alone } = found;
+        self.alone |= alone;
         // Where subtyping is enough, nothing more is known. A projection is never the reason.
         let Some((position, condition)) = condition else { return };
         let Some(Session { root, .. }) = chosen[position] else { return };

@@ -180,6 +180,7 @@ impl Entries<'_> {
             projections: protocol.map(Loaded::text).unwrap_or_default(),
             on_demand: protocol.map(Loaded::on_demand).unwrap_or_default(),
             system: self.systems.get(&id).cloned(),
+            closed: self.judgement.closed.get(&id).copied().unwrap_or_default(),
             ..Proof::default()
         }
     }

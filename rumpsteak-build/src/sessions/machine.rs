@@ -1,8 +1,11 @@
 //! The chains of a session as states and transitions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 
+use rumpsteak_contract::canonical::Hasher;
 use rumpsteak_contract::session;
+use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Action, Direction, Fsm, FsmBuilder, Message, StateId};
 
 use crate::fault::Place;
@@ -45,6 +48,17 @@ impl ResolvedSession {
         let Builder { fsm, origins, states, .. } = machine;
         SessionMachine { fsm: fsm.build(initial), origins, states }
     }
+}
+
+/// A number for machines, whatever their order: the same in every build.
+pub(crate) fn number<'a>(machines: impl Iterator<Item = &'a Fsm>) -> u64 {
+    // DOT can say every machine.
+    let print = |fsm| text::print(Form::Dot, slice::from_ref(fsm)).unwrap_or_default();
+    let texts: BTreeSet<String> = machines.map(print).collect();
+    let mut hasher = Hasher::new();
+    texts.iter().for_each(|text| hasher.text(text));
+    // 0 stands for none.
+    hasher.finish().max(1)
 }
 
 struct Builder<'a> {

@@ -168,6 +168,9 @@ pub struct Proof {
     pub projections: String,
     /// For a role of a protocol: the roles that play on demand.
     pub on_demand: Vec<String>,
+    /// For a role whose sessions are safe with those of its package only: a number for all sessions
+    /// of all roles. Otherwise 0.
+    pub closed: u64,
 }
 
 /// A session with all names resolved and all `type` aliases replaced by what they stand for: its
@@ -353,6 +356,7 @@ impl Entry {
             &proof.system,
             &proof.projections,
             &proof.on_demand,
+            proof.closed,
         );
         let krate = (&krate.name, krate.is_executable);
         let found = (self.passed, &self.problems, &self.stubs);
@@ -363,7 +367,7 @@ impl Entry {
         let (key, rest) = line.split_at(line.find('[').unwrap_or(line.len()));
         let (file, line, krate, found, proof) = serde_json::from_str(rest)?;
         let ((name, is_executable), (passed, problems, stubs)) = (krate, found);
-        let (plays, kmc, machine, id, body, system, projections, on_demand) = proof;
+        let (plays, kmc, machine, id, body, system, projections, on_demand, closed) = proof;
         let role_name = |(protocol, role): (String, String)| RoleName { protocol, role };
         Ok(Self {
             key: key.to_owned(),
@@ -382,6 +386,7 @@ impl Entry {
                 system,
                 projections,
                 on_demand,
+                closed,
             },
         })
     }

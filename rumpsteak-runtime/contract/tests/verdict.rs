@@ -76,6 +76,7 @@ fn entries() -> [Entry; 4] {
         )),
         projections: "--@role k\n.outputs \u{1f}".to_owned(),
         on_demand: vec!["t".to_owned()],
+        closed: u64::MAX,
         ..kernel.clone()
     };
     let choice = Proof {

@@ -67,7 +67,7 @@ fn played(item: &RoleItem) -> (Verdict, TokenStream) {
     let is_told = verdict.problems.is_empty() || item.link.is_some();
     let number = if is_told { number(&[&protocol, &role]) } else { 0 };
     let system = verdict.proof.system.as_ref().map_or(0, |(system, _)| *system);
-    let Proof { projections, on_demand, .. } = &verdict.proof;
+    let Proof { projections, on_demand, closed, .. } = &verdict.proof;
     let played = quote! {
         #krate::private::Played {
             protocol: #protocol,
@@ -76,6 +76,7 @@ fn played(item: &RoleItem) -> (Verdict, TokenStream) {
             system: #system,
             projections: #projections,
             on_demand: &[#(#on_demand),*],
+            closed: #closed,
         }
     };
     (verdict, played)

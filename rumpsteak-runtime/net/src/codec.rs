@@ -11,6 +11,11 @@ pub trait Codec: Clone + Send + Sync + 'static {
     /// What the ends compare in their handshake.
     const NAME: &'static str;
 
+    /// Whether it writes the names of fields and variants, so that those of a type may have another
+    /// order at the other end, and not all need be there. Otherwise both ends must have each type
+    /// with the same ones, or they do not come together: [`Refusal::Type`](crate::Refusal::Type).
+    const WRITES_NAMES: bool = false;
+
     /// Adds the bytes of a message.
     ///
     /// # Errors

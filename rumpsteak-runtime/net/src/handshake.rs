@@ -11,6 +11,7 @@
 //! not believe the host. A connection that is made again begins likewise, with what each end has
 //! received.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::pin::Pin;
 
@@ -24,7 +25,7 @@ use crate::refusal::Refusal;
 use crate::transport::Connection;
 
 /// The first bytes of a connection: what this is, and in which version.
-const MAGIC: &[u8; 10] = b"rumpsteak\x02";
+const MAGIC: &[u8; 10] = b"rumpsteak\x03";
 
 /// How many bytes a greeting has at most.
 const LARGEST: usize = 64 << 10;
@@ -38,7 +39,8 @@ pub(crate) struct Hello {
     pub(crate) role: String,
     /// The role at the other end.
     pub(crate) peer: String,
-    /// The fingerprint of the protocol.
+    /// The fingerprint of the protocol; and of all sessions, where they are safe with one another
+    /// only.
     pub(crate) contract: u64,
     /// The projections of the protocol onto all of its roles, as text; empty from an end that does
     /// not talk to other versions.
@@ -51,6 +53,8 @@ pub(crate) struct Hello {
     pub(crate) codec: String,
     /// The labels of the message type, in order.
     pub(crate) labels: Vec<String>,
+    /// Of what the types in messages are made: see [`schema`](crate::schema).
+    pub(crate) types: BTreeMap<String, u64>,
     /// What tells this end from all others that ever play its role.
     pub(crate) instance: u64,
     /// The instance of the other end, for a connection that is made again.
@@ -106,6 +110,12 @@ impl Hello {
         if !are_same && [self, other].iter().any(|hello| hello.is_struct()) {
             return Err(Refusal::Labels([self.labels.join(", "), other.labels.join(", ")]));
         }
+        let differs = |(name, own): &(&String, &u64)| {
+            other.types.get(*name).is_some_and(|theirs| theirs != *own)
+        };
+        if let Some((name, _)) = self.types.iter().find(differs) {
+            return Err(Refusal::Type(name.clone()));
+        }
         if self.contract == other.contract {
             return Ok(());
         }
@@ -156,7 +166,9 @@ pub(crate) type Numbers = Vec<Option<u32>>;
 /// Whether two versions of a protocol fit together.
 fn versions_fit([own, theirs]: &[String; 2]) -> Result<(), String> {
     if own.is_empty() || theirs.is_empty() {
-        return Err("one of the ends talks to no other version".to_owned());
+        return Err("one of the ends talks to no other version, or its sessions are proven with those of its own \
+                    build only"
+            .to_owned());
     }
     #[cfg(feature = "compat")]
     return crate::compat::fit(own, theirs);

@@ -1,6 +1,7 @@
 //! Joining a session, and leaving it.
 
 use std::any::{Any, TypeId};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -9,7 +10,10 @@ use std::time::Duration;
 use rumpsteak_runtime::channel::{Capacity, Queue};
 use rumpsteak_runtime::{
     Role,
-    private::wiring::{Elsewhere, Wire, Wiring},
+    private::{
+        Played,
+        wiring::{Elsewhere, Wire, Wiring},
+    },
     transport::Labelled,
 };
 use serde::Serialize;
@@ -29,6 +33,7 @@ use crate::lane::{Lane, messages_as_bytes};
 use crate::link::{FarEnd, Fate, Net, WINDOW, net, window, wired};
 use crate::reach::{Reach, run};
 use crate::refusal::Refusal;
+use crate::schema;
 
 /// A role that is about to join a session. Made by [`Host::join`].
 #[must_use = "nothing happens before `connect`"]
@@ -326,12 +331,13 @@ pub(crate) fn hello<R: Joins, C: Codec>(session: &str, queue: &Queue, instance: 
         session: session.to_owned(),
         role: R::NAME.to_owned(),
         peer: queue.to.to_owned(),
-        contract: fingerprint(R::PLAYED.0.projections),
+        contract: contract(&R::PLAYED.0),
         projections: projections::<R>(),
         system: R::PLAYED.0.system,
         capacity: queue.capacity.into(),
         codec: C::NAME.to_owned(),
         labels: R::Message::LABELS.lines().map(str::to_owned).collect(),
+        types: if C::WRITES_NAMES { BTreeMap::new() } else { schema::of::<R::Message>() },
         instance,
         known: None,
         moves: Vec::new(),
@@ -340,16 +346,17 @@ pub(crate) fn hello<R: Joins, C: Codec>(session: &str, queue: &Queue, instance: 
     }
 }
 
-/// A number that stands for a text: FNV-1a.
-fn fingerprint(text: &str) -> u64 {
-    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+/// A number for what both ends must have in common: the protocol, and all sessions where they are
+/// safe with one another only.
+fn contract(played: &Played) -> u64 {
+    schema::fingerprint(played.projections.bytes().chain(played.closed.to_be_bytes()))
 }
 
-/// What other versions are compared with; nothing if it is too long for a greeting.
+/// What other versions are compared with; nothing if it is too long for a greeting, or none fits.
 fn projections<R: Joins>() -> String {
-    let is_told = cfg!(feature = "compat") && R::PLAYED.0.projections.len() <= LONGEST;
-    if is_told { R::PLAYED.0.projections.to_owned() } else { String::new() }
+    let Played { projections, closed, .. } = R::PLAYED.0;
+    let is_told = cfg!(feature = "compat") && projections.len() <= LONGEST && closed == 0;
+    if is_told { projections.to_owned() } else { String::new() }
 }
 
 /// How many bytes of a greeting are for the projections at most.
@@ -357,13 +364,8 @@ const LONGEST: usize = 48 << 10;
 
 /// The two ends of a route within the host: for `near`, and for `far`.
 fn wire<M: Send + 'static>(near: &Hello, far: &Hello) -> [Arrival; 2] {
-    let [sent, received] = [(near, far), (far, near)].map(|(from, to)| {
-        // One of them may go to another host, which may be wrong about how many messages there are.
-        Queue::new(match capacity(from, to) {
-            Capacity::AtMost(most) => Capacity::Waits(most.max(1)),
-            other => other,
-        })
-    });
+    let [sent, received] =
+        [(near, far), (far, near)].map(|(from, to)| Queue::new(sending(capacity(from, to))));
     wired::<M>(sent, received).map(|end| Arrival::Local(Box::new(end)))
 }
 
@@ -376,6 +378,15 @@ fn capacity(from: &Hello, to: &Hello) -> Capacity {
         Room::AtMost(most) if most <= LARGEST => Capacity::AtMost(most as usize),
         Room::Waits(room) if room <= LARGEST => Capacity::Waits(room as usize),
         _ => Capacity::Growable,
+    }
+}
+
+/// The capacity of the queue that a role sends into. It grows even where there are at most so many
+/// messages: a third role may be of another build, and then there may be more.
+fn sending(capacity: Capacity) -> Capacity {
+    match capacity {
+        Capacity::AtMost(_) => Capacity::Growable,
+        other => other,
     }
 }
 
@@ -406,7 +417,7 @@ where
     };
     let window = window(at_least(WINDOW, capacity(theirs, own)));
     let fate = Fate::default();
-    let sent = Queue::new(at_least(ROOM, capacity(own, theirs)));
+    let sent = Queue::new(at_least(ROOM, sending(capacity(own, theirs))));
     let (end, far) = net(sent, window, Arc::clone(&fate));
     (end, lane_over(own, theirs, codec, shared, (far, Arc::clone(&fate)), window), fate)
 }
@@ -503,6 +514,7 @@ mod tests {
             capacity: Room::Growable,
             codec: Postcard::NAME.to_owned(),
             labels: Vec::new(),
+            types: BTreeMap::new(),
             instance: 1,
             known: None,
             moves: Vec::new(),

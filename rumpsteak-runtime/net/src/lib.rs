@@ -15,8 +15,8 @@
 //!
 //! # What is guaranteed
 //!
-//! * Ends that do not fit (another protocol, another version of it, other labels, another codec)
-//!   are refused before any message.
+//! * Ends that do not fit (another protocol, another version of it, other labels, a payload with
+//!   other fields, another codec) are refused before any message.
 //! * A connection that breaks is made again, within [`Limits::resume`]; no message is lost, doubled
 //!   or out of order.
 //! * A peer that is lost for good, or breaks the rules, ends the session with a [`NetError`] that
@@ -46,6 +46,7 @@ mod negotiation;
 mod parcel;
 mod reach;
 mod refusal;
+mod schema;
 pub mod transport;
 
 pub use address::{Address, AddressError};

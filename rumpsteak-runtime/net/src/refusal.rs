@@ -24,6 +24,9 @@ pub enum Refusal {
     /// There is no transport that both take: those of the one that calls, if it says so, and those
     /// of the other.
     Transport([String; 2]),
+    /// A type in their messages, of this name, has other fields or variants in one than in the
+    /// other, or has them in another order.
+    Type(String),
     /// Nobody there plays this role in this session.
     Unknown,
 }
@@ -52,6 +55,11 @@ impl fmt::Display for Refusal {
             Self::Transport([own, theirs]) => {
                 write!(f, "one talks over these transports: {own}; the other over these: {theirs}")
             }
+            Self::Type(name) => write!(
+                f,
+                "the type `{name}` in their messages is not the same: its fields or variants have other names, \
+                 other types or another order"
+            ),
             Self::Unknown => f.write_str("nobody there plays this role in this session"),
         }
     }

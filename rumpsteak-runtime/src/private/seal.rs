@@ -27,12 +27,22 @@ pub struct Played {
     pub projections: &'static str,
     /// The roles of the protocol that play on demand.
     pub on_demand: &'static [&'static str],
+    /// A number for all sessions of all roles, if those of this role are safe with them only;
+    /// otherwise 0.
+    pub closed: u64,
 }
 
 impl Played {
     /// What a [stub](crate::private::stub) plays: nothing.
-    pub const STUB: Self =
-        Self { protocol: "", role: "", number: 0, system: 0, projections: "", on_demand: &[] };
+    pub const STUB: Self = Self {
+        protocol: "",
+        role: "",
+        number: 0,
+        system: 0,
+        projections: "",
+        on_demand: &[],
+        closed: 0,
+    };
 }
 
 impl Label {

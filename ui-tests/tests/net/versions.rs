@@ -81,3 +81,60 @@ async fn a_version_that_does_not_fit_is_refused_with_the_run_that_would_go_wrong
          and then nobody can move"
     );
 }
+
+#[tokio::test]
+async fn a_session_that_is_safe_with_its_own_build_only_joins_no_other() {
+    use relay_first::{Ask, Asks, AsksLate, Tell, Tells, TellsEarly};
+    let asks = async |role: &mut Asks| {
+        try_run(role, async |s: AsksLate<'_>| {
+            let (Tell, s) = s.receive().await?;
+            Ok(((), s.send(Ask).await?))
+        })
+        .await
+    };
+    let tells = async |role: &mut Tells| {
+        try_run(role, async |s: TellsEarly<'_>| {
+            let (Ask, s) = s.send(Tell).await?.receive().await?;
+            Ok(((), s))
+        })
+        .await
+    };
+    let (hosts, [at, _]) = hosts(["closed", "closed-l"]).await;
+    let c = hosts[0].join::<Asks>("1").peer("s", [&at]).connect();
+    let s = hosts[1].join::<Tells>("1").connect();
+    let (mut c, mut s) = tokio::try_join!(c, s).unwrap();
+    let ran: Result<((), ())> = tokio::try_join!(asks(&mut c.role), tells(&mut s.role));
+    ran.unwrap();
+    tokio::try_join!(c.leave(), s.leave()).unwrap();
+
+    // With who tells when it is asked, both would wait.
+    let c = hosts[0].join::<Asks>("2").peer("s", [&at]).connect();
+    let s = hosts[1].join::<relay_second::Tells>("2").connect();
+    let refused = tokio::select! {
+        c = c => c.map(drop).unwrap_err(),
+        s = s => panic!("{s:?}"),
+    };
+    let NetError::Refused { peer, refusal: Refusal::Protocol(difference) } = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(peer, "s");
+    assert_eq!(
+        difference,
+        "one of the ends talks to no other version, or its sessions are proven with those of its own build only"
+    );
+}
+
+#[tokio::test]
+async fn a_payload_with_its_fields_in_another_order_is_refused() {
+    let (hosts, [at, _]) = hosts(["stamps", "stamps-l"]).await;
+    let c = hosts[0].join::<relay_first::Stamper>("1").peer("s", [&at]).connect();
+    let s = hosts[1].join::<relay_second::Reader>("1").connect();
+    let refused = tokio::select! {
+        c = c => c.map(drop).unwrap_err(),
+        s = s => panic!("{s:?}"),
+    };
+    let NetError::Refused { peer, refusal } = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!((&*peer, refusal), ("s", Refusal::Type("Stamp".to_owned())));
+}

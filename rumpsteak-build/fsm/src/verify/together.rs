@@ -159,6 +159,9 @@ pub struct Together {
     /// Why subtyping was not enough: the position of the first part that is the reason, and what it
     /// does.
     pub condition: Option<(usize, Condition)>,
+    /// Whether that is known of these machines only, and not of others that subtyping accepts in
+    /// the place of some of them.
+    pub alone: bool,
 }
 
 /// Judges machines together, each of which is a subtype of its projection where that is known. The
@@ -173,11 +176,9 @@ pub fn together(parts: &[Part<'_>], limits: &Limits) -> Result<Together, VerifyE
     });
     let undirected = undirected(parts);
     let is_directed = undirected.is_none();
-    let safe = Together {
-        verdict: Verdict::Safe(()),
-        starvation: None,
-        condition: undirected.or(narrowed),
-    };
+    let condition = undirected.or(narrowed);
+    let alone = condition.is_some() && !(is_directed && no_option_is_needed(parts, limits)?);
+    let safe = Together { verdict: Verdict::Safe(()), starvation: None, condition, alone };
     if safe.condition.is_none() || (is_directed && are_projections_safe(parts, limits)?) {
         return Ok(safe);
     }
@@ -319,6 +320,14 @@ pub(super) fn are_projections_safe(
     let is_directed = machines.iter().all(|machine| machine.check_directed().is_ok());
     let is_live = || is_live_in_every_run(&system, bound, limits);
     Ok(is_all_done || (is_directed && is_live()))
+}
+
+/// Whether the projections live in every run, whatever is chosen.
+fn no_option_is_needed(parts: &[Part<'_>], limits: &Limits) -> Result<bool, VerifyError> {
+    let system = compose(parts.iter().map(|part| part.projected))?;
+    let found = explore(&system, limits);
+    let is_safe = found.verdict.is_safe() && found.starvation.is_none();
+    Ok(is_safe && is_live_in_every_run(&system, found.coverage.bound, limits))
 }
 
 /// The machine without the sends that `sub` never does, and without what is behind them alone.

@@ -153,16 +153,37 @@ fn subtypes_that_are_harmless_alone_are_judged_together() {
     assert_eq!(found.verdict, Verdict::Safe(()));
     let expected = Failure::Starvation { role: "a".into() };
     assert_eq!(found.starvation.unwrap().failure, expected);
+    assert!(found.alone);
 
     let found = together(&[a, Part::projection(b), c, early], &limits).unwrap();
     assert_eq!((found.verdict, found.starvation), (Verdict::Safe(()), None));
-    assert_eq!(found.condition, None);
+    assert_eq!((found.condition, found.alone), (None, false));
 
     let found = together(&[a, narrow, c, early], &limits).unwrap();
     let run = found.verdict.refusal().unwrap();
     let expected = Failure::Orphan { from: "d".into(), to: "a".into() };
     assert_eq!((&run.failure, run.steps.len()), (&expected, 1));
     assert!(matches!(found.condition, Some((1, Condition::NarrowedChoice { .. }))));
+}
+
+/// `b` may leave out what it likes where nobody waits for it, whoever else leaves out what.
+#[test]
+fn an_option_that_nobody_needs_is_left_out_with_any_others() {
+    let projections = common::machines(
+        "a: 0 b!go 1, 1 b?yes 0, 1 b?no 0
+         b: 0 a?go 1, 1 a!yes 0, 1 a!no 0",
+    );
+    let narrow = common::machine("b: 0 a?go 1, 1 a!yes 0");
+    let limits = Limits::default();
+    let Verdict::Safe(proof) = certified(&narrow, &projections[1], &limits).unwrap() else {
+        panic!("a narrowed choice is a subtype");
+    };
+    let parts =
+        [Part::projection(&projections[0]), Part::new(&narrow, &projections[1], Some(&proof))];
+    let found = together(&parts, &limits).unwrap();
+    assert_eq!((found.verdict, found.starvation), (Verdict::Safe(()), None));
+    assert!(matches!(found.condition, Some((1, Condition::NarrowedChoice { .. }))));
+    assert!(!found.alone);
 }
 
 #[test]

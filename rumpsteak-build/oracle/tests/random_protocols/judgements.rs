@@ -145,6 +145,9 @@ enum Judge {
     Fair,
     /// Some of the roles that are accepted alone: `compat`, which allows any order.
     Mix,
+    /// All roles that are accepted alone and ask nothing of others: packages that do not see each
+    /// other.
+    Apart,
     /// One role among the projections of the others, or all: `optimise`.
     Optimise,
     /// The machines beside the `.scr` file of a package.
@@ -278,6 +281,7 @@ fn judge_written(
     tally.alone += accepted.iter().flatten().count();
     let proofs = accepted.iter().flatten().filter_map(|accepted| accepted.proof.as_ref());
     tally.fair += proofs.filter(|proof| proof.is_fair()).count();
+    judge_apart(of, &accepted)?;
     let changed = |role: usize| of.written[role] != of.projected[role];
     let mut roles = 0..of.written.len();
     let is_each_accepted = roles.all(|role| accepted[role].is_some() || !changed(role));
@@ -365,6 +369,22 @@ fn judge_mix(
     }
     let found = together(&parts, &limits()).map_err(|error| error.to_string())?;
     Ok((machines, found))
+}
+
+/// Judges roles together that are only known by themselves, and safe with all that are.
+fn judge_apart(of: &Written<'_>, accepted: &[Option<Accepted>]) -> Result<(), String> {
+    let mut machines = of.projected.to_vec();
+    for (number, (role, found)) in
+        accepted.iter().enumerate().filter(|(_, found)| found.is_some()).enumerate()
+    {
+        let mut others = 0..;
+        let (_, judged) = judge_mix(of, accepted, || others.next() == Some(number))?;
+        let asks = found.iter().flat_map(|found| &found.proof).any(|by| !by.left().is_empty());
+        if judged.verdict.is_safe() && !judged.alone && !asks {
+            machines[role] = of.written[role].clone();
+        }
+    }
+    Known::of(machines)?.check(Judge::Apart, false)
 }
 
 /// Judges one role among the projections of the others, in every run and then in the fair relation.

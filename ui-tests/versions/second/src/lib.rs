@@ -14,3 +14,31 @@ pub type Server = Receive<C, Order, Send<C, Price, Send<L, Note, End>>>;
 /// What `l` does.
 #[session(L)]
 pub type Ledger = Receive<S, Note, Send<C, Total, End>>;
+
+#[path = "../../swap.rs"]
+mod swap;
+
+pub use self::swap::*;
+
+/// Asks first.
+#[session(Asks)]
+pub type AsksInTurn = Send<Tells, Ask, Receive<Tells, Tell, End>>;
+
+/// Tells when it is asked.
+#[session(Tells)]
+pub type TellsInTurn = Receive<Asks, Ask, Send<Asks, Tell, End>>;
+
+#[path = "../../stamp.rs"]
+mod stamp;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::stamp::*;
+
+/// A time.
+#[derive(Debug, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "they say it themselves")]
+pub struct Stamp {
+    pub minute: u32,
+    pub hour: u32,
+}
