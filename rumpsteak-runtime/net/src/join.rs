@@ -285,7 +285,7 @@ impl<R: Joins, C: Codec> Join<R, C> {
 /// The end of a route within the host.
 fn local<M: 'static>(end: Box<dyn Any>, peer: &str) -> Result<(Net<M>, Fate), NetError> {
     let end = end.downcast().map_err(|_| {
-        let refusal = Refusal::Labels(["".into(), "".into()]);
+        let refusal = Refusal::Type(schema::name::<M>().to_owned());
         NetError::Refused { peer: peer.to_owned(), refusal }
     })?;
     Ok(*end)

@@ -25,7 +25,7 @@ pub enum Refusal {
     /// of the other.
     Transport([String; 2]),
     /// A type in their messages, of this name, has other fields or variants in one than in the
-    /// other, or has them in another order.
+    /// other, or has them in another order; or, within one process, it is another type.
     Type(String),
     /// Nobody there plays this role in this session.
     Unknown,
@@ -57,8 +57,8 @@ impl fmt::Display for Refusal {
             }
             Self::Type(name) => write!(
                 f,
-                "the type `{name}` in their messages is not the same: its fields or variants have other names, \
-                 other types or another order"
+                "the type `{name}` in their messages is not the same: between processes, its fields or variants \
+                 must have the same names, types and order; within one, it must be one type"
             ),
             Self::Unknown => f.write_str("nobody there plays this role in this session"),
         }

@@ -16,15 +16,19 @@ pub(crate) fn of<M: DeserializeOwned>() -> BTreeMap<String, u64> {
     let mut tracer = Tracer::new(TracerConfig::default());
     // What was found until then is in the registry.
     let _ = tracer.trace_type::<M>(&Samples::new());
-    let message = std::any::type_name::<M>().rsplit("::").next().unwrap_or_default();
-    let is_of_labels = |name: &str, format: &ContainerFormat| {
-        name == message && matches!(format, ContainerFormat::Enum(_))
+    let is_of_labels = |type_name: &str, format: &ContainerFormat| {
+        type_name == name::<M>() && matches!(format, ContainerFormat::Enum(_))
     };
     let found = tracer.registry_unchecked().into_iter();
     found
         .filter(|(name, format)| !is_of_labels(name, format))
         .map(|(name, format)| (name, fingerprint(format!("{format:?}").bytes())))
         .collect()
+}
+
+/// The name of a type, without its module.
+pub(crate) fn name<M>() -> &'static str {
+    std::any::type_name::<M>().rsplit("::").next().unwrap_or_default()
 }
 
 /// A number that stands for bytes: FNV-1a.
