@@ -110,8 +110,20 @@ struct Entries<'a> {
 impl Entries<'_> {
     fn find_bodies(&mut self) {
         let tree = self.context.tree;
+        let mut sessions: BTreeMap<ItemId, u64> = BTreeMap::new();
+        for Root { session, .. } in self.judgement.roots.values() {
+            let mut hasher = Hasher::new();
+            for item in session.items.keys().filter_map(|&item| tree.session(item)) {
+                hasher.bytes(&item.key.hash().to_be_bytes());
+            }
+            let whole = hasher.finish();
+            for &item in session.items.keys() {
+                sessions.entry(item).or_insert(whole);
+            }
+        }
         let nominal = tree.item_ids().filter(|&id| is_nominal(tree, id));
-        self.identities = nominal.map(|id| (id, self.identity(id))).collect();
+        let whole = |id: ItemId| sessions.get(&id).copied().unwrap_or_default();
+        self.identities = nominal.map(|id| (id, self.identity(id, whole(id)))).collect();
         let identity = |id: ItemId| self.identities.get(&id).copied().unwrap_or_default();
         for (&root, Root { session, .. }) in &self.judgement.roots {
             let has_fault = |&item: &ItemId| self.judgement.faults.contains(item);
@@ -130,12 +142,15 @@ impl Entries<'_> {
         }
     }
 
-    fn identity(&self, id: ItemId) -> u64 {
+    /// What tells an item from all others, and from itself in other builds in which something in
+    /// the session that it is part of is another: a session may go from one to the other.
+    fn identity(&self, id: ItemId, whole: u64) -> u64 {
         let tree = self.context.tree;
         let Some(session) = tree.session(id) else { return 0 };
         let mut hasher = Hasher::new();
         tree.hash_place(id, &mut hasher);
         hasher.bytes(&session.key.hash().to_be_bytes());
+        hasher.bytes(&whole.to_be_bytes());
         if self.judgement.faults.contains(id) {
             hasher.text("failed");
         }

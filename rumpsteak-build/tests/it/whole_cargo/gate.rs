@@ -342,3 +342,42 @@ fn every_kind_of_refusal_says_what_to_do() {
         errors[0].says(text).says("help: ");
     }
 }
+
+/// A session may go from a program to one of another build: its states are the same only where all
+/// that belongs to it is.
+#[test]
+fn a_state_is_another_one_if_something_deeper_in_its_session_is() {
+    let identities = |package: &Package| {
+        let proofs = package.proofs().into_iter();
+        let named = proofs.filter_map(|(name, proof)| Some((name, proof.id?)));
+        let mut named: Vec<(String, u64)> = named.collect();
+        named.sort();
+        named
+    };
+    let package = Package::new("gate-identities");
+    package
+        .edit(
+            "src/lib.rs",
+            "Receive<T, Ready, Send<T, Value, Self>>>>);",
+            "Rest>>);\n#[session] pub struct Rest(Receive<T, Ready, Send<T, Value, KernelLoop>>);",
+        )
+        .check(&[])
+        .passes();
+    let before = identities(&package);
+    package.edit(
+        "src/lib.rs",
+        "Receive<T, Ready, Send<T, Value, KernelLoop>>",
+        "Receive<T, Ready, Last>",
+    );
+    package.edit(
+        "src/lib.rs",
+        "pub struct Rest",
+        "pub struct Last(Send<T, Value, KernelLoop>);\n#[session] pub struct Rest",
+    );
+    package.check(&[]).passes();
+    let after = identities(&package);
+    let kept = before.iter().filter(|known| after.contains(known)).map(|(name, _)| &**name);
+    assert_eq!(kept.collect::<Vec<_>>(), ["SinkLoop", "SourceLoop"]);
+    let names = |of: &[(String, u64)]| of.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&before), ["KernelLoop", "Rest", "SinkLoop", "SourceLoop"]);
+}
