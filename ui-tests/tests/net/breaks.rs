@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use fastrand::Rng;
-use futures::future::BoxFuture;
 use futures::{Sink, Stream, StreamExt as _};
-use rumpsteak_net::transport::{Connection, Listener, Memory, Opening, Transport, Transports};
+use rumpsteak_net::transport::{
+    Connection, IoFuture, Listener, Memory, Opening, Transport, Transports,
+};
 use rumpsteak_net::{Host, Limits, NetError};
 use rumpsteak_oracle::seeds;
 use rumpsteak_runtime::{Error, ErrorKind};
@@ -68,19 +69,11 @@ pub(crate) fn breaking(
 struct Mute;
 
 impl Transport for Mute {
-    fn connect<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Connection>> {
+    fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
         Memory.connect(place, frame)
     }
 
-    fn listen<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
         Box::pin(async move {
             let listener = Memory.listen(place, frame).await?;
             Ok(Box::new(MuteListener { listener, is_mute: true }) as Box<dyn Listener>)
@@ -94,7 +87,7 @@ struct MuteListener {
 }
 
 impl Listener for MuteListener {
-    fn accept(&mut self) -> BoxFuture<'_, io::Result<Opening>> {
+    fn accept(&mut self) -> IoFuture<'_, Opening> {
         Box::pin(async {
             let opening = self.listener.accept().await?;
             let is_mute = std::mem::take(&mut self.is_mute);

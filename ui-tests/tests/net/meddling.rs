@@ -5,9 +5,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
-use futures::future::BoxFuture;
 use futures::{Sink, Stream};
-use rumpsteak_net::transport::{Connection, Listener, Memory, Transport};
+use rumpsteak_net::transport::{Connection, IoFuture, Listener, Memory, Transport};
 
 /// What happens to the frames of one connection, at the end of the caller. An error breaks it.
 pub(crate) trait Hands: Send + Unpin + 'static {
@@ -28,22 +27,14 @@ where
     F: Fn() -> H + Send + Sync + 'static,
     H: Hands,
 {
-    fn connect<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Connection>> {
+    fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
         Box::pin(async move {
             let inner = Some(Memory.connect(place, frame).await?);
             Ok(Connection::new(Meddled { inner, hands: (self.0)() }))
         })
     }
 
-    fn listen<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
         Memory.listen(place, frame)
     }
 }

@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures::channel::mpsc;
-use futures::future::BoxFuture;
 use futures::{Sink, Stream, StreamExt as _};
-use rumpsteak_net::transport::{Connection, Listener, Opening, Transport, Transports};
+use rumpsteak_net::transport::{Connection, IoFuture, Listener, Opening, Transport, Transports};
 use rumpsteak_net::{Codec, CodecError, Host, Limits, Postcard};
 use rumpsteak_runtime::{Message, try_run};
 use serde::de::DeserializeOwned;
@@ -140,7 +139,7 @@ impl Narrow {
 }
 
 impl Transport for Narrow {
-    fn connect<'a>(&'a self, _: &'a str, _: usize) -> BoxFuture<'a, io::Result<Connection>> {
+    fn connect<'a>(&'a self, _: &'a str, _: usize) -> IoFuture<'a, Connection> {
         let queue = || mpsc::channel(self.frames - 1);
         let ((near_tx, far_rx), (far_tx, near_rx)) = (queue(), queue());
         let called = self.calls.unbounded_send(Connection::new(End(far_tx, far_rx)));
@@ -148,7 +147,7 @@ impl Transport for Narrow {
         Box::pin(async { near.map_err(|_| io::ErrorKind::ConnectionRefused.into()) })
     }
 
-    fn listen<'a>(&'a self, _: &'a str, _: usize) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+    fn listen<'a>(&'a self, _: &'a str, _: usize) -> IoFuture<'a, Box<dyn Listener>> {
         let called = self.called.lock().unwrap().take().unwrap();
         Box::pin(async { Ok(Box::new(Called(called)) as _) })
     }
@@ -157,7 +156,7 @@ impl Transport for Narrow {
 struct Called(mpsc::UnboundedReceiver<Connection>);
 
 impl Listener for Called {
-    fn accept(&mut self) -> BoxFuture<'_, io::Result<Opening>> {
+    fn accept(&mut self) -> IoFuture<'_, Opening> {
         Box::pin(async {
             let connection = self.0.next().await.ok_or(io::ErrorKind::NotConnected)?;
             Ok(Box::pin(async { Ok(connection) }) as _)

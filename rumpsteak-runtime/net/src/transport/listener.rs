@@ -20,23 +20,21 @@ pub trait Transport: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// Cancel safe: a connection that is under way is given up.
-    fn connect<'a>(&'a self, place: &'a str, frame: usize)
-    -> BoxFuture<'a, io::Result<Connection>>;
+    fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection>;
 
     /// Listens at a place.
     ///
     /// # Errors
     ///
     /// If that is not possible.
-    fn listen<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>>;
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>>;
 }
 
+/// What a transport does in its own time, and may fail to do.
+pub type IoFuture<'a, T> = BoxFuture<'a, io::Result<T>>;
+
 /// What is left to do until somebody who has called is connected: the transport's own handshake.
-pub type Opening = BoxFuture<'static, io::Result<Connection>>;
+pub type Opening = IoFuture<'static, Connection>;
 
 /// Somebody who listens.
 pub trait Listener: Send + 'static {
@@ -50,7 +48,7 @@ pub trait Listener: Send + 'static {
     /// # Cancel safety
     ///
     /// Cancel safe: nobody is lost.
-    fn accept(&mut self) -> BoxFuture<'_, io::Result<Opening>>;
+    fn accept(&mut self) -> IoFuture<'_, Opening>;
 
     /// The place by which others reach this one; another one than was asked for if that left a
     /// part open, as port 0 does.

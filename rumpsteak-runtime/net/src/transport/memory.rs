@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use futures_core::future::BoxFuture;
 use tokio::io::{DuplexStream, duplex};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::connection::{Connection, framed};
-use super::listener::{Listener, Opening, Transport};
+use super::listener::{IoFuture, Listener, Opening, Transport};
 
 /// Connections within the process: `memory://name`. Messages become bytes as on any other
 /// transport; roles of one [`Host`](crate::Host) need none of it and are wired directly.
@@ -37,11 +36,7 @@ fn listeners() -> MutexGuard<'static, BTreeMap<String, UnboundedSender<DuplexStr
 }
 
 impl Transport for Memory {
-    fn connect<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Connection>> {
+    fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
         Box::pin(async move {
             let (near, far) = duplex(WINDOW);
             let taken = listeners().get(place).map(|listener| listener.send(far));
@@ -52,11 +47,7 @@ impl Transport for Memory {
         })
     }
 
-    fn listen<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
         Box::pin(async move {
             let mut listeners = listeners();
             if listeners.contains_key(place) {
@@ -76,7 +67,7 @@ struct Listening {
 }
 
 impl Listener for Listening {
-    fn accept(&mut self) -> BoxFuture<'_, io::Result<Opening>> {
+    fn accept(&mut self) -> IoFuture<'_, Opening> {
         Box::pin(async {
             let stream = self.connections.recv().await.ok_or(io::ErrorKind::NotConnected)?;
             let connection = framed(stream, self.frame);

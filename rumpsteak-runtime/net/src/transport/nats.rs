@@ -1,7 +1,6 @@
 //! NATS: a broker, through which roles find each other by name.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,12 +11,11 @@ use async_nats::message::OutboundMessage;
 use async_nats::{Client, Subject, Subscriber};
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use futures_core::Stream;
-use futures_core::future::BoxFuture;
 use futures_sink::Sink;
 use tokio::sync::Mutex;
 
 use super::connection::Connection;
-use super::listener::{Listener, Opening, Transport};
+use super::listener::{IoFuture, Listener, Opening, Transport};
 
 /// A broker, `nats://server:4222/name`: a role listens under a name at a server of NATS, and others
 /// reach it by that name from wherever they reach the server.
@@ -25,7 +23,7 @@ use super::listener::{Listener, Opening, Transport};
 /// NATS delivers a message at most once. Frames are numbered, and a connection with a gap is a
 /// broken one, which is made again as any other: so messages are delivered exactly once and in
 /// order as long as both ends live, also over a restart of the server.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Nats {
     /// By server.
     clients: Arc<Mutex<BTreeMap<String, Client>>>,
@@ -58,12 +56,6 @@ impl Nats {
     }
 }
 
-impl fmt::Debug for Nats {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Nats").finish_non_exhaustive()
-    }
-}
-
 /// A subject that nobody else has, with what comes under it.
 async fn inbox(client: &Client) -> io::Result<(String, Subscriber)> {
     let subject = format!("{PREFIX}.connections.{:032x}", fastrand::u128(..));
@@ -73,11 +65,7 @@ async fn inbox(client: &Client) -> io::Result<(String, Subscriber)> {
 }
 
 impl Transport for Nats {
-    fn connect<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Connection>> {
+    fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
         Box::pin(async move {
             let (client, name) = self.client(place).await?;
             let (subject, inbox) = inbox(&client).await?;
@@ -91,11 +79,7 @@ impl Transport for Nats {
         })
     }
 
-    fn listen<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
         Box::pin(async move {
             let (client, name) = self.client(place).await?;
             // Of several that listen under one name, one is called.
@@ -115,7 +99,7 @@ struct Listening {
 }
 
 impl Listener for Listening {
-    fn accept(&mut self) -> BoxFuture<'_, io::Result<Opening>> {
+    fn accept(&mut self) -> IoFuture<'_, Opening> {
         Box::pin(async {
             let next = std::future::poll_fn(|context| Pin::new(&mut self.calls).poll_next(context));
             let call = next.await.ok_or(io::ErrorKind::NotConnected)?;

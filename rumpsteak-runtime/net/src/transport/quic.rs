@@ -1,11 +1,9 @@
 //! QUIC.
 
-use std::fmt;
 use std::io;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
-use futures_core::future::BoxFuture;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{
     ClientConfig, Connection as QuicConnection, Endpoint, RecvStream, SendStream, ServerConfig,
@@ -13,11 +11,11 @@ use quinn::{
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
 use super::connection::{Connection, framed};
-use super::listener::{Listener, Opening, Transport};
+use super::listener::{IoFuture, Listener, Opening, Transport};
 use super::tls::{Identity, configs, host_of, may_play};
 
 /// QUIC, `quic://host:port`: over UDP, with certificates as [`Tls`](super::Tls) has them.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Quic {
     client: ClientConfig,
     server: ServerConfig,
@@ -45,18 +43,8 @@ impl Quic {
     }
 }
 
-impl fmt::Debug for Quic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Quic").finish_non_exhaustive()
-    }
-}
-
 impl Transport for Quic {
-    fn connect<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Connection>> {
+    fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
         Box::pin(async move {
             let mut last = io::ErrorKind::NotFound.into();
             for address in tokio::net::lookup_host(place).await? {
@@ -79,11 +67,7 @@ impl Transport for Quic {
         })
     }
 
-    fn listen<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
         Box::pin(async move {
             let address = tokio::net::lookup_host(place).await?.next();
             let address = address.ok_or(io::ErrorKind::NotFound)?;
@@ -101,7 +85,7 @@ struct Listening {
 }
 
 impl Listener for Listening {
-    fn accept(&mut self) -> BoxFuture<'_, io::Result<Opening>> {
+    fn accept(&mut self) -> IoFuture<'_, Opening> {
         Box::pin(async {
             let incoming = self.endpoint.accept().await.ok_or(io::ErrorKind::NotConnected)?;
             let frame = self.frame;

@@ -3,30 +3,21 @@
 use std::io;
 use std::sync::Arc;
 
-use futures_core::future::BoxFuture;
 use tokio::net::{TcpListener, TcpStream};
 
 use super::connection::{Connection, framed};
-use super::listener::{Listener, Opening, Transport};
+use super::listener::{IoFuture, Listener, Opening, Transport};
 
 /// TCP: `tcp://host:port`. Small messages are sent at once (`TCP_NODELAY`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tcp;
 
 impl Transport for Tcp {
-    fn connect<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Connection>> {
+    fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
         Box::pin(async move { Ok(framed(call(place).await?, frame)) })
     }
 
-    fn listen<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
         let open = move |stream| -> Opening { Box::pin(async move { Ok(framed(stream, frame)) }) };
         Box::pin(listen(place, open))
     }
@@ -56,7 +47,7 @@ struct Listening {
 }
 
 impl Listener for Listening {
-    fn accept(&mut self) -> BoxFuture<'_, io::Result<Opening>> {
+    fn accept(&mut self) -> IoFuture<'_, Opening> {
         Box::pin(async {
             let (stream, _) = self.listener.accept().await?;
             stream.set_nodelay(true)?;

@@ -4,7 +4,6 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use futures_core::future::BoxFuture;
 use tokio::net::TcpStream;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
@@ -13,7 +12,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 use webpki::EndEntityCert;
 
 use super::connection::{Connection, framed};
-use super::listener::{Listener, Opening, Transport};
+use super::listener::{IoFuture, Listener, Opening, Transport};
 use super::tcp;
 
 /// What this end shows to others, and whom it believes.
@@ -135,19 +134,11 @@ pub(super) fn may_play(
 }
 
 impl Transport for Tls {
-    fn connect<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Connection>> {
+    fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
         Box::pin(async move { Ok(opened(self.call(place).await?, frame)) })
     }
 
-    fn listen<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
         let tls = self.clone();
         let open = move |stream| -> Opening {
             let tls = tls.clone();

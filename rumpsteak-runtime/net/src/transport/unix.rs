@@ -3,11 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use futures_core::future::BoxFuture;
 use tokio::net::{UnixListener, UnixStream};
 
 use super::connection::{Connection, framed};
-use super::listener::{Listener, Opening, Transport};
+use super::listener::{IoFuture, Listener, Opening, Transport};
 
 /// A socket in the file system: `unix:///run/app.sock`.
 ///
@@ -16,19 +15,11 @@ use super::listener::{Listener, Opening, Transport};
 pub struct Unix;
 
 impl Transport for Unix {
-    fn connect<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Connection>> {
+    fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
         Box::pin(async move { Ok(framed(UnixStream::connect(place).await?, frame)) })
     }
 
-    fn listen<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
         Box::pin(async move {
             let path = Path::new(place);
             let bound = match UnixListener::bind(path) {
@@ -58,7 +49,7 @@ struct Listening {
 }
 
 impl Listener for Listening {
-    fn accept(&mut self) -> BoxFuture<'_, io::Result<Opening>> {
+    fn accept(&mut self) -> IoFuture<'_, Opening> {
         Box::pin(async {
             let (stream, _) = self.listener.accept().await?;
             let connection = framed(stream, self.frame);

@@ -1,13 +1,11 @@
 //! WebSocket.
 
-use std::fmt;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
-use futures_core::future::BoxFuture;
 use futures_sink::Sink;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
@@ -15,7 +13,7 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, accept_async_with_config, client_async_with_config};
 
 use super::connection::Connection;
-use super::listener::{Listener, Opening, Transport};
+use super::listener::{IoFuture, Listener, Opening, Transport};
 use super::tcp;
 #[cfg(feature = "tls")]
 use super::tls::{Tls, may_play, shown};
@@ -52,11 +50,7 @@ fn config(frame: usize) -> Option<WebSocketConfig> {
 }
 
 impl Transport for WebSocket {
-    fn connect<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Connection>> {
+    fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
         Box::pin(async move {
             let host = place.split('/').next().unwrap_or(place);
             let url = format!("ws://{place}");
@@ -64,22 +58,16 @@ impl Transport for WebSocket {
             if let Some(tls) = &self.tls {
                 let stream = tls.call(host).await?;
                 let may_play = may_play(shown(&stream));
-                let (stream, _) =
-                    client_async_with_config(url, stream, config(frame)).await.map_err(failed)?;
-                return Ok(Connection::new(Messages(stream)).only_for(may_play));
+                let called = client_async_with_config(url, stream, config(frame)).await;
+                return Ok(connection(called.map(|(socket, _)| socket))?.only_for(may_play));
             }
             let stream = tcp::call(host).await?;
-            let (stream, _) =
-                client_async_with_config(url, stream, config(frame)).await.map_err(failed)?;
-            Ok(Connection::new(Messages(stream)))
+            let called = client_async_with_config(url, stream, config(frame)).await;
+            connection(called.map(|(socket, _)| socket))
         })
     }
 
-    fn listen<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
         #[cfg(feature = "tls")]
         let tls = self.tls.clone();
         let open = move |stream| -> Opening {
@@ -88,18 +76,24 @@ impl Transport for WebSocket {
                 return Box::pin(async move {
                     let stream = tls.answer(stream).await?;
                     let may_play = may_play(shown(&stream));
-                    let stream = accept_async_with_config(stream, config(frame)).await;
-                    Ok(Connection::new(Messages(stream.map_err(failed)?)).only_for(may_play))
+                    let accepted = accept_async_with_config(stream, config(frame)).await;
+                    Ok(connection(accepted)?.only_for(may_play))
                 });
             }
-            Box::pin(async move {
-                let stream = accept_async_with_config(stream, config(frame)).await;
-                Ok(Connection::new(Messages(stream.map_err(failed)?)))
-            })
+            Box::pin(
+                async move { connection(accept_async_with_config(stream, config(frame)).await) },
+            )
         };
         let place = place.split('/').next().unwrap_or(place);
         Box::pin(tcp::listen(place, open))
     }
+}
+
+fn connection<S>(opened: Result<WebSocketStream<S>, Error>) -> io::Result<Connection>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    opened.map(|socket| Connection::new(Messages(socket))).map_err(failed)
 }
 
 /// The binary messages of a WebSocket.
@@ -140,12 +134,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Sink<Bytes> for Messages<S> {
 
     fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().0).poll_close(context).map_err(failed)
-    }
-}
-
-impl<S> fmt::Debug for Messages<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Messages").finish_non_exhaustive()
     }
 }
 
