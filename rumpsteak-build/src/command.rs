@@ -39,7 +39,6 @@ pub use crate::words::{count, did_you_mean, list, meant, split_way_out};
 
 /// What the build script of a package asked for when it last ran, from its `OUT_DIR`. `None` if it
 /// left nothing there, or is of another version.
-#[must_use]
 pub fn configuration(out_dir: &Path) -> Option<Configuration> {
     Configuration::read(out_dir)
 }
@@ -60,7 +59,6 @@ pub fn default_features(folder: &Path) -> Result<Vec<String>, Report> {
 /// proposals apart. `None` for a machine that is no session type.
 ///
 /// Names are those of generated code.
-#[must_use]
 pub fn optimised_items(fsm: &Fsm, number: usize) -> Option<String> {
     let role = camel(fsm.role().as_str());
     let base = match number {
@@ -71,7 +69,6 @@ pub fn optimised_items(fsm: &Fsm, number: usize) -> Option<String> {
 }
 
 /// Why no code can be generated of a protocol of this module, if none can.
-#[must_use]
 pub fn unwritable(
     module: &ScrModule,
     protocol: &Protocol,
@@ -93,7 +90,6 @@ pub fn unwritable(
 
 impl Configuration {
     /// Where the protocols are.
-    #[must_use]
     pub fn protocol_paths(&self) -> &[PathBuf] {
         &self.protocols
     }
@@ -215,7 +211,6 @@ pub struct Problem {
 
 impl Problem {
     /// The problem as rustc would draw it, with colours or without.
-    #[must_use]
     pub fn render(&self, styled: bool) -> &str {
         &self.rendered[usize::from(styled)]
     }
@@ -240,7 +235,6 @@ impl Code {
     /// ```
     /// assert!(!rumpsteak_build::command::Code::is_untouched("struct Mine;"));
     /// ```
-    #[must_use]
     pub fn is_untouched(text: &str) -> bool {
         codegen::is_untouched(text)
     }
@@ -248,13 +242,11 @@ impl Code {
 
 impl Check {
     /// Whether everything holds.
-    #[must_use]
     pub fn holds(&self) -> bool {
         self.problems.is_empty() && self.reports.is_empty()
     }
 
     /// The gravest of what is wrong. `None` if everything holds.
-    #[must_use]
     pub fn gravest(&self) -> Option<Gravity> {
         let problems = self.problems.iter().map(|problem| problem.gravity);
         problems.chain(self.reports.iter().map(Report::gravity)).max()

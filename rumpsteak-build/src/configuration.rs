@@ -171,7 +171,6 @@ impl Configuration {
 
     /// The configuration as JSON, for [`read`](Self::read).
     #[doc(hidden)]
-    #[must_use]
     pub fn print(&self) -> String {
         let paths = |paths: &[PathBuf]| -> Value {
             paths.iter().map(|path| path.to_string_lossy()).collect()

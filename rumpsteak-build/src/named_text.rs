@@ -15,7 +15,6 @@ pub struct NamedText {
 
 impl NamedText {
     /// A text and its name.
-    #[must_use]
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let (name, text) = (name.into(), text.into());
         let breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
@@ -24,7 +23,6 @@ impl NamedText {
     }
 
     /// `span` cut to what is in the text, its ends moved out to whole characters.
-    #[must_use]
     pub fn clip(&self, span: Range<usize>) -> Range<usize> {
         let mut start = span.start.min(self.text.len());
         let mut end = span.end.clamp(start, self.text.len());
@@ -38,7 +36,6 @@ impl NamedText {
     }
 
     /// The line and the column of the byte at `index`, both counted from 1, columns in characters.
-    #[must_use]
     pub fn position(&self, index: usize) -> (usize, usize) {
         let index = self.clip(index..index).start;
         let line = self.line_of(index);

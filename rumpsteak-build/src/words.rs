@@ -1,54 +1,46 @@
 //! Small pieces of sentences that build and command share.
 
+use std::fmt::Display;
+
 use rumpsteak_scribble::similar;
 
 /// `` `a`, `b` and `c` ``; "none" of no names.
-#[must_use]
-pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    match &names[..] {
-        [] => "none".to_owned(),
-        [name] => name.clone(),
-        [names @ .., last] => format!("{} and {last}", names.join(", ")),
-    }
+pub fn list(names: impl IntoIterator<Item: Display>) -> String {
+    join(names, " and ").unwrap_or_else(|| "none".to_owned())
 }
 
 /// `` `a`, `b` or `c` ``.
-pub(crate) fn either<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    match &names[..] {
-        [names @ .., before, last] if !names.is_empty() => {
-            format!("{}, {before} or {last}", names.join(", "))
-        }
-        _ => names.join(" or "),
-    }
+pub(crate) fn either(names: impl IntoIterator<Item: Display>) -> String {
+    join(names, " or ").unwrap_or_default()
+}
+
+fn join(names: impl IntoIterator<Item: Display>, before_last: &str) -> Option<String> {
+    let mut names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    let last = names.pop()?;
+    Some(if names.is_empty() { last } else { names.join(", ") + before_last + &last })
 }
 
 /// `1 message`, `2 messages`.
-#[must_use]
 pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// "did you mean `k`?", if one of the known names is like `wanted`.
-#[must_use]
 pub fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().collect();
     similar(wanted, &known).map(|name| format!("did you mean `{name}`?"))
 }
 
 /// "did you mean `k`?", or else all of the known names behind `otherwise`.
-#[must_use]
 pub fn meant(wanted: &str, known: &[&str], otherwise: &str) -> String {
     did_you_mean(wanted, known.iter().copied())
-        .unwrap_or_else(|| format!("{otherwise} {}", list(known.iter().copied())))
+        .unwrap_or_else(|| format!("{otherwise} {}", list(known)))
 }
 
 /// What is wrong and what to do, of a library's error text: `what is wrong; what to do`.
 ///
 /// The way out stands behind the last semicolon that is not between back-quotes: names and
 /// examples, which are, may have semicolons of their own.
-#[must_use]
 pub fn split_way_out(message: &str) -> (&str, Option<&str>) {
     let semicolons = message.rmatch_indices("; ");
     let is_quoted = |behind: &str| behind.matches('`').count() % 2 == 1;
@@ -65,7 +57,7 @@ mod tests {
 
     #[test]
     fn lists_end_with_and() {
-        assert_eq!(list([]), "none");
+        assert_eq!(list([""; 0]), "none");
         assert_eq!(list(["a"]), "`a`");
         assert_eq!(list(["a", "b", "c"]), "`a`, `b` and `c`");
     }

@@ -171,7 +171,7 @@ pub(crate) fn pick(
                 "`aux` protocols and those with parameters are {done} where others call them"
             ))),
         (None, _) => {
-            let listed = list(names.iter().copied());
+            let listed = list(names);
             Err(Notice::error(format!("`{file}` holds several protocols"))
                 .help(format!("say which one with `--protocol`: {listed}")))
         }

@@ -101,60 +101,11 @@ pub(super) struct LabelName {
 
 /// Names that a type of the module may not hide: those that the code uses, and those of the
 /// prelude, which the payloads and the macros use.
-const RESERVED: [&str; 52] = [
-    "AsMut",
-    "AsRef",
-    "Box",
-    "Branch",
-    "Channel",
-    "Clone",
-    "Copy",
-    "Debug",
-    "Default",
-    "DoubleEndedIterator",
-    "Drop",
-    "End",
-    "Eq",
-    "Err",
-    "ExactSizeIterator",
-    "Extend",
-    "Fn",
-    "FnMut",
-    "FnOnce",
-    "From",
-    "FromIterator",
-    "Future",
-    "Hash",
-    "Into",
-    "IntoFuture",
-    "IntoIterator",
-    "Iterator",
-    "Label",
-    "Message",
-    "None",
-    "Ok",
-    "Option",
-    "Ord",
-    "PartialEq",
-    "PartialOrd",
-    "Race",
-    "Receive",
-    "Result",
-    "Role",
-    "Roles",
-    "Select",
-    "Self",
-    "Send",
-    "Sized",
-    "Some",
-    "String",
-    "Sync",
-    "ToOwned",
-    "ToString",
-    "TryFrom",
-    "TryInto",
-    "Vec",
-];
+const RESERVED: &str = "\
+    AsMut AsRef Box Branch Channel Clone Copy Debug Default DoubleEndedIterator Drop End Eq Err \
+    ExactSizeIterator Extend Fn FnMut FnOnce From FromIterator Future Hash Into IntoFuture \
+    IntoIterator Iterator Label Message None Ok Option Ord PartialEq PartialOrd Race Receive \
+    Result Role Roles Select Self Send Sized Some String Sync ToOwned ToString TryFrom TryInto Vec";
 
 impl Names {
     /// What names the runtime in an attribute, unless it has the usual name.
@@ -192,7 +143,7 @@ impl Names {
     ) -> Result<Self, String> {
         let messages = messages(protocol);
         let mut payloads = Vec::new();
-        let mut taken: BTreeSet<String> = RESERVED.map(str::to_owned).into();
+        let mut taken = reserved();
         for message in &messages {
             let types: Vec<Payload> = message
                 .payload
@@ -227,7 +178,7 @@ impl Names {
 
     /// Names what a machine speaks of, its own role first.
     pub(super) fn of_machine(fsm: &Fsm) -> Self {
-        let mut names = Self { taken: RESERVED.map(str::to_owned).into(), ..Self::default() };
+        let mut names = Self { taken: reserved(), ..Self::default() };
         let mut fields = BTreeSet::new();
         names.add_role(fsm.role(), &mut fields);
         for transition in fsm.transitions() {
@@ -293,6 +244,10 @@ impl Names {
     pub(super) fn role(&self, role: &str) -> Option<usize> {
         self.roles.iter().position(|name| name.scribble == role)
     }
+}
+
+fn reserved() -> BTreeSet<String> {
+    RESERVED.split(' ').map(str::to_owned).collect()
 }
 
 /// The messages of a protocol, in the order in which its text has them.

@@ -87,8 +87,8 @@ fn print_role(
     let _ = match &peers[..] {
         [] => writeln!(text, "\n/// The role `{scribble}`, which talks to nobody."),
         _ => {
-            let peers: Vec<&str> = peers.iter().map(|peer| peer.scribble.as_str()).collect();
-            writeln!(text, "\n/// The role `{scribble}`, which talks to {}.", list(peers))
+            let peers = list(peers.iter().map(|peer| &peer.scribble));
+            writeln!(text, "\n/// The role `{scribble}`, which talks to {peers}.")
         }
     };
     let name = protocol.name();

@@ -43,7 +43,7 @@ use rumpsteak_fsm::{Fsm, Limits, Role};
 use crate::link::context::Context;
 use crate::link::roles::{LinkError, Pairs, peers};
 use crate::sessions::machine;
-use crate::source::crate_tree::{ItemId, ItemKind, Tree};
+use crate::source::crate_tree::{ItemId, Tree};
 
 /// How many configurations are visited for one system at most.
 const CONFIGURATIONS: usize = 5_000;
@@ -196,17 +196,14 @@ fn queues(
     names: &BTreeMap<ItemId, &Role>,
     channels: &[(Role, Role, String)],
 ) -> Vec<Queue> {
-    let ItemKind::Role(role) = &*tree.item(member).kind else {
-        return Vec::new();
-    };
-    let queue =
-        |(route, (_, peer)): (&rumpsteak_contract::role::Route, (usize, Option<ItemId>))| {
-            let (from, to) = (*names.get(&member)?, *names.get(&peer?)?);
-            let channel = channels.iter().find(|(f, t, _)| (f, t) == (from, to));
-            // Between roles that never talk to each other there is no channel.
-            let none = || "AtMost(0)".to_owned();
-            let capacity = channel.map_or_else(none, |(_, _, capacity)| capacity.clone());
-            Some((route.index, to.to_string(), capacity))
-        };
-    role.routes.iter().zip(peers(tree, member)).filter_map(queue).collect()
+    let routes = tree.role(member).into_iter().flat_map(|role| &role.routes);
+    let queues = routes.zip(peers(tree, member)).filter_map(|(route, (_, peer))| {
+        let (from, to) = (*names.get(&member)?, *names.get(&peer?)?);
+        let channel = channels.iter().find(|(f, t, _)| (f, t) == (from, to));
+        // Between roles that never talk to each other there is no channel.
+        let none = || "AtMost(0)".to_owned();
+        let capacity = channel.map_or_else(none, |(_, _, capacity)| capacity.clone());
+        Some((route.index, to.to_string(), capacity))
+    });
+    queues.collect()
 }

@@ -70,37 +70,43 @@ pub(crate) fn judge(members: &[Member<'_>], limits: &Limits) -> Result<usize, Re
         }
         machines.push(of_role);
     }
-    let counts = machines.iter().map(Vec::len);
-    let count = counts.fold(1_usize, |product, count| product.saturating_mul(count));
-    if count > limits.combinations {
-        return Err((Gap::Undecided(too_many(count, limits)), None));
-    }
+    let chosen = combinations(&machines, limits);
     let mut bound = 0;
-    for number in 0..count {
-        let mut rest = number;
-        let mut named = Vec::new();
-        let chosen = machines.iter().map(|of_role| {
-            // No role is without a session.
-            let (name, machine) = of_role[rest % of_role.len()];
-            rest /= of_role.len();
-            if of_role.len() > 1 {
-                named.push(name.to_owned());
-            }
-            machine
-        });
-        let chosen: Vec<&SessionMachine> = chosen.collect();
+    for chosen in chosen.map_err(|reason| (Gap::Undecided(reason), None))? {
+        let of_several = chosen.iter().zip(&machines).filter(|(_, of_role)| of_role.len() > 1);
+        let named: Vec<String> = of_several.map(|((name, _), _)| (*name).to_owned()).collect();
+        let chosen: Vec<&SessionMachine> = chosen.iter().map(|(_, machine)| *machine).collect();
         bound = bound.max(judge_one(&chosen, &named, limits)?);
     }
     Ok(bound)
 }
 
-/// The reason why nothing is judged.
-pub(super) fn too_many(count: usize, limits: &Limits) -> String {
-    format!(
-        "the roles have {count} combinations of sessions, and at most {} are judged \
-         (`Limits::combinations`)",
-        limits.combinations
-    )
+/// Every way to take one session of each role.
+///
+/// # Errors
+/// The reason why nothing is judged: there are too many.
+pub(super) fn combinations<T: Copy>(
+    sessions: &[Vec<T>],
+    limits: &Limits,
+) -> Result<impl Iterator<Item = Vec<T>>, String> {
+    let counts = sessions.iter().map(Vec::len);
+    let count = counts.fold(1_usize, |product, count| product.saturating_mul(count));
+    if count > limits.combinations {
+        return Err(format!(
+            "the roles have {count} combinations of sessions, and at most {} are judged \
+             (`Limits::combinations`)",
+            limits.combinations
+        ));
+    }
+    Ok((0..count).map(|mut number| {
+        let chosen = sessions.iter().map(|of_role| {
+            // Where a role has none, there is no combination.
+            let chosen = of_role[number % of_role.len()];
+            number /= of_role.len();
+            chosen
+        });
+        chosen.collect()
+    }))
 }
 
 /// Judges one combination: `named` are the sessions of roles that have several.

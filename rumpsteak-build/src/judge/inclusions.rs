@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rumpsteak_fsm::subtype::Refusal;
-use rumpsteak_fsm::verify::again;
-use rumpsteak_fsm::{Fsm, Limits, System, Verdict};
+use rumpsteak_fsm::{Fsm, Limits};
 use syn::ext::IdentExt as _;
 
 use crate::codegen::Generated;
@@ -17,7 +16,7 @@ use crate::codegen::machines::Machine;
 use crate::configuration::Configuration;
 use crate::fault::{Cause, MachineProblem, Note, Subject};
 use crate::judge::judgement::ClosedSystem;
-use crate::judge::subtype;
+use crate::judge::{subtype, together};
 use crate::protocols::{Loaded, Protocols};
 use crate::source::crate_tree::Inclusion;
 
@@ -81,11 +80,7 @@ pub(crate) fn next_session(
         let fsm = own.next().map_or(&projection.fsm, |machine| &machine.fsm).clone();
         fsm.on_demand(projection.fsm.is_on_demand())
     });
-    let found = match again::follow(&System::new(machines.collect()).ok()?, limits) {
-        Verdict::Safe(()) => return None,
-        Verdict::Unsafe(run) => Ok(run),
-        Verdict::Undecided(limit) => Err(limit),
-    };
+    let found = together::next_session(machines.collect(), limits)?;
     Some(Cause::NotAgain { who: format!("a role of `{}`", protocol.name()), found })
 }
 

@@ -500,7 +500,7 @@ impl<'a> Judge<'a> {
             let has_fault = |&item: &ItemId| self.found.faults.contains(item);
             if judged.is_err()
                 && !root.session.items.keys().any(has_fault)
-                && let ItemKind::Session(item) = &*tree.item(id).kind
+                && let Some(item) = tree.session(id)
             {
                 let cause = Cause::DependsOnSystem {
                     session: tree.item(id).name.clone(),

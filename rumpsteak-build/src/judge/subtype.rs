@@ -19,7 +19,7 @@ use crate::link::context::Context;
 use crate::link::labels::{LabelMatch, match_label};
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
 use crate::sessions::machine::SessionMachine;
-use crate::source::crate_tree::{ItemId, ItemKind, Tree};
+use crate::source::crate_tree::{ItemId, Tree};
 
 /// Judges a session, which the struct `role` plays.
 ///
@@ -54,11 +54,7 @@ pub(crate) fn judge(
 
 /// The name of a session.
 pub(super) fn name(tree: &Tree, root: ItemId) -> Place {
-    let token = match &*tree.item(root).kind {
-        ItemKind::Session(session) => session.name_token,
-        _ => 0,
-    };
-    Place::new(root, token)
+    Place::new(root, tree.session(root).map_or(0, |session| session.name_token))
 }
 
 /// Judges a machine for a role of a protocol.

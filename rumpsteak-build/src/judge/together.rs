@@ -93,24 +93,12 @@ pub(crate) fn judge(protocol: &Loaded, sessions: &[Vec<Session<'_>>], limits: &L
         return combined;
     };
     let choices: Vec<Vec<Option<Session<'_>>>> = sessions.iter().map(|of| choices(of)).collect();
-    let counts = choices.iter().map(Vec::len);
-    let count = counts.fold(1_usize, |product, count| product.saturating_mul(count));
-    if count > limits.combinations {
-        let reason = closed_system::too_many(count, limits);
-        combined.refused.push((first, CombinedFault::Combinations(reason)));
-        return combined;
-    }
-    for number in 0..count {
-        let mut rest = number;
-        let chosen = choices.iter().map(|of_role| {
-            // No role is without a choice.
-            let chosen = of_role[rest % of_role.len()];
-            rest /= of_role.len();
-            chosen
-        });
-        let chosen: Vec<_> = chosen.collect();
-        combined.add(protocol, &chosen, limits);
-        combined.add_again(protocol, &chosen, first, limits);
+    match closed_system::combinations(&choices, limits) {
+        Ok(combinations) => combinations.for_each(|chosen| {
+            combined.add(protocol, &chosen, limits);
+            combined.add_again(protocol, &chosen, first, limits);
+        }),
+        Err(reason) => combined.refused.push((first, CombinedFault::Combinations(reason))),
     }
     combined
 }
@@ -129,6 +117,18 @@ fn choices<'a>(sessions: &[Session<'a>]) -> Vec<Option<Session<'a>>> {
         choices.push(None);
     }
     choices
+}
+
+/// What goes wrong if these machines begin the next session while others are still in the last one.
+pub(super) fn next_session(
+    machines: Vec<Fsm>,
+    limits: &rumpsteak_fsm::Limits,
+) -> Option<Result<Box<Run>, Limit>> {
+    match again::follow(&System::new(machines).ok()?, limits) {
+        Verdict::Safe(()) => None,
+        Verdict::Unsafe(run) => Some(Ok(run)),
+        Verdict::Undecided(limit) => Some(Err(limit)),
+    }
 }
 
 impl Combined {
@@ -154,13 +154,8 @@ impl Combined {
         if is_plain || self.refused.iter().any(|(root, _)| *root == first) {
             return;
         }
-        let Ok(system) = System::new(machines) else { return };
-        let found = match again::follow(&system, &limits.verifier) {
-            Verdict::Safe(()) => return,
-            Verdict::Unsafe(run) => Ok(run),
-            Verdict::Undecided(limit) => Err(limit),
-        };
-        self.refused.push((first, CombinedFault::NotAgain(found)));
+        let found = next_session(machines, &limits.verifier);
+        self.refused.extend(found.map(|found| (first, CombinedFault::NotAgain(found))));
     }
 
     /// Judges one combination.

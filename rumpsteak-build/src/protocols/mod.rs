@@ -249,7 +249,6 @@ impl Protocols {
 
 /// What errors of Scribble mean: a text that is no Scribble cannot be judged, a limit decides
 /// nothing, and anything else is a protocol that does not hold. `None` without errors.
-#[must_use]
 pub fn gravest(diagnostics: &[Diagnostic]) -> Option<Gravity> {
     let gravity = |diagnostic: &Diagnostic| match diagnostic.code {
         code if code.is_limit() => Gravity::Undecided,

@@ -71,7 +71,6 @@ impl ScrModule {
 
 /// The folder below which a module called `shop.Orders` is at `path`, if its path ends in
 /// `shop/Orders.scr`.
-#[must_use]
 pub fn root_of(path: &Path, module: &str) -> Option<PathBuf> {
     let mut folder = path.with_extension("");
     for part in module.rsplit('.') {

@@ -45,7 +45,6 @@ impl Report {
     }
 
     /// The report as plain text, or with the colours of a terminal.
-    #[must_use]
     pub fn render(&self, colour: bool) -> String {
         let notices = self.notices.iter().map(|notice| notice.render(colour));
         notices.collect::<Vec<_>>().join("\n\n")

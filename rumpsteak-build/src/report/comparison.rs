@@ -12,7 +12,6 @@ use super::runs::shortest;
 use crate::words::{count, list};
 
 /// The note where subtyping does not refuse, and a run among the peers is the proof.
-#[must_use]
 pub fn decided_by_run(condition: Option<&Condition>) -> String {
     match condition {
         None => "whether it is a subtype is undecided, but this run decides it".to_owned(),
@@ -70,7 +69,6 @@ pub struct Explanation {
 
 impl Comparison<'_> {
     /// Why the subtype may not take the place.
-    #[must_use]
     pub fn explain(&self, refusal: &Refusal) -> Explanation {
         let rule = self.rule(refusal);
         let (name, at_own, at_due) = marks(rule);
@@ -149,7 +147,6 @@ impl Comparison<'_> {
 }
 
 /// How much was compared, and how far ahead the subtype is, if there is a proof.
-#[must_use]
 pub fn proven(proof: Option<&Proof>) -> String {
     let Some(proof) = proof else { return "explored with its peers".to_owned() };
     let ahead = match proof.anticipation {
@@ -165,17 +162,13 @@ pub fn proven(proof: Option<&Proof>) -> String {
 const FAIR: &str = "what is put off can always still be done, if choices are fair";
 
 /// Whom the fair relation is about, where only the two machines are known.
-#[must_use]
 pub fn fair_among(proof: &Proof, sup: &Fsm) -> String {
     let Some(state) = proof.left().first() else { return String::new() };
-    let actions = sup.transitions_from(*state).map(|found| found.action.to_string());
-    let actions: Vec<String> = actions.collect();
-    let actions = list(actions.iter().map(String::as_str));
+    let actions = list(sup.transitions_from(*state).map(|found| found.action));
     format!("; among peers with which it cannot be kept for ever at {actions}")
 }
 
 /// With whom it was proven, if not with any peers.
-#[must_use]
 pub fn proven_among(condition: Option<&Condition>) -> String {
     condition.map_or_else(String::new, |condition| {
         let why = beyond_subtyping(condition);
@@ -184,7 +177,6 @@ pub fn proven_among(condition: Option<&Condition>) -> String {
 }
 
 /// What happens with the peers as they are.
-#[must_use]
 pub fn among_peers(evidence: &Evidence) -> String {
     match evidence {
         Evidence::Run(run) => format!("among these peers, {}; {}", run.failure, shortest(run)),

@@ -40,7 +40,6 @@ pub struct Mark {
 
 impl Excerpt {
     /// The lines of a Scribble module and of its imports around some spans.
-    #[must_use]
     pub fn of_spans<'a>(
         texts: &[Arc<NamedText>],
         marks: impl IntoIterator<Item = &'a (Span, String)>,
@@ -72,7 +71,6 @@ impl Excerpt {
     }
 
     /// The places.
-    #[must_use]
     pub fn marks(&self) -> &[Mark] {
         &self.marks
     }
@@ -121,7 +119,6 @@ impl fmt::Display for Excerpt {
 /// `text` with its control characters made visible, except line breaks and tabs, and so the
 /// characters that turn the direction of a line: names come from files, and a file must not speak
 /// to the terminal.
-#[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     let is_turn = |letter| matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let is_control = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';

@@ -23,6 +23,7 @@ pub enum Severity {
 
 /// One message, as plain data.
 #[derive(Clone, Debug)]
+#[must_use = "a notice says something only where it is printed"]
 pub struct Notice {
     /// How grave it is.
     pub severity: Severity,
@@ -40,13 +41,11 @@ pub struct Notice {
 
 impl Notice {
     /// Something that has to be mended.
-    #[must_use]
     pub fn error(message: impl Into<String>) -> Self {
         Self::new(Severity::Error, message)
     }
 
     /// The error of a library, `what is wrong; what to do`.
-    #[must_use]
     pub fn of_error(error: &impl std::fmt::Display) -> Self {
         let text = error.to_string();
         let (message, way_out) = split_way_out(&text);
@@ -54,13 +53,11 @@ impl Notice {
     }
 
     /// Something that was left out and may have been meant.
-    #[must_use]
     pub fn warning(message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, message)
     }
 
     /// Something that is worth knowing.
-    #[must_use]
     pub fn note(message: impl Into<String>) -> Self {
         Self::new(Severity::Note, message)
     }
@@ -77,13 +74,11 @@ impl Notice {
     }
 
     /// Says by which code `cargo rumpsteak explain` knows it.
-    #[must_use]
     pub fn with_code(self, code: Option<&'static str>) -> Self {
         Self { code, ..self }
     }
 
     /// Adds a place in a text; the first one added is the primary one.
-    #[must_use]
     pub fn mark(
         mut self,
         text: &Arc<NamedText>,
@@ -95,27 +90,23 @@ impl Notice {
     }
 
     /// Adds a remark.
-    #[must_use]
     pub fn remark(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
     /// Says what to do.
-    #[must_use]
     pub fn help(self, help: impl Into<String>) -> Self {
         self.maybe_help(Some(help))
     }
 
     /// Says what to do, if something can be done.
-    #[must_use]
     pub fn maybe_help(mut self, help: Option<impl Into<String>>) -> Self {
         self.help = help.map(Into::into);
         self
     }
 
     /// An error of a Scribble module, with the texts of the module and of its imports.
-    #[must_use]
     pub fn of_diagnostic(texts: &[Arc<NamedText>], diagnostic: &Diagnostic) -> Self {
         let level = if diagnostic.is_error() { Self::error } else { Self::warning };
         let notice = level(diagnostic.message.clone());
@@ -131,7 +122,6 @@ impl Notice {
     }
 
     /// Title, excerpt, notes and help, without a line break at the end.
-    #[must_use]
     pub fn render(&self, colour: bool) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,

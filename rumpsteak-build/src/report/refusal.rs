@@ -163,8 +163,7 @@ fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
             let others = if with.is_empty() {
                 "all other roles as the protocol has them".to_owned()
             } else {
-                let sessions = with.iter().map(String::as_str).collect::<Vec<_>>();
-                format!("{} and all other roles as the protocol has them", list(sessions))
+                format!("{} and all other roles as the protocol has them", list(with))
             };
             let _ = write!(
                 text,

@@ -103,9 +103,8 @@ impl Broken<'_> {
         };
         match misfit {
             Misfit::OtherPeer(ids) => {
-                let peers: Vec<String> = ids.iter().map(|id| deed(*id).peer).collect();
                 let (noun, verb) = if ids.len() == 1 { ("peer", "is") } else { ("peers", "are") };
-                let peers = list(peers.iter().map(String::as_str));
+                let peers = list(ids.iter().map(|id| deed(*id).peer));
                 format!(", but the {noun} of `{message}` {verb} {peers}")
             }
             Misfit::OtherPayload(_) => format!(" with another payload than {place} has"),
@@ -131,8 +130,8 @@ impl Broken<'_> {
         let Self { place, .. } = self;
         match misfit {
             Misfit::OtherPeer(ids) => {
-                let peers: Vec<String> = ids.iter().map(|id| deed(*id).peer).collect();
-                format!("name {} as its peer, or change {place}", either(&peers))
+                let peers = either(ids.iter().map(|id| deed(*id).peer));
+                format!("name {peers} as its peer, or change {place}")
             }
             Misfit::OtherPayload(id) => {
                 format!("the message there is `{}`: change the one or the other", deed(*id).whole)
@@ -145,8 +144,7 @@ impl Broken<'_> {
             }
             Misfit::Unknown(None) => format!("take it out, or add it to {place}"),
             Misfit::Undecided { after, .. } => {
-                let after: Vec<String> = after.iter().map(|id| deed(*id).message).collect();
-                format!("do this only after {}", either(&after))
+                format!("do this only after {}", either(after.iter().map(|id| deed(*id).message)))
             }
             Misfit::OtherBranch(_) | Misfit::Repeated(_) => match &self.due {
                 Some(due) => format!("{} here, or extend this branch of {place}", due.order()),

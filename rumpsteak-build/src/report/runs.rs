@@ -4,7 +4,6 @@ use rumpsteak_fsm::Run;
 use rumpsteak_fsm::run::Failure;
 
 /// A run, drawn below its introduction.
-#[must_use]
 pub fn shortest(run: &Run) -> String {
     let chart = run.chart();
     format!("the shortest run that leads there:\n{}", chart.trim_end())

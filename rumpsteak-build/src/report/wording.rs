@@ -152,7 +152,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::NoLabel { path, role, meant } if !meant.is_empty() => {
             let advice = match &meant[..] {
                 [meant] => format!("did you mean `{meant}`?"),
-                all => format!("its protocol has {}", list(all.iter().map(String::as_str))),
+                all => format!("its protocol has {}", list(all)),
             };
             format!("`{path}` is no message of the role that plays `{role}`\n\nhelp: {advice}")
         }
@@ -230,7 +230,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             };
             format!(
                 "{} {are} not imported\n\nhelp: add `use rumpsteak_runtime::{imported};`",
-                list(names.iter().copied())
+                list(names)
             )
         }
         Cause::UnknownLabel { path, label, protocol } => {
@@ -440,7 +440,7 @@ fn other_payload(
          help: change the one or the other; `type <rust> \"path::Type\" from \"crate\" as Name;` in the `.scr` file gives a \
          Rust type a name there",
         protocol.name(),
-        list(wanted.iter().map(String::as_str))
+        list(wanted)
     )
 }
 
@@ -496,7 +496,7 @@ fn note_text(note: &Note) -> String {
         Gap::Unsafe(run, named) => {
             let which = match &named[..] {
                 [] => String::new(),
-                named => format!(", with {},", list(named.iter().map(String::as_str))),
+                named => format!(", with {},", list(named)),
             };
             format!(
                 "the system of all sessions as they are written{which} {}:\n\n{}",

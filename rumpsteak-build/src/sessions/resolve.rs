@@ -246,6 +246,7 @@ impl Resolver<'_> {
         let Context { tree, protocols, pairs } = self.context;
         let name = |problem| Cause::Name { path: path.to_string(), problem, meant: None };
         let pair = pairs.roles.get(&found);
+        let known = |name, role: &str| Some(Peer { item: found, name, role: role.into() });
         let other_protocol = |pair: &RolePair| Cause::OtherProtocol {
             path: path.to_string(),
             peer: pair.name.to_string(),
@@ -258,21 +259,13 @@ impl Resolver<'_> {
                 (Ok(linked), Some(own)) if linked.role == own.role => name(NameProblem::OwnRole),
                 (Ok(linked), _) => {
                     self.check_route(found);
-                    let protocol = &protocols.protocols[linked.protocol];
-                    return Some(Peer {
-                        item: found,
-                        name: pair.name.clone(),
-                        role: protocol.role_at(linked.role).clone(),
-                    });
+                    let role = protocols.protocols[linked.protocol].role_at(linked.role);
+                    return known(pair.name.clone(), role.as_str());
                 }
                 // Its own derive says what is wrong.
                 (Err(LinkError::Wrong { .. }), _) => {
                     self.peers_linked = false;
-                    return Some(Peer {
-                        item: found,
-                        name: pair.sealed_name(),
-                        role: pair.name.role.as_str().into(),
-                    });
+                    return known(pair.sealed_name(), &pair.name.role);
                 }
                 (Err(LinkError::Set { set }), _) if self.role.set() != Some(*set) => {
                     other_protocol(pair)
@@ -281,11 +274,7 @@ impl Resolver<'_> {
                     name(NameProblem::OwnRole)
                 }
                 (Err(LinkError::Set { .. }), _) => {
-                    return Some(Peer {
-                        item: found,
-                        name: pair.name.clone(),
-                        role: pair.name.role.as_str().into(),
-                    });
+                    return known(pair.name.clone(), &pair.name.role);
                 }
                 (Err(LinkError::Broken { .. }), _) => broken_item(path),
             },

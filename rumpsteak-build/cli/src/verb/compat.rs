@@ -187,7 +187,7 @@ fn wrong_mix(
             },
             Err(error) => return undecided(error.to_string()),
         };
-        let names = list(joined().map(|(role, _)| role.as_str()));
+        let names = list(joined().map(|(role, _)| role));
         let object = Answer::because(run.failure.to_string()).object(Outcome::Fails);
         let notice = Notice::error(format!(
             "{names} of `{new_name}` may each join peers that run `{old_name}`, but not together"
