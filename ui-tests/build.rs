@@ -17,6 +17,7 @@ fn main() -> std::io::Result<()> {
     rumpsteak_build::configure()
         .protocols("protocols")
         .sources(cases)
+        .generate()
         .verify()
         .map_err(std::io::Error::other)?;
     Ok(())

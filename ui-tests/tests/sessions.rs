@@ -149,7 +149,7 @@ fn a_process_that_cannot_fail_uses_session() {
             Ok(_) => unreachable!("there is no server"),
             Err(error) => panic!("{error}"),
         }
-        #[allow(unreachable_code)]
+        #[allow(unreachable_code, reason = "what the process would return")]
         futures::future::pending::<((), _)>().await
     });
     let panic =

@@ -7,152 +7,64 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use rumpsteak_net::transport::Transports;
-use rumpsteak_net::{Host, Joined, Limits, Net, NetError};
+use rumpsteak_net::{Host, Joined, Limits, NetError};
 use rumpsteak_runtime::error::Action;
 use rumpsteak_runtime::states::{End, Raced};
-use rumpsteak_runtime::{Detached, Error, ErrorKind, Message, Result, Role, session, try_run};
+use rumpsteak_runtime::{Detached, Error, ErrorKind, Result, try_run};
 use rumpsteak_ui_tests::closed;
-use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
+use self::either::*;
 use crate::meddling::{Hands, Meddling};
 
-#[derive(Debug, Role)]
-#[protocol(Either::d)]
-#[message(Word)]
-struct Chooser {
-    #[route(Ann)]
-    a: Net<Word>,
-    #[route(Bob)]
-    b: Net<Word>,
-    #[route(Listener)]
-    c: Net<Word>,
-}
+rumpsteak_runtime::protocol!(
+    Either,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+);
 
-#[derive(Debug, Role)]
-#[protocol(Either::a)]
-#[message(Word)]
-struct Ann {
-    #[route(Chooser)]
-    d: Net<Word>,
-    #[route(Listener)]
-    c: Net<Word>,
-}
-
-#[derive(Debug, Role)]
-#[protocol(Either::b)]
-#[message(Word)]
-struct Bob {
-    #[route(Chooser)]
-    d: Net<Word>,
-    #[route(Listener)]
-    c: Net<Word>,
-}
-
-#[derive(Debug, Role)]
-#[protocol(Either::c)]
-#[message(Word)]
-struct Listener {
-    #[route(Ann)]
-    a: Net<Word>,
-    #[route(Bob)]
-    b: Net<Word>,
-    #[route(Chooser)]
-    d: Net<Word>,
-}
-
-#[derive(Debug, Message, Serialize, Deserialize)]
-enum Word {
-    Go(Go),
-    Stop(Stop),
-    Answer(Answer),
-    Done(Done),
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Go;
-#[derive(Debug, Serialize, Deserialize)]
-struct Stop;
-#[derive(Debug, Serialize, Deserialize)]
-struct Answer;
-#[derive(Debug, Serialize, Deserialize)]
-struct Done;
-
-#[session(Chooser)]
-type Choosing = Select<Who>;
-
-#[session]
-enum Who {
-    Ann(Send<Ann, Go, Send<Bob, Stop, Receive<Listener, Done, End>>>),
-    Bob(Send<Bob, Go, Send<Ann, Stop, Receive<Listener, Done, End>>>),
-}
-
-#[session(Ann)]
-type AnnMay = May;
-
-#[session(Bob)]
-type BobMay = May;
-
-#[session]
-type May = Branch<Chooser, Told>;
-
-#[session]
-enum Told {
-    Go(Go, Send<Listener, Answer, End>),
-    Stop(Stop, End),
-}
-
-#[session(Listener)]
-type Listening = Branch<First>;
-
-#[session]
-enum First {
-    FromAnn(Receive<Ann, Answer, Send<Chooser, Done, End>>),
-    FromBob(Receive<Bob, Answer, Send<Chooser, Done, End>>),
-}
-
-async fn chooser(role: &mut Chooser) -> Result<()> {
-    try_run(role, async |s: Choosing<'_>| {
-        let s = s.select::<Bob, _>(Go).await?.send(Stop).await?;
+async fn chooser(role: &mut D) -> Result<()> {
+    try_run(role, async |s: DSession<'_>| {
+        let s = s.select::<B, _>(Go).await?.send(Stop).await?;
         let (Done, end) = s.receive().await?;
         Ok(((), end))
     })
     .await
 }
 
-async fn may_answer(s: AnnMay<'_>) -> Result<((), End<'_, Ann>)> {
+async fn may_answer(s: ASession<'_>) -> Result<((), End<'_, A>)> {
     match s.branch().await? {
-        Told::Go(Go, s) => Ok(((), s.send(Answer).await?)),
-        Told::Stop(Stop, end) => Ok(((), end)),
+        AGoOrStop::Go(Go, s) => Ok(((), s.send(Answer).await?)),
+        AGoOrStop::Stop(Stop, end) => Ok(((), end)),
     }
 }
 
-async fn ann(role: &mut Ann) -> Result<()> {
-    try_run(role, async |s: AnnMay<'_>| may_answer(s).await).await
+async fn ann(role: &mut A) -> Result<()> {
+    try_run(role, async |s: ASession<'_>| may_answer(s).await).await
 }
 
-async fn bob(role: &mut Bob, work: impl Future<Output = ()>) -> Result<()> {
-    try_run(role, async |s: BobMay<'_>| match s.branch().await? {
-        Told::Go(Go, s) => {
+async fn bob(role: &mut B, work: impl Future<Output = ()>) -> Result<()> {
+    try_run(role, async |s: BSession<'_>| match s.branch().await? {
+        BStopOrGo::Go(Go, s) => {
             work.await;
             Ok(((), s.send(Answer).await?))
         }
-        Told::Stop(Stop, end) => Ok(((), end)),
+        BStopOrGo::Stop(Stop, end) => Ok(((), end)),
     })
     .await
 }
 
 /// Whether Bob answers.
-async fn listen(s: Listening<'_>) -> Result<(bool, End<'_, Listener>)> {
+async fn listen(s: CSession<'_>) -> Result<(bool, End<'_, C>)> {
     match s.branch().await? {
-        First::FromAnn(Answer, s) => Ok((false, s.send(Done).await?)),
-        First::FromBob(Answer, s) => Ok((true, s.send(Done).await?)),
+        CAnswer::AnswerFromA(Answer, s) => Ok((false, s.send(Done).await?)),
+        CAnswer::AnswerFromB(Answer, s) => Ok((true, s.send(Done).await?)),
     }
 }
 
-async fn listener(role: &mut Listener) -> Result<bool> {
-    try_run(role, async |s: Listening<'_>| listen(s).await).await
+async fn listener(role: &mut C) -> Result<bool> {
+    try_run(role, async |s: CSession<'_>| listen(s).await).await
 }
 
 /// The four roles, each at a host of its own, and where Ann calls the listener.
@@ -163,13 +75,13 @@ macro_rules! joined {
             at.push(host.listen("tcp://127.0.0.1:0").await.unwrap().to_string());
         }
         let [d, a, b, c] = &$hosts;
-        let d = d.join::<Chooser>("1").peer("a", [&at[1]]).peer("b", [&at[2]]);
+        let d = d.join::<D>("1").peer("a", [&at[1]]).peer("b", [&at[2]]);
         let ann_calls = [$($ann_calls,)? at[3].clone()];
         tokio::try_join!(
             d.peer("c", [&at[3]]).connect(),
-            a.join::<Ann>("1").peer("c", ann_calls).connect(),
-            b.join::<Bob>("1").peer("c", [&at[3]]).connect(),
-            c.join::<Listener>("1").connect(),
+            a.join::<A>("1").peer("c", ann_calls).connect(),
+            b.join::<B>("1").peer("c", [&at[3]]).connect(),
+            c.join::<C>("1").connect(),
         )
         .unwrap()
     }};
@@ -253,7 +165,7 @@ async fn a_peer_that_gives_up_is_an_error() {
     let hosts = hosts();
     let (mut d, mut a, mut b, mut c) = joined!(hosts);
     let gives_up = async {
-        let session = try_run(&mut a.role, async |s: AnnMay<'_>| {
+        let session = try_run(&mut a.role, async |s: ASession<'_>| {
             drop(s.branch().await?);
             Err::<((), _), Error>(ErrorKind::Poisoned { role: "told" }.into())
         });
@@ -340,8 +252,8 @@ async fn a_session_that_moves_knows_how_many_came_before_it() {
         let ann_is = async {
             if let Some(mut a) = a.take() {
                 if moves == "a" {
-                    let (joined, mut session) = moved!(a, AnnMay, other);
-                    session.run(async |s: AnnMay<'_>| may_answer(s).await).await.unwrap();
+                    let (joined, mut session) = moved!(a, ASession, other);
+                    session.run(async |s: ASession<'_>| may_answer(s).await).await.unwrap();
                     joined.leave().await.unwrap();
                 } else {
                     ann(&mut a.role).await.unwrap();
@@ -354,8 +266,8 @@ async fn a_session_that_moves_knows_how_many_came_before_it() {
             if moves == "a" {
                 return listener(&mut c.role).await;
             }
-            let (_joined, mut session) = moved!(c, Listening, other);
-            session.run(async |s: Listening<'_>| listen(s).await).await
+            let (_joined, mut session) = moved!(c, CSession, other);
+            session.run(async |s: CSession<'_>| listen(s).await).await
         };
         let work = async {
             gone.notified().await;
@@ -378,80 +290,22 @@ async fn a_session_that_moves_knows_how_many_came_before_it() {
     }
 }
 
-#[derive(Debug, Role)]
-#[protocol(Fan::a)]
-#[message(Text)]
-struct Early(#[route(Reader)] Net<Text>);
-
-#[derive(Debug, Role)]
-#[protocol(Fan::b)]
-#[message(Text)]
-struct Late(#[route(Reader)] Net<Text>);
-
-#[derive(Debug, Role)]
-#[protocol(Fan::c)]
-#[message(Text)]
-struct Reader(#[route(Early)] Net<Text>, #[route(Late)] Net<Text>);
-
-#[derive(Debug, Message, Serialize, Deserialize)]
-enum Text {
-    Line(Line),
-    Last(Last),
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Line(u64);
-#[derive(Debug, Serialize, Deserialize)]
-struct Last;
-
-#[session(Early)]
-type WritesEarly = Writing;
-
-#[session(Late)]
-type WritesLate = Writing;
-
-#[session]
-type Writing = Select<Reader, Writes>;
-
-#[session]
-enum Writes {
-    Line(Line, Writing),
-    Last(Last, End),
-}
-
-#[session(Reader)]
-struct Reading(Branch<Both>);
-
-#[session]
-enum Both {
-    Early(Receive<Early, Line, Reading>),
-    Late(Receive<Late, Line, Reading>),
-    LastEarly(Receive<Early, Last, Branch<Late, OnlyLate>>),
-    LastLate(Receive<Late, Last, Branch<Early, OnlyEarly>>),
-}
-
-#[session]
-enum OnlyLate {
-    Line(Line, Branch<Late, Self>),
-    Last(Last, End),
-}
-
-#[session]
-enum OnlyEarly {
-    Line(Line, Branch<Early, Self>),
-    Last(Last, End),
-}
+rumpsteak_runtime::protocol!(
+    Fan,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+);
 
 /// Writes these lines, and leaves.
 macro_rules! write {
-    ($joined:ident, $Session:ident, $lines:expr) => {
+    ($joined:ident, $Session:ty, $lines:expr) => {
         async {
             let mut joined = $joined;
-            let written: Result<()> = try_run(&mut joined.role, async |mut s: $Session<'_>| {
+            let written: Result<()> = try_run(&mut joined.role, async |mut s: $Session| {
                 for line in $lines {
-                    s = s.select(Line(line)).await?;
+                    s = s.select(fan::Line(line)).await?;
                 }
-                Ok(((), s.select(Last).await?))
+                Ok(((), s.select(fan::Last).await?))
             })
             .await;
             written.unwrap();
@@ -461,25 +315,26 @@ macro_rules! write {
 }
 
 /// The sum of all lines.
-async fn read(mut joined: Joined<Reader>) -> u64 {
-    let read: Result<u64> = try_run(&mut joined.role, async |mut s: Reading<'_>| {
+async fn read(mut joined: Joined<fan::C>) -> u64 {
+    use fan::{CLineOrLast as Both, CLineOrLastAfterLast as OnlyB, CLineOrLastAfterLast2 as OnlyA};
+    let read: Result<u64> = try_run(&mut joined.role, async |mut s: fan::CSession<'_>| {
         let mut sum = 0;
         let end = loop {
-            let (Line(line), next) = match s.branch().await? {
-                Both::Early(line, next) | Both::Late(line, next) => (line, next),
-                Both::LastEarly(Last, mut s) => {
+            let (fan::Line(line), next) = match s.branch().await? {
+                Both::LineFromA(line, next) | Both::LineFromB(line, next) => (line, next),
+                Both::LastFromA(fan::Last, mut s) => {
                     break loop {
                         match s.branch().await? {
-                            OnlyLate::Line(Line(line), next) => (sum, s) = (sum + line, next),
-                            OnlyLate::Last(Last, end) => break end,
+                            OnlyB::Line(fan::Line(line), next) => (sum, s) = (sum + line, next),
+                            OnlyB::Last(fan::Last, end) => break end,
                         }
                     };
                 }
-                Both::LastLate(Last, mut s) => {
+                Both::LastFromB(fan::Last, mut s) => {
                     break loop {
                         match s.branch().await? {
-                            OnlyEarly::Line(Line(line), next) => (sum, s) = (sum + line, next),
-                            OnlyEarly::Last(Last, end) => break end,
+                            OnlyA::Line(fan::Line(line), next) => (sum, s) = (sum + line, next),
+                            OnlyA::Last(fan::Last, end) => break end,
                         }
                     };
                 }
@@ -499,93 +354,41 @@ async fn whoever_is_ready_is_read() {
     let [a, b, c] = hosts();
     let at = c.listen("tcp://127.0.0.1:0").await.unwrap().to_string();
     let (early, late, reader) = tokio::try_join!(
-        a.join::<Early>("1").peer("c", [&at]).connect(),
-        b.join::<Late>("1").peer("c", [&at]).connect(),
-        c.join::<Reader>("1").connect(),
+        a.join::<fan::A>("1").peer("c", [&at]).connect(),
+        b.join::<fan::B>("1").peer("c", [&at]).connect(),
+        c.join::<fan::C>("1").connect(),
     )
     .unwrap();
-    in_time(write!(early, WritesEarly, 0..100)).await;
-    let late = write!(late, WritesLate, 100..5_000);
+    in_time(write!(early, fan::ASession<'_>, 0..100)).await;
+    let late = write!(late, fan::BSession<'_>, 100..5_000);
     let (sum, ()) = in_time(async { tokio::join!(read(reader), late) }).await;
     assert_eq!(sum, (0..5_000_u64).sum::<u64>());
 }
 
-#[derive(Debug, Role)]
-#[protocol(Patience::c)]
-#[message(Talk)]
-struct Asker(#[route(Worker)] Net<Talk>);
-
-#[derive(Debug, Role)]
-#[protocol(Patience::s)]
-#[message(Talk)]
-struct Worker(#[route(Asker)] Net<Talk>);
-
-#[derive(Debug, Message, Serialize, Deserialize)]
-enum Talk {
-    Question(Question),
-    Answer(Answer),
-    Thanks(Thanks),
-    Cancel(Cancel),
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Question;
-#[derive(Debug, Serialize, Deserialize)]
-struct Thanks;
-#[derive(Debug, Serialize, Deserialize)]
-struct Cancel;
-
-#[session(Asker)]
-type Asking = Send<Worker, Question, Race<Waiting>>;
-
-#[session]
-enum Waiting {
-    Answer(Receive<Worker, Answer, Send<Worker, Thanks, End>>),
-    Cancel(Send<Worker, Cancel, Branch<Worker, Drain>>),
-}
-
-#[session]
-enum Drain {
-    Answer(Answer, Branch<Worker, Self>),
-    Cancel(Cancel, End),
-}
-
-#[session(Worker)]
-type Serving = Branch<Asker, Asked>;
-
-#[session]
-enum Asked {
-    Question(Question, Race<Work>),
-    Cancel(Cancel, Send<Asker, Cancel, End>),
-}
-
-#[session]
-enum Work {
-    Answer(Send<Asker, Answer, Branch<Asker, Answered>>),
-    Cancel(Receive<Asker, Cancel, Send<Asker, Cancel, End>>),
-}
-
-#[session]
-enum Answered {
-    Thanks(Thanks, End),
-    Cancel(Cancel, Send<Asker, Cancel, End>),
-}
+rumpsteak_runtime::protocol!(
+    Patience,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+);
 
 /// Whether the answer came in time.
-async fn asker(role: &mut Asker, patience: Duration) -> Result<bool> {
-    try_run(role, async |s: Asking<'_>| {
+async fn asker(role: &mut patience::C, patience: Duration) -> Result<bool> {
+    use patience::*;
+    try_run(role, async |s: CSession<'_>| {
         let timer = async {
             sleep(patience).await;
             Cancel
         };
-        let mut draining = match s.send(Question).await?.race(timer).await? {
-            Raced::Heard(Waiting::Answer(Answer, s)) => return Ok((true, s.send(Thanks).await?)),
+        let mut draining = match s.select(Question).await?.race(timer).await? {
+            Raced::Heard(CCancelOrAnswer::Answer(Answer, s)) => {
+                return Ok((true, s.select(Thanks).await?));
+            }
             Raced::Sent(draining) => draining,
         };
         loop {
             draining = match draining.branch().await? {
-                Drain::Answer(Answer, draining) => draining,
-                Drain::Cancel(Cancel, end) => return Ok((false, end)),
+                CAnswerOrCancel::Answer(Answer, draining) => draining,
+                CAnswerOrCancel::Cancel(Cancel, end) => return Ok((false, end)),
             };
         }
     })
@@ -593,21 +396,22 @@ async fn asker(role: &mut Asker, patience: Duration) -> Result<bool> {
 }
 
 /// Whether the answer was wanted.
-async fn worker(role: &mut Worker, work: Duration) -> Result<bool> {
-    try_run(role, async |s: Serving<'_>| {
+async fn worker(role: &mut patience::S, work: Duration) -> Result<bool> {
+    use patience::*;
+    try_run(role, async |s: SSession<'_>| {
         let answer = async {
             sleep(work).await;
             Answer
         };
         let cancelled = match s.branch().await? {
-            Asked::Question(Question, working) => match working.race(answer).await? {
-                Raced::Heard(Work::Cancel(Cancel, cancelled)) => cancelled,
+            SCancelOrQuestion::Question(Question, working) => match working.race(answer).await? {
+                Raced::Heard(SCancelOrAnswer::Cancel(Cancel, cancelled)) => cancelled,
                 Raced::Sent(answered) => match answered.branch().await? {
-                    Answered::Thanks(Thanks, end) => return Ok((true, end)),
-                    Answered::Cancel(Cancel, cancelled) => cancelled,
+                    SCancelOrThanks::Thanks(Thanks, end) => return Ok((true, end)),
+                    SCancelOrThanks::Cancel(Cancel, cancelled) => cancelled,
                 },
             },
-            Asked::Cancel(Cancel, cancelled) => cancelled,
+            SCancelOrQuestion::Cancel(Cancel, cancelled) => cancelled,
         };
         Ok((false, cancelled.send(Cancel).await?))
     })
@@ -621,8 +425,8 @@ async fn a_request_is_cancelled_while_the_server_works() {
     let (long, short) = (Duration::from_secs(60), Duration::from_millis(5));
     for (session, patience, work, wanted) in [("1", long, short, true), ("2", short, long, false)] {
         let (mut c, mut s) = tokio::try_join!(
-            here.join::<Asker>(session).peer("s", [&at]).connect(),
-            there.join::<Worker>(session).connect(),
+            here.join::<patience::C>(session).peer("s", [&at]).connect(),
+            there.join::<patience::S>(session).connect(),
         )
         .unwrap();
         let both = async { tokio::join!(asker(&mut c.role, patience), worker(&mut s.role, work)) };
