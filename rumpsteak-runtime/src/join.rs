@@ -142,9 +142,7 @@ fn poll_process<F: Future>(
     value: &mut Option<F::Output>,
     context: &mut Context<'_>,
 ) -> Poll<()> {
-    let Some(running) = process.as_mut().as_pin_mut() else {
-        return Poll::Ready(());
-    };
+    let Some(running) = process.as_mut().as_pin_mut() else { return Poll::Ready(()) };
     match running.poll(context) {
         Poll::Ready(done) => {
             *value = Some(done);

@@ -25,9 +25,7 @@ pub fn corpus(name: &str) -> PathBuf {
 ///
 /// If the variable is neither.
 pub fn seeds(default: u64) -> Range<u64> {
-    let Ok(text) = env::var("RUMPSTEAK_FUZZ") else {
-        return 0..default;
-    };
+    let Ok(text) = env::var("RUMPSTEAK_FUZZ") else { return 0..default };
     let (from, to) = text.split_once("..").unwrap_or(("0", &text));
     match (from.parse(), to.parse()) {
         (Ok(from), Ok(to)) => from..to,

@@ -111,9 +111,7 @@ impl System {
     ) -> bool {
         let channel = self.channel(receiver, receive.id);
         let front = configuration.queues.get(&channel).and_then(VecDeque::front);
-        let Some(front) = front else {
-            return false;
-        };
+        let Some(front) = front else { return false };
         self.machines[receiver]
             .transitions_from(receive.source)
             .filter(|t| t.action.peer == receive.action.peer)

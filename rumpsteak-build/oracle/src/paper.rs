@@ -72,9 +72,7 @@ impl Visitor<'_> {
         self.budget = self.budget.checked_sub(1)?;
 
         // [sub], as often as possible; fail early where no longer prefix could be reduced either.
-        let Some((pi, pi_sup)) = reduce(pi, pi_sup) else {
-            return Some(false);
-        };
+        let Some((pi, pi_sup)) = reduce(pi, pi_sup) else { return Some(false) };
 
         // [asm]
         let assumed = self.sigma.iter().any(|assumption| {
@@ -217,9 +215,7 @@ fn reduce(mut pi: Prefix, mut pi_sup: Prefix) -> Option<(Prefix, Prefix)> {
                 return None;
             }
         }
-        let Some(position) = matched else {
-            break;
-        };
+        let Some(position) = matched else { break };
         pi.remove(0);
         pi_sup.remove(position);
     }

@@ -60,9 +60,7 @@ impl Global {
             let mut targets: BTreeMap<Action, Vec<usize>> = BTreeMap::new();
             let taking_part = places.iter().filter(|&&place| goes_on[place]);
             for &place in taking_part {
-                let Some((from, to, label, payload)) = &nodes[place].message else {
-                    continue;
-                };
+                let Some((from, to, label, payload)) = &nodes[place].message else { continue };
                 let action = match *from == role {
                     true => {
                         Action::send(role_name(*to).to_string(), label.as_str(), payload.as_slice())

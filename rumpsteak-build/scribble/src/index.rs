@@ -29,9 +29,7 @@ pub(crate) fn follow(count: usize, next: impl Fn(u32) -> Option<u32>) -> Vec<u32
             }
             // Until the end is known, a number stands for itself: a circle ends here.
             ends[at as usize] = at;
-            let Some(next) = next(at) else {
-                break at;
-            };
+            let Some(next) = next(at) else { break at };
             path.push(at);
             at = next;
         };

@@ -256,9 +256,7 @@ fn messages(protocol: &Loaded) -> Vec<Message> {
     for projection in &protocol.projections {
         for transition in projection.fsm.transitions() {
             let message = &transition.action.message;
-            let Some(&span) = projection.origins(transition.id).iter().min() else {
-                continue;
-            };
+            let Some(&span) = projection.origins(transition.id).iter().min() else { continue };
             let known = first.entry(message).or_insert(span);
             *known = span.min(*known);
         }

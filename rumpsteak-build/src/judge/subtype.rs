@@ -125,9 +125,7 @@ pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place
         return Some(session.states[state.index()]);
     }
     let Some(refusal) = &refused.refusal else {
-        let Evidence::Run(run) = &refused.evidence else {
-            return None;
-        };
+        let Evidence::Run(run) = &refused.evidence else { return None };
         let own = |step: &&Step| step.role == *session.fsm.role();
         let last = run.steps.iter().rev().find(own)?;
         let is_sender = match &run.failure {

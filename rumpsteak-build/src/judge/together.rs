@@ -89,9 +89,7 @@ pub(crate) fn judge(protocol: &Loaded, sessions: &[Vec<Session<'_>>], limits: &L
         let hears_several = protocol.projections.iter().any(|found| is_undirected(&found.fsm));
         sessions.iter().flatten().next().filter(|_| hears_several)
     });
-    let Some(first) = first.map(|session| session.root) else {
-        return combined;
-    };
+    let Some(first) = first.map(|session| session.root) else { return combined };
     let choices: Vec<Vec<Option<Session<'_>>>> = sessions.iter().map(|of| choices(of)).collect();
     match closed_system::combinations(&choices, limits) {
         Ok(combinations) => combinations.for_each(|chosen| {

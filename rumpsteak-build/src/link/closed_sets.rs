@@ -26,9 +26,7 @@ pub(crate) fn find(tree: &Tree) -> (Vec<ClosedSet>, BTreeMap<ItemId, (usize, Rol
     let mut members: BTreeMap<ItemId, (usize, RoleName)> = BTreeMap::new();
     for id in tree.item_ids() {
         let item = tree.item(id);
-        let ItemKind::Set(set) = &*item.kind else {
-            continue;
-        };
+        let ItemKind::Set(set) = &*item.kind else { continue };
         let krate = tree.crate_id(id);
         let target = &tree.crate_of(id).target;
         let path = tree.module_path(item.module);

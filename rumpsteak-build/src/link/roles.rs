@@ -151,9 +151,7 @@ fn second_route(
     let mut seen: Vec<(ProtocolRole, ItemId)> = Vec::new();
     for (token, peer) in peers(tree, id) {
         let Some(peer) = peer else { continue };
-        let Some(Ok(role)) = roles.get(&peer).map(|pair| &pair.link) else {
-            continue;
-        };
+        let Some(Ok(role)) = roles.get(&peer).map(|pair| &pair.link) else { continue };
         match seen.iter().find(|(other, _)| other == role) {
             Some((_, first)) if *first != peer => {
                 let structs = [*first, peer].map(|id| tree.item(id).name.clone());

@@ -126,9 +126,7 @@ fn together(context: Context<'_>, judgement: &Judgement) -> Vec<String> {
 
 /// Who waits at the end of a run, and for what: "`c`", "done(i32) from b".
 fn starving(run: &Run) -> Option<(String, String)> {
-    let Failure::Starvation { role } = &run.failure else {
-        return None;
-    };
+    let Failure::Starvation { role } = &run.failure else { return None };
     let wait = run.waits.iter().find(|wait| wait.role == *role)?;
     let awaited: Vec<String> = wait
         .transitions

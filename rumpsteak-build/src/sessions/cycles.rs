@@ -35,12 +35,8 @@ impl ResolvedSession {
             let mut next = start;
             while !rounds.contains_key(&next) {
                 rounds.insert(next, start);
-                let Some([chain]) = self.items.get(&next).map(Vec::as_slice) else {
-                    break;
-                };
-                let ResolvedTail::Named { item, token } = chain.tail else {
-                    break;
-                };
+                let Some([chain]) = self.items.get(&next).map(Vec::as_slice) else { break };
+                let ResolvedTail::Named { item, token } = chain.tail else { break };
                 if chain.option.is_some() || !follow(next, chain) {
                     break;
                 }

@@ -87,12 +87,8 @@ impl Builder<'_> {
 
     /// The state at which an item begins.
     fn enter(&mut self, item: ItemId, from: Place) -> StateId {
-        let Some((item, chain)) = self.session.first(item) else {
-            return self.end(from);
-        };
-        let Some(action) = chain.actions.first() else {
-            return self.tail(item, &chain.tail);
-        };
+        let Some((item, chain)) = self.session.first(item) else { return self.end(from) };
+        let Some(action) = chain.actions.first() else { return self.tail(item, &chain.tail) };
         if let Some(&state) = self.chains.get(&item) {
             return state;
         }

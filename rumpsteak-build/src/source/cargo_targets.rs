@@ -94,9 +94,7 @@ pub(crate) fn package(folder: &Path) -> Result<Package, String> {
     for kind in &KINDS {
         let mut claimed = BTreeSet::new();
         for target in tables(&manifest, kind.key) {
-            let Some(target_name) = string(target, "name") else {
-                continue;
-            };
+            let Some(target_name) = string(target, "name") else { continue };
             let path = string(target, "path").map(|path| folder.join(path));
             let path = path.or_else(|| kind.conventional(folder, target_name, name));
             if let Some(path) = path {
@@ -173,13 +171,9 @@ impl Kind {
         if self.kind == TargetKind::Bin {
             found.push((package_name.to_owned(), package.join("src/main.rs")));
         }
-        let Ok(entries) = fs::read_dir(package.join(self.folder)) else {
-            return found;
-        };
+        let Ok(entries) = fs::read_dir(package.join(self.folder)) else { return found };
         for path in entries.flatten().map(|entry| entry.path()) {
-            let Some(name) = path.file_stem().and_then(|stem| stem.to_str()) else {
-                continue;
-            };
+            let Some(name) = path.file_stem().and_then(|stem| stem.to_str()) else { continue };
             if path.extension().is_some_and(|extension| extension == "rs") {
                 found.push((name.to_owned(), path));
             } else if path.is_dir() {
@@ -194,9 +188,7 @@ impl Kind {
 /// The features that `default` switches on, through other features too.
 fn default_features(manifest: &DeTable<'_>) -> BTreeSet<String> {
     let mut on = BTreeSet::new();
-    let Some(features) = table(manifest, "features") else {
-        return on;
-    };
+    let Some(features) = table(manifest, "features") else { return on };
     let mut pending = vec!["default"];
     while let Some(feature) = pending.pop() {
         // `dep:x` and `x/y` concern other packages.

@@ -258,9 +258,7 @@ fn without_excluded(group: &Group, cfg: &Cfg) -> Group {
 /// Whether a `#[cfg]` before a field or variant is known to exclude it.
 fn is_excluded(field: &[TokenTree], cfg: &Cfg) -> bool {
     field.windows(2).any(|pair| {
-        let TokenTree::Group(group) = &pair[1] else {
-            return false;
-        };
+        let TokenTree::Group(group) = &pair[1] else { return false };
         if !is_punct(&pair[0], '#') || group.delimiter() != Delimiter::Bracket {
             return false;
         }

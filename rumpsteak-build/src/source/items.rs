@@ -219,9 +219,7 @@ impl<'t> Cursor<'t> {
 
     /// Steps over `#![…]`, taking account of a `cfg` in it.
     fn inner_attribute(&mut self, condition: &mut CfgValue, cfg: &Cfg) -> bool {
-        let Some(group) = self.group(2, Delimiter::Bracket) else {
-            return false;
-        };
+        let Some(group) = self.group(2, Delimiter::Bracket) else { return false };
         if !(self.punct(0, '#') && self.punct(1, '!')) {
             return false;
         }
@@ -307,9 +305,7 @@ impl<'t> Cursor<'t> {
                 ahead += 1;
             }
         }
-        let Some(keyword) = self.ident(ahead) else {
-            return (RawKind::Other, End::Either);
-        };
+        let Some(keyword) = self.ident(ahead) else { return (RawKind::Other, End::Either) };
         let name = self.ident(ahead + 1);
         let named = |make: fn(&'t Ident) -> RawKind<'t>| name.map_or(RawKind::Other, make);
         match &*keyword.to_string() {

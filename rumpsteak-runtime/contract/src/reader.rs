@@ -270,9 +270,7 @@ impl<'a> Reader<'a> {
                 return first;
             }
             after_where |= self.at_ident("where");
-            let Some(tree) = self.tree() else {
-                return first;
-            };
+            let Some(tree) = self.tree() else { return first };
             angles.step(&tree);
             if angles.depth == 1 && first.is_none() {
                 first = Some(self.span());

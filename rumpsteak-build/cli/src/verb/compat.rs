@@ -76,9 +76,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
             Err(found) => wrong = wrong.max(complain(module, &found, terminal)),
         }
     }
-    let [old, new] = &versions[..] else {
-        return Ok(broken(wrong));
-    };
+    let [old, new] = &versions[..] else { return Ok(broken(wrong)) };
 
     let limits = Limits::default().anticipation(arguments.bound).steps(arguments.steps);
     let all = old.roles_with(new);

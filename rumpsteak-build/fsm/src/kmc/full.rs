@@ -149,9 +149,7 @@ impl Explored<'_> {
                 if causality.is_truncated {
                     return Err(used + causality.len());
                 }
-                let Some(from) = causality.node(at) else {
-                    break;
-                };
+                let Some(from) = causality.node(at) else { break };
                 for step in explorer.steps_from(from) {
                     let by = system.get(step.by as usize);
                     let rival = rivals.iter().find(|&&rival| {

@@ -208,9 +208,7 @@ impl Fsm {
     }
 
     fn check_state(&self, state: StateId) -> Result<(), Defect> {
-        let Some(first) = self.transitions_from(state).next() else {
-            return Ok(());
-        };
+        let Some(first) = self.transitions_from(state).next() else { return Ok(()) };
 
         for transition in self.transitions_from(state) {
             let action = transition.action;

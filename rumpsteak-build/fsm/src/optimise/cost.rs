@@ -147,9 +147,7 @@ impl Work {
         let role = machine.role();
         let leaving: Vec<Transition<'m>> = machine.transitions_from(player.state).collect();
         let work = costs.map_or(1, |costs| costs.work);
-        let Some(first) = leaving.first() else {
-            return false;
-        };
+        let Some(first) = leaving.first() else { return false };
         let taken = if first.action.direction == Direction::Send {
             let taken = self.choose(player, &leaving);
             player.clock += work;

@@ -89,9 +89,7 @@ impl Situation {
         let mut position = 0;
         loop {
             if position == self.len {
-                let [edge] = pair.sup.edges(self.sup) else {
-                    return None;
-                };
+                let [edge] = pair.sup.edges(self.sup) else { return None };
                 *self.spine.get_mut(self.len)? = edge.act;
                 self.len += 1;
                 self.sup = edge.target;

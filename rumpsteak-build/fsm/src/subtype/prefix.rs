@@ -198,17 +198,13 @@ impl Prefix {
     /// `kind`.
     pub(super) fn stretch(&mut self, pair: &Pair, kind: Kind, inputs: bool) -> u32 {
         for times in 0..pair.sup.len() as u32 {
-            let Rest::State(state) = self.rest else {
-                return times;
-            };
+            let Rest::State(state) = self.rest else { return times };
             let (own, receives) = match pair.sup.state(state) {
                 State::End => return times,
                 State::Receive(own) => (own, true),
                 State::Send(own) => (own, false),
             };
-            let [edge] = pair.sup.edges(state) else {
-                return times;
-            };
+            let [edge] = pair.sup.edges(state) else { return times };
             if own == kind || inputs && !receives {
                 return times;
             }

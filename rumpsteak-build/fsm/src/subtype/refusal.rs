@@ -159,9 +159,7 @@ impl Refusal {
     /// Tells a wrong order from a wrong label from a wrong payload, between which the search makes
     /// no difference.
     fn classify(&mut self, sub: &Fsm, sup: &Fsm) {
-        let Some(promised) = self.sup.map(|id| sup.transition(id)) else {
-            return;
-        };
+        let Some(promised) = self.sup.map(|id| sup.transition(id)) else { return };
         let candidates: Vec<_> = match (self.rule, self.sub) {
             (Rule::OutputsToOnePeer, Some(id)) => vec![sub.transition(id)],
             (Rule::InputNotHandled, _) => sub.transitions_from(self.sub_state).collect(),

@@ -109,9 +109,7 @@ impl<'a> Rules<'a> {
     ) -> Option<Edge> {
         let pair = self.pair;
         let prefix = &mut situation.prefix;
-        let &[edge] = pair.sub.edges(situation.state) else {
-            return None;
-        };
+        let &[edge] = pair.sub.edges(situation.state) else { return None };
         if let Some(promise) = prefix.spine.first(kind) {
             if promise.act != edge.act {
                 return None;
@@ -120,9 +118,7 @@ impl<'a> Rules<'a> {
             return Some(edge);
         }
         *unfolded += prefix.stretch(pair, kind, false);
-        let Rest::State(state) = prefix.rest else {
-            return None;
-        };
+        let Rest::State(state) = prefix.rest else { return None };
         if pair.sup.state(state) != State::Send(kind) {
             return None;
         }
@@ -156,12 +152,8 @@ impl<'a> Rules<'a> {
             return None;
         }
         *unfolded += prefix.stretch(pair, kind, true);
-        let Rest::State(state) = prefix.rest else {
-            return None;
-        };
-        let &[other] = pair.sup.edges(state) else {
-            return None;
-        };
+        let Rest::State(state) = prefix.rest else { return None };
+        let &[other] = pair.sup.edges(state) else { return None };
         if pair.sup.state(state) != State::Receive(kind) {
             return None;
         }

@@ -58,9 +58,7 @@ pub(crate) fn components(walk: &mut impl Walk) -> Option<Vec<u32>> {
                 open.push((node, walk.graph().first_edge(index(node), Outgoing), stack.len()));
                 stack.push(node);
             }
-            let Some(&mut (node, ref mut edge, height)) = open.last_mut() else {
-                break;
-            };
+            let Some(&mut (node, ref mut edge, height)) = open.last_mut() else { break };
             let graph = walk.graph();
             if let Some(at) = *edge {
                 *edge = graph.next_edge(at, Outgoing);

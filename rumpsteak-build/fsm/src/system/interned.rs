@@ -49,9 +49,7 @@ pub(crate) enum StateKind {
 
 impl StateKind {
     fn of(moves: &[Move]) -> Self {
-        let Some(first) = moves.first() else {
-            return Self::Final;
-        };
+        let Some(first) = moves.first() else { return Self::Final };
         let one_channel = moves.iter().all(|other| other.channel == first.channel);
         if moves.iter().any(|other| other.is_send != first.is_send) {
             Self::Mixed
@@ -158,9 +156,7 @@ impl InternedSystem {
                     // A system has a machine for every peer, and a part has all peers of its
                     // machines.
                     let peer = system.index_of(&action.peer);
-                    let Some(peer) = peer.and_then(|peer| index_of[peer]) else {
-                        continue;
-                    };
+                    let Some(peer) = peer.and_then(|peer| index_of[peer]) else { continue };
                     let is_send = action.direction == Direction::Send;
                     let ends = if is_send { (own, peer) } else { (peer, own) };
                     let channel = *channels.entry(ends).or_insert_with(|| {

@@ -144,9 +144,7 @@ fn simulate(
                         }
                     }
                     (Direction::Receive, None) => {
-                        let Some(queue) = next.queues.get_mut(&(peer, own)) else {
-                            continue;
-                        };
+                        let Some(queue) = next.queues.get_mut(&(peer, own)) else { continue };
                         if queue.front() == Some(&transition.action.message) {
                             queue.pop_front();
                             if queue.is_empty() {
@@ -298,9 +296,7 @@ fn assert_right(system: &System, capacities: &Capacities, context: &str) -> [usi
     }
     // Long queues for all, as long as that can be explored.
     for length in (4..=6).rev() {
-        let Some((_, longest)) = simulate(system, |_| length) else {
-            continue;
-        };
+        let Some((_, longest)) = simulate(system, |_| length) else { continue };
         for channel in &capacities.channels {
             let ends = (index(&channel.from), index(&channel.to));
             let held = longest.get(&ends).copied().unwrap_or(0);
@@ -339,9 +335,7 @@ fn capacities_are_enough_and_minimal_and_occupancies_are_met() {
             let once = random_system(&mut random, directed);
             for system in [capacity::repeated(&once), once] {
                 let limits = Limits::default().queue(6).configurations(20_000);
-                let Ok(capacities) = capacity::find(&system, &limits) else {
-                    continue;
-                };
+                let Ok(capacities) = capacity::find(&system, &limits) else { continue };
                 safe += 1;
                 let context = format!("{seed} {directed} {capacities:?} {:#?}", system.machines());
                 for (sum, more) in

@@ -250,9 +250,7 @@ fn each_fault_is_found() {
 #[test]
 fn each_rank_counts() {
     for Pair { sub, sup, source, .. } in pairs() {
-        let Some(invariant) = found(&sub, &sup) else {
-            continue;
-        };
+        let Some(invariant) = found(&sub, &sup) else { continue };
         let steps: Vec<(usize, usize)> = (0..invariant.judgements.len())
             .flat_map(|at| (0..invariant.judgements[at].pending.len()).map(move |p| (at, p)))
             .collect();
@@ -505,9 +503,7 @@ pub(crate) fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut 
             .push(Pending { words: Words::Exactly(vec![any(rng)]), rank: rng.usize(..4) as u32 }),
         _ => {
             let place = rng.usize(..judgement.pending.len().max(1));
-            let Some(pending) = judgement.pending.get_mut(place) else {
-                return;
-            };
+            let Some(pending) = judgement.pending.get_mut(place) else { return };
             match choice {
                 10 => {
                     judgement.pending.remove(place);

@@ -87,9 +87,7 @@ fn accepted_machines_are_safe() {
     let mut done = 0;
     while done < systems {
         let sup = machine(&mut rng);
-        let Some(peers) = safe_peers(&sup) else {
-            continue;
-        };
+        let Some(peers) = safe_peers(&sup) else { continue };
         if sup.transition_count() < 2 {
             continue;
         }
@@ -185,9 +183,7 @@ fn the_exploration_agrees_with_the_naive_one() {
             continue;
         };
         let sub = mutate(&sup, Mutation::any(&mut rng), &mut rng).unwrap_or(sup);
-        let Some((naive, report)) = report(&sub, &peers) else {
-            continue;
-        };
+        let Some((naive, report)) = report(&sub, &peers) else { continue };
         let machines: Vec<Fsm> = std::iter::once(&sub).chain(&peers).cloned().collect();
         let system = system::System::new(machines.clone()).unwrap();
         let exploration = explore(&system, &Limits::default().configurations(8_000).queue(16));
@@ -204,9 +200,7 @@ fn the_exploration_agrees_with_the_naive_one() {
             Verdict::Unsafe(run) => {
                 bad += 1;
                 assert_eq!(run.replay(&system), Ok(()), "{}", shown());
-                let Some(finding) = report.immediate() else {
-                    continue;
-                };
+                let Some(finding) = report.immediate() else { continue };
                 // The naive search had a bound, so it may have missed a shorter run, but ours must
                 // not be longer.
                 assert!(

@@ -181,9 +181,7 @@ fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
         // With nothing pending allowed to the exact search, this engine is asked alone.
         let limits =
             Limits::default().anticipation(if rng.bool() { 0 } else { 1_000 }).steps(10_000);
-        let Verdict::Safe(proof) = certified(&sub, &sup, &limits).unwrap() else {
-            continue;
-        };
+        let Verdict::Safe(proof) = certified(&sub, &sup, &limits).unwrap() else { continue };
         let figures = &mut figures[count];
         if proof.anticipation.is_some() {
             figures.0 += 1;
@@ -195,9 +193,7 @@ fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
             let walked = walk(&sub, &sup, 200, &mut rng);
             assert_eq!(walked, Ok(()), "{}", shown());
         }
-        let Some(peers) = safe_peers(&sup) else {
-            continue;
-        };
+        let Some(peers) = safe_peers(&sup) else { continue };
         // What the subtype never does may be with a role that is not there.
         if sub.transitions().any(|t| peers.iter().all(|peer| *peer.role() != t.action.peer)) {
             continue;

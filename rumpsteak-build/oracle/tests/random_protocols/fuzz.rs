@@ -197,9 +197,7 @@ fn end_if_one_hangs(
     while is_done.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
         for running in running {
             let mut running = running.lock().expect("no holder panics");
-            let Some((seed, looks)) = &mut *running else {
-                continue;
-            };
+            let Some((seed, looks)) = &mut *running else { continue };
             *looks += 1;
             if *looks > HANG {
                 // Past what the test harness keeps back.

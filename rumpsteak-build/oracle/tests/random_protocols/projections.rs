@@ -28,9 +28,7 @@ fn projections_are_those_of_the_protocol_and_safe() {
             Ok(machines) => machines,
             Err(message) => {
                 tally.refused += 1;
-                let Some(machines) = ours else {
-                    return Ok(tally);
-                };
+                let Some(machines) = ours else { return Ok(tally) };
                 tally.refused_together += 1;
                 let system = System::new(machines).map_err(|e| e.to_string())?;
                 let report = fuzz::explore(&system, 3_000);

@@ -31,9 +31,7 @@ pub(crate) fn confirm(system: &System, run: &Run) -> Result<Confirmed, String> {
         let described = system.describe(&steps);
         Err(format!("{what}\n{:?}\n{described}", run.failure))
     };
-    let Ok(end) = system.replay(&steps) else {
-        return wrong("the run does not replay:");
-    };
+    let Ok(end) = system.replay(&steps) else { return wrong("the run does not replay:") };
 
     let beyond = Limits { queue: 8, configurations: CONFIGURATIONS, steps: usize::MAX };
     let faults = candidates(system, &end, &run.failure);

@@ -280,9 +280,7 @@ impl Determiniser<'_, '_> {
 
     /// S0305, S0306 and S0307: what must hold of each state.
     fn check(&mut self, state: u32, offers: &Offers) {
-        let Some(first) = offers.messages.first() else {
-            return;
-        };
+        let Some(first) = offers.messages.first() else { return };
         if offers.messages.len() == 1 && offers.end.is_none() {
             return;
         }

@@ -302,9 +302,7 @@ impl<'p, 'm> Flat<'p, 'm> {
         for protocol in self.valid() {
             let resolved = &self.program.protocols[protocol];
             for (at, node) in (0..).zip(&resolved.nodes) {
-                let NodeKind::Do { callee, .. } = &node.kind else {
-                    continue;
-                };
+                let NodeKind::Do { callee, .. } = &node.kind else { continue };
                 let callee = *callee as usize;
                 if node.next == END
                     || components[callee] != components[protocol]

@@ -154,9 +154,7 @@ impl<'m> Recursions<'m> {
             }
             summaries[number] = whole;
 
-            let Some(endless) = parts.iter().position(|part| !part.ends) else {
-                continue;
-            };
+            let Some(endless) = parts.iter().position(|part| !part.ends) else { continue };
             let closed = |part: &Summary| part.target == NONE;
             let (before, beside) = items.split_at(endless + 1);
             if !beside.is_empty()

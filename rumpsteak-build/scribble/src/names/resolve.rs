@@ -285,9 +285,7 @@ impl<'m> Resolver<'_, 'm> {
         let sender = self.role(from);
         let mut receivers: Vec<u32> = Vec::with_capacity(to.len());
         for name in to {
-            let Some(receiver) = self.role(name) else {
-                continue;
-            };
+            let Some(receiver) = self.role(name) else { continue };
             if sender == Some(receiver) {
                 self.error(name_errors::self_message(name, from.span));
             } else if let Some(first) = receivers.iter().position(|&other| other == receiver) {

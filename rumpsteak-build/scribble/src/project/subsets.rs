@@ -159,9 +159,7 @@ impl<'g> Subsets<'g> {
     /// The only edge of a local state that stands for one global state with one edge, which the
     /// role sees. Every check holds there, and most states are like this.
     pub(super) fn only_edge(&self, state: u32) -> Option<(u32, EdgeAt)> {
-        let &[source] = self.states.get(state) else {
-            return None;
-        };
+        let &[source] = self.states.get(state) else { return None };
         match self.global.edges(source) {
             // An edge out of sight has been contracted, or is a cycle out of sight.
             [edge] if self.sees(edge.letter) => Some((edge.letter, (source, 0))),

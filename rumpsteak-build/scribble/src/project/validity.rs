@@ -28,9 +28,7 @@ pub(super) fn check(
     groups: &[Group],
     problems: &mut Vec<Problem>,
 ) -> Result<(), TooLarge> {
-    let Some(first) = groups.first() else {
-        return Ok(());
-    };
+    let Some(first) = groups.first() else { return Ok(()) };
     let mut add = |kind, one: EdgeAt, other: EdgeAt| {
         problems.push(Problem { state, kind, one, other });
     };

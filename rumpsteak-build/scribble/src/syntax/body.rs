@@ -115,9 +115,7 @@ impl BodyParser<'_, '_> {
 
     /// The innermost block ends behind the last token taken, and perhaps its interaction with it.
     fn close(&mut self) {
-        let Some(mut open) = self.stack.pop() else {
-            return;
-        };
+        let Some(mut open) = self.stack.pop() else { return };
         match &mut open.what {
             Opened::Choice(_, branches) if self.starts_block("or") => {
                 self.cursor.advance();

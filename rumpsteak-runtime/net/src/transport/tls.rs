@@ -126,9 +126,7 @@ pub(super) fn may_play(
         let name = format!("{role}.{protocol}.rumpsteak").to_lowercase().replace('_', "-");
         let name = ServerName::try_from(name);
         let shown = certificate.as_ref().and_then(|shown| EndEntityCert::try_from(shown).ok());
-        let (Some(certificate), Ok(name)) = (shown, name) else {
-            return false;
-        };
+        let (Some(certificate), Ok(name)) = (shown, name) else { return false };
         certificate.verify_is_valid_for_subject_name(&name).is_ok()
     }
 }

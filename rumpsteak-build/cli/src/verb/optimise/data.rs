@@ -57,9 +57,7 @@ impl Data {
         for transition in projection.fsm.transitions() {
             let known = data.known.entry(transition.action.clone()).or_default();
             for span in projection.origins(transition.id) {
-                let Some(interaction) = interactions.get(span) else {
-                    continue;
-                };
+                let Some(interaction) = interactions.get(span) else { continue };
                 if let InteractionKind::Message {
                     message: MessageExpr::Literal { payload, .. },
                     ..
@@ -115,9 +113,7 @@ impl Data {
     /// Whether the protocol says what a send is made from: by labels, or by a payload of the same
     /// name as one that is received.
     fn is_declared(&self, send: &Action) -> bool {
-        let Some(sent) = self.known.get(send) else {
-            return false;
-        };
+        let Some(sent) = self.known.get(send) else { return false };
         let mut received =
             self.known.iter().filter(|(action, _)| action.direction == Direction::Receive);
         sent.labels.is_some()

@@ -301,9 +301,7 @@ impl<'a> Checker<'a> {
             return Err(Fault::TooDeep);
         }
         let branch = goal.tree.at(path)?;
-        let End::State(state) = branch.tail else {
-            return Err(Fault::WrongRule);
-        };
+        let End::State(state) = branch.tail else { return Err(Fault::WrongRule) };
         let next: Vec<_> = self
             .sup
             .transitions_from(state)
@@ -365,9 +363,7 @@ impl Branch {
     fn at(&mut self, path: &[u32]) -> Result<&mut Self, Fault> {
         let mut branch = self;
         for &alternative in path {
-            let End::Choice(branches) = &mut branch.tail else {
-                return Err(Fault::Unknown);
-            };
+            let End::Choice(branches) = &mut branch.tail else { return Err(Fault::Unknown) };
             branch = match branches.get_mut(alternative as usize) {
                 Some((_, branch)) => branch,
                 None => return Err(Fault::Unknown),
@@ -379,9 +375,7 @@ impl Branch {
     fn drop(&mut self, path: &[u32]) -> Result<(), Fault> {
         let (&last, path) = path.split_last().ok_or(Fault::Unknown)?;
         let branch = self.at(path)?;
-        let End::Choice(branches) = &mut branch.tail else {
-            return Err(Fault::Unknown);
-        };
+        let End::Choice(branches) = &mut branch.tail else { return Err(Fault::Unknown) };
         // One of them must be left.
         if last as usize >= branches.len() || branches.len() < 2 {
             return Err(Fault::Unknown);
@@ -408,9 +402,7 @@ impl Branch {
             self.spine.take(output.kind);
             return Ok(());
         }
-        let End::Choice(branches) = &mut self.tail else {
-            return Err(Fault::Order);
-        };
+        let End::Choice(branches) = &mut self.tail else { return Err(Fault::Order) };
         if branches.first().is_some_and(|(act, _)| act.kind == output.kind) {
             // The choice is made.
             let made = branches.iter().position(|(act, _)| *act == output);

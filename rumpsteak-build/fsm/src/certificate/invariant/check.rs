@@ -278,9 +278,7 @@ fn matched<'a>(
 }
 
 fn ahead<'a>(goal: &Goal<'a>, theirs: &[Transition<'a>]) -> Result<Vec<Goal<'a>>, Fault> {
-    let [first, others @ ..] = theirs else {
-        return Err(Fault::WrongRule);
-    };
+    let [first, others @ ..] = theirs else { return Err(Fault::WrongRule) };
     let kind = kind_of(first);
     // Of several outputs, it is not known which one is sent.
     if kind.1 == Direction::Send && !others.is_empty() {

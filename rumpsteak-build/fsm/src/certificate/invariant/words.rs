@@ -42,9 +42,7 @@ impl Words {
         };
         let mut taken = vec![];
         for window in windows.iter().filter(|window| window.starts_with(first)) {
-            let Some((&letter, rest)) = window.split_first() else {
-                continue;
-            };
+            let Some((&letter, rest)) = window.split_first() else { continue };
             if rest == last {
                 taken.push((letter, Self::exactly(rest)));
             }

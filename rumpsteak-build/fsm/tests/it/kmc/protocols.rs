@@ -50,15 +50,9 @@ fn the_explorer_agrees() {
     let mut partial = 0;
     for seed in seeds(300) {
         let mut rng = Rng::with_seed(seed);
-        let Some(machines) = machines(&mut rng) else {
-            continue;
-        };
-        let Ok(reference) = oracle::System::new(machines.clone()) else {
-            continue;
-        };
-        let Ok(system) = System::new(machines) else {
-            continue;
-        };
+        let Some(machines) = machines(&mut rng) else { continue };
+        let Ok(reference) = oracle::System::new(machines.clone()) else { continue };
+        let Ok(system) = System::new(machines) else { continue };
         let report = explore(&reference);
         let limits = Limits::default().queue(8).configurations(20_000);
         let verdict = kmc::check(&system, &limits).verdict;

@@ -107,9 +107,7 @@ fn every_property_is_as_defined() {
             let mut random = Rng::with_seed(seed);
             let system = random_system(&mut random, shape);
             for bound in 1..=2 {
-                let Some(reference) = Reference::new(&system, bound, 120) else {
-                    continue;
-                };
+                let Some(reference) = Reference::new(&system, bound, 120) else { continue };
                 compared += 1;
                 let full = kmc::check_at(&system, bound, Reduction::None, &Limits::default());
                 let reduced =
