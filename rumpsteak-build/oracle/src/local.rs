@@ -117,10 +117,7 @@ impl<'a> Reader<'a> {
                 break;
             }
         }
-        match several {
-            true => self.require('}'),
-            false => Ok(()),
-        }
+        if several { self.require('}') } else { Ok(()) }
     }
 
     /// Reads a type that may be a variable or `end`, and says in which state it starts.
@@ -169,10 +166,7 @@ impl<'a> Reader<'a> {
     }
 
     fn require(&mut self, mark: char) -> Result<(), LocalError> {
-        match self.eat(mark) {
-            true => Ok(()),
-            false => self.fail(&format!("`{mark}` must stand here")),
-        }
+        if self.eat(mark) { Ok(()) } else { self.fail(&format!("`{mark}` must stand here")) }
     }
 
     fn fail<T>(&self, message: &str) -> Result<T, LocalError> {

@@ -367,10 +367,7 @@ impl Generator<'_> {
     }
 
     fn message(&mut self, from: usize, to: usize, label: usize, then: Global) -> Global {
-        let payload = match self.rng.usize(..100) < 80 {
-            true => None,
-            false => self.rng.choice(SORTS),
-        };
+        let payload = if self.rng.usize(..100) < 80 { None } else { self.rng.choice(SORTS) };
         let label = format!("{}l{label}", self.side);
         Global::Message { from, to, label, payload, then: Box::new(then) }
     }

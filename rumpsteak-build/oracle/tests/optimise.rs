@@ -26,10 +26,7 @@ fn every_proposal_passes_the_explorer() {
     let seeds = seeds(120);
     for seed in seeds.clone() {
         let mut rng = Rng::with_seed(seed);
-        let shape = match rng.bool() {
-            true => Shape::dense(&mut rng),
-            false => Shape::random(&mut rng),
-        };
+        let shape = if rng.bool() { Shape::dense(&mut rng) } else { Shape::random(&mut rng) };
         let global = Global::random(&mut rng, &shape);
         let machines: Option<Vec<Fsm>> =
             (0..shape.roles).map(|role| global.project(role)).collect();

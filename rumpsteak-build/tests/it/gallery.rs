@@ -96,10 +96,7 @@ fn described(code: Code) -> Option<(&'static str, Vec<(&'static str, String)>)> 
 
 /// Where an example must be: a module that has a name must have it from its path.
 fn place(text: &str) -> &'static str {
-    match text.starts_with("module shop.Base;") {
-        true => "shop/Base.scr",
-        false => "example.scr",
-    }
+    if text.starts_with("module shop.Base;") { "shop/Base.scr" } else { "example.scr" }
 }
 
 /// What is printed for the first of the files, which are alone in a package.

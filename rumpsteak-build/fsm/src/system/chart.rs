@@ -105,10 +105,7 @@ fn lifelines(run: &Run, roles: &[&Role]) -> Vec<String> {
                 line.write(end, tip);
                 // The message stands in the gap next to its sender, so that it never hides a
                 // crossing.
-                let near = match own < peer {
-                    true => own + 1,
-                    false => own + 1 - gap,
-                };
+                let near = if own < peer { own + 1 } else { own + 1 - gap };
                 let message = cut(&message, gap.saturating_sub(4).max(1));
                 let spare = (gap - 1).saturating_sub(message.chars().count());
                 line.write(near + spare / 2, &message);

@@ -244,10 +244,7 @@ impl<'a> Explorer<'a> {
             .any(|by| by.is_send || head(by.channel) == Some(by.message));
         let at = machines + system.channels() + machine / BITS;
         let (bits, bit) = (rows.draft(at), 1 << (machine % BITS));
-        match ready == (bits & bit != 0) {
-            true => Some(()),
-            false => rows.set(at, bits ^ bit),
-        }
+        if ready == (bits & bit != 0) { Some(()) } else { rows.set(at, bits ^ bit) }
     }
 
     /// The limit that ended a search: what was set, or what fits into memory if that is less.

@@ -152,10 +152,7 @@ impl Run {
         if self.states != end.states() || self.queues != end.queues() || self.waits != end.waits() {
             return Err(ReplayError::End);
         }
-        match end.shows(&self.failure) {
-            true => Ok(()),
-            false => Err(ReplayError::Failure),
-        }
+        if end.shows(&self.failure) { Ok(()) } else { Err(ReplayError::Failure) }
     }
 
     /// The run that these steps of a system are.

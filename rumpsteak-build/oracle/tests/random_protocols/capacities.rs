@@ -36,10 +36,7 @@ fn capacities_are_enough_and_minimal() {
         }
         let composed = system::System::new(machines.clone()).map_err(|e| e.to_string())?;
         // Half of them session after session.
-        let composed = match sample.rng.bool() {
-            true => capacity::repeated(&composed),
-            false => composed,
-        };
+        let composed = if sample.rng.bool() { capacity::repeated(&composed) } else { composed };
         judge(&composed, watch).map_err(|what| {
             let machines: Vec<String> =
                 composed.machines().iter().map(|m| format!("{m:?}")).collect();

@@ -152,10 +152,7 @@ fn rewrite(projected: &[Fsm], rng: &mut Rng) -> (Vec<Fsm>, Vec<Mutation>) {
                 continue;
             }
             for _ in 0..1 + rng.usize(..4) {
-                let mutation = match gentle {
-                    true => Mutation::gentle(rng),
-                    false => Mutation::any(rng),
-                };
+                let mutation = if gentle { Mutation::gentle(rng) } else { Mutation::any(rng) };
                 if let Some(mutated) = mutate(machine, mutation, rng)
                     && mutated.len() <= 40
                 {
