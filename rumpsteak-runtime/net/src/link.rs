@@ -1,6 +1,7 @@
 //! Routes that lead to another process, or stay in this one.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -138,7 +139,7 @@ impl<M> Inbox<M> {
         Self { queue, fate: None, every: 0, untold: 0 }
     }
 
-    /// Whether the next message is wanted: [`QueueReceiver::poll_wanted`].
+    /// Whether the next message is wanted: a [`Look`].
     fn poll_wanted(
         &mut self,
         is_wanted: &dyn Fn(&dyn Any) -> bool,
@@ -147,7 +148,13 @@ impl<M> Inbox<M> {
     where
         M: 'static,
     {
-        self.queue.poll_wanted(true, |message| is_wanted(message), context)
+        // So is the end.
+        let found = Cell::new(true);
+        let look = |message: &M| {
+            found.set(is_wanted(message));
+            false
+        };
+        self.queue.poll_if(true, look, context).map(|_| found.get())
     }
 
     /// Counts a message that was received.

@@ -109,8 +109,12 @@ fn two_sends_race_with_a_receiver_of_both() {
                         if waits && queue.is_parked(context.waker()) {
                             continue;
                         }
-                        if let Poll::Ready(true) = queue.poll_wanted(waits, is_wanted, context) {
-                            return Pin::new(queue).poll_next(context).map(Option::unwrap);
+                        match queue.poll_if(waits, is_wanted, context) {
+                            Poll::Ready(Some(Some(message))) => return Poll::Ready(message),
+                            Poll::Pending if waits && !queue.is_parked(context.waker()) => {
+                                return Poll::Pending;
+                            }
+                            _ => {}
                         }
                     }
                 }

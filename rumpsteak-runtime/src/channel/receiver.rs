@@ -54,26 +54,31 @@ impl<M> QueueReceiver<M> {
         }
     }
 
-    /// Whether the next message is wanted; so is the end. It stays where it is. If there is neither
-    /// at the moment, it parks if it `waits`.
+    /// As [`poll_next`](Stream::poll_next), but a message that is not wanted stays where it is:
+    /// `Some(None)`. If there is neither a message nor the end, it parks only if it `waits`.
     ///
     /// For choices among peers, and for `rumpsteak-net`.
     #[doc(hidden)]
     #[inline(always)]
-    pub fn poll_wanted(
+    pub fn poll_if(
         &mut self,
         waits: bool,
         is_wanted: impl Fn(&M) -> bool,
         context: &Context<'_>,
-    ) -> Poll<bool> {
+    ) -> Poll<Option<Option<M>>> {
         loop {
-            let empty = match self.consumer.next_is(&is_wanted) {
-                Ok(found) => return Poll::Ready(found),
+            let empty = match self.consumer.pop_if(&is_wanted) {
+                Ok(next) => {
+                    if next.is_some() {
+                        self.made_room();
+                    }
+                    return Poll::Ready(Some(next));
+                }
                 Err(empty) => empty,
             };
             if empty.is_final() {
                 if !self.go_on() {
-                    return Poll::Ready(true);
+                    return Poll::Ready(None);
                 }
             } else if !waits || self.parks(empty, context) {
                 return Poll::Pending;
@@ -84,17 +89,21 @@ impl<M> QueueReceiver<M> {
     /// Parks, unless something has come in between, or soon will.
     #[inline(always)]
     fn parks(&mut self, empty: Empty, context: &Context<'_>) -> bool {
+        if empty.is_parked() && self.own.is_known(context.waker()) {
+            return true;
+        }
         if woken::is_polling() && self.retry.is_due(empty) {
             context.waker().wake_by_ref();
             return true;
         }
-        // The common case: the sender does not write in between, and the sender has the waker from
-        // last time.
-        if self.own.is_known(context.waker()) && self.consumer.park(empty, PARKED) {
-            return true;
-        }
+        self.parks_now(empty, context.waker())
+    }
+
+    /// Parks, unless something has come in between.
+    #[inline(never)]
+    fn parks_now(&mut self, empty: Empty, waker: &Waker) -> bool {
         let park = |flags| self.consumer.park(empty, flags);
-        self.consumer.shared().receiver.park(&mut self.own, context.waker(), park)
+        self.consumer.shared().receiver.park(&mut self.own, waker, park)
     }
 
     /// Whether whatever comes will wake this waker.

@@ -242,25 +242,29 @@ impl<M, T> Consumer<M, T> {
             // moved out once. `&mut self` keeps other consumers away.
             unsafe { (*slot).assume_init_read() }
         });
-        let head = head.wrapping_add(ONE);
-        self.head = head;
-        self.ring.head.store(head, Ordering::Release);
+        self.give_back(head);
         Ok(message)
     }
 
-    /// Whether the next message is such a one. It stays where it is.
+    /// Takes the next message out of the ring if it is such a one; otherwise it stays.
     ///
     /// # Errors
     ///
     /// As `pop`.
-    #[inline]
-    pub(super) fn next_is(&mut self, is: impl FnOnce(&M) -> bool) -> Result<bool, Empty> {
+    #[inline(always)]
+    pub(super) fn pop_if(&mut self, is: impl FnOnce(&M) -> bool) -> Result<Option<M>, Empty> {
         let head = self.find()?;
-        Ok(self.ring.slot(head).with(|slot| {
-            // SAFETY: as in `pop`, but that the message is not moved: it is lent to `is` only, here
-            // where it could also be taken.
-            is(unsafe { (*slot).assume_init_ref() })
-        }))
+        let message = self.ring.slot(head).with(|slot| {
+            // SAFETY: as in `pop`. While the message is lent to `is`, which may panic, it has not
+            // been moved; once it is, nothing panics before `head` moves on.
+            let is = is(unsafe { (*slot).assume_init_ref() });
+            // SAFETY: as in `pop`.
+            is.then(|| unsafe { (*slot).assume_init_read() })
+        });
+        if message.is_some() {
+            self.give_back(head);
+        }
+        Ok(message)
     }
 
     /// The position of the next message.
@@ -276,6 +280,14 @@ impl<M, T> Consumer<M, T> {
             self.tail = tail;
         }
         Ok(head)
+    }
+
+    /// Gives the slot at `head` back, out of which the message was taken.
+    #[inline(always)]
+    fn give_back(&mut self, head: usize) {
+        let head = head.wrapping_add(ONE);
+        self.head = head;
+        self.ring.head.store(head, Ordering::Release);
     }
 
     /// Whether the producer has written nothing since the consumer parked: what it writes next
@@ -307,6 +319,12 @@ impl Empty {
     #[inline]
     pub(super) fn is_final(self) -> bool {
         self.0 & ENDED != 0
+    }
+
+    /// Whether the consumer had parked, and nothing was written since.
+    #[inline]
+    pub(super) fn is_parked(self) -> bool {
+        self.0 & PARKED != 0
     }
 
     /// Whether no message came in between.

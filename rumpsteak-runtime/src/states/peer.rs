@@ -1,7 +1,7 @@
 //! Hearing whoever is first of several peers.
 
 use std::ops::ControlFlow;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use super::action::{failed, poll_accept_if, polled_again, unexpected};
 use super::choice::{AnyPeer, Choice, Peer as _};
@@ -23,27 +23,23 @@ pub trait Peers<R: Role> {
     #[doc(hidden)]
     fn name(index: usize) -> &'static str;
 
-    /// Looks, from the peer with this number on, for the one that was not asked first for longest.
+    /// Of the peers, numbered from `index` on.
     #[doc(hidden)]
-    fn find_first(role: &mut R, index: usize, found: &mut Turns);
+    fn turns(role: &mut R, index: usize) -> Turns;
 
     /// Whether the error of a route says that the peer has left in order: [`Incoming::has_left`].
     #[doc(hidden)]
     fn has_left(role: &mut R, index: usize, error: &RouteError) -> bool;
 
-    /// Whether the route to a peer need not be polled: [`Incoming::is_idle`].
-    #[doc(hidden)]
-    fn is_idle(role: &mut R, index: usize, waker: &Waker) -> bool;
-
-    /// Receives a label of the choice `C` from a peer, if one is there. Gives the state back if
-    /// there is none, and says why.
+    /// Receives a label of the choice `C` from a peer, if one is there. Leaves the state where it
+    /// is if there is none, and says why.
     #[doc(hidden)]
     fn hear<'s, C>(
-        state: State<'s, R>,
+        slot: &mut Option<State<'s, R>>,
         index: usize,
         how: Hearing,
         context: &mut Context<'_>,
-    ) -> ControlFlow<Result<C>, (State<'s, R>, Silence)>
+    ) -> ControlFlow<Result<C>, Silence>
     where
         R: 's,
         C: Choice<State = State<'s, R>, Message = R::Message>;
@@ -59,6 +55,8 @@ pub enum Hearing {
     Looks,
     /// As a poll does: what comes later wakes the task.
     Waits,
+    /// So, unless it does already. After a look.
+    Stays,
     /// For whatever it has sent.
     Takes,
 }
@@ -69,6 +67,8 @@ pub enum Hearing {
 pub enum Silence {
     /// It has sent nothing.
     Empty,
+    /// It has sent nothing, and the task is woken in any case.
+    Woken,
     /// It is ahead: what it has sent is received later, and stays where it is.
     Ahead,
     /// The route fails.
@@ -95,29 +95,26 @@ impl<R: Role> Peers<R> for () {
     }
 
     #[inline(always)]
-    fn find_first(_: &mut R, _: usize, _: &mut Turns) {}
+    fn turns(_: &mut R, index: usize) -> Turns {
+        Turns { index, first: usize::MAX, last: 0 }
+    }
 
     fn has_left(_: &mut R, _: usize, _: &RouteError) -> bool {
         false
     }
 
     #[inline(always)]
-    fn is_idle(_: &mut R, _: usize, _: &Waker) -> bool {
-        true
-    }
-
-    #[inline(always)]
     fn hear<'s, C>(
-        state: State<'s, R>,
+        _: &mut Option<State<'s, R>>,
         _: usize,
         _: Hearing,
         _: &mut Context<'_>,
-    ) -> ControlFlow<Result<C>, (State<'s, R>, Silence)>
+    ) -> ControlFlow<Result<C>, Silence>
     where
         R: 's,
         C: Choice<State = State<'s, R>, Message = R::Message>,
     {
-        ControlFlow::Continue((state, Silence::Empty))
+        ControlFlow::Continue(Silence::Empty)
     }
 }
 
@@ -137,13 +134,14 @@ where
     }
 
     #[inline(always)]
-    fn find_first(role: &mut R, index: usize, found: &mut Turns) {
+    fn turns(role: &mut R, index: usize) -> Turns {
         let turn = role.route().mark().turn();
-        found.last = found.last.max(turn);
-        if turn < found.first {
-            (found.index, found.first) = (index, turn);
+        let others = Others::turns(role, index + 1);
+        if turn <= others.first {
+            Turns { index, first: turn, last: if Others::COUNT == 0 { turn } else { others.last } }
+        } else {
+            Turns { last: others.last.max(turn), ..others }
         }
-        Others::find_first(role, index + 1, found);
     }
 
     fn has_left(role: &mut R, index: usize, error: &RouteError) -> bool {
@@ -154,45 +152,48 @@ where
     }
 
     #[inline(always)]
-    fn is_idle(role: &mut R, index: usize, waker: &Waker) -> bool {
-        match index {
-            0 => role.route().is_idle(waker),
-            _ => Others::is_idle(role, index - 1, waker),
-        }
-    }
-
-    #[inline(always)]
     fn hear<'s, C>(
-        state: State<'s, R>,
+        slot: &mut Option<State<'s, R>>,
         index: usize,
         how: Hearing,
         context: &mut Context<'_>,
-    ) -> ControlFlow<Result<C>, (State<'s, R>, Silence)>
+    ) -> ControlFlow<Result<C>, Silence>
     where
         R: 's,
         C: Choice<State = State<'s, R>, Message = R::Message>,
     {
         // The last one need not be told apart.
         if index > 0 && Others::COUNT > 0 {
-            return Others::hear(state, index - 1, how, context);
+            return Others::hear(slot, index - 1, how, context);
         }
-        if let Hearing::First(turn) = how {
-            Route::<P>::route(state.role).mark().set_turn(turn);
-        }
-        let (waits, takes) = (matches!(how, Hearing::Waits), matches!(how, Hearing::Takes));
-        let is_wanted = |message: &R::Message| takes || C::takes(message, P::NUMBER.0);
-        let silence = match poll_accept_if::<R, P>(state.role, waits, is_wanted, context) {
-            Poll::Ready(Ok(Some(message))) => {
-                let decided = C::decide(state, message, P::NUMBER.0);
-                return ControlFlow::Break(decided.map_err(|(state, message)| {
-                    unexpected(state, <P as Role>::NAME, message, C::LABELS)
-                }));
-            }
-            Poll::Ready(Ok(None)) => Silence::Ahead,
-            Poll::Ready(Err(error)) => Silence::Lost(error),
-            Poll::Pending => Silence::Empty,
+        let Some(State { role }) = slot else {
+            polled_again();
         };
-        ControlFlow::Continue((state, silence))
+        let waker = context.waker();
+        let is_idle = |role: &mut R| Route::<P>::route(role).is_idle(waker);
+        match how {
+            Hearing::First(turn) => Route::<P>::route(*role).mark().set_turn(turn),
+            Hearing::Stays if is_idle(role) => return ControlFlow::Continue(Silence::Empty),
+            _ => {}
+        }
+        let waits = matches!(how, Hearing::Waits | Hearing::Stays);
+        let takes = matches!(how, Hearing::Takes);
+        let is_wanted = |message: &R::Message| takes || C::takes(message, P::NUMBER.0);
+        let message = match poll_accept_if::<R, P>(role, waits, is_wanted, context) {
+            Poll::Ready(Ok(Some(message))) => message,
+            Poll::Ready(Ok(None)) => return ControlFlow::Continue(Silence::Ahead),
+            Poll::Ready(Err(error)) => return ControlFlow::Continue(Silence::Lost(error)),
+            Poll::Pending if waits && !is_idle(role) => {
+                return ControlFlow::Continue(Silence::Woken);
+            }
+            Poll::Pending => return ControlFlow::Continue(Silence::Empty),
+        };
+        let Some(state) = slot.take() else {
+            polled_again();
+        };
+        let decided = C::decide(state, message, P::NUMBER.0)
+            .map_err(|(state, message)| unexpected(state, <P as Role>::NAME, message, C::LABELS));
+        ControlFlow::Break(decided)
     }
 }
 
@@ -210,7 +211,8 @@ where
 ///
 /// Only where nobody has sent anything, the peers are waited for. An error counts only then, and
 /// that a peer has left in order only if all have.
-#[inline]
+#[cfg_attr(debug_assertions, inline)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn hear_any<'s, R, C>(
     slot: &mut Option<State<'s, R>>,
     hears: bool,
@@ -224,50 +226,103 @@ where
         assert!(C::Peers::COUNT > 0, "no option of this choice receives");
         assert!(C::Peers::COUNT < usize::BITS as usize, "a choice has at most 63 peers");
     }
-    let Some(mut state) = slot.take() else {
+    let Some(State { role }) = slot else {
         polled_again();
     };
-    let (mut index, turn) = first::<R, C::Peers>(state.role);
-    let mut how = Hearing::First(turn);
-    // Bits by peer.
-    let mut ahead: usize = 0;
-    for _ in 0..C::Peers::COUNT {
-        state = match C::Peers::hear(state, index, how, context) {
-            ControlFlow::Break(heard) => return Poll::Ready(heard),
-            ControlFlow::Continue((state, Silence::Lost(error))) => {
-                return without(slot, state, (index, error), context);
-            }
-            ControlFlow::Continue((state, silence)) => {
-                ahead |= usize::from(matches!(silence, Silence::Ahead)) << index;
-                state
-            }
-        };
-        index = if index + 1 == C::Peers::COUNT { 0 } else { index + 1 };
-        how = Hearing::Looks;
-    }
-    for index in 0..C::Peers::COUNT {
-        if C::Peers::is_idle(state.role, index, context.waker()) {
-            continue;
+    let Turns { index, last, .. } = C::Peers::turns(role, 0);
+    let others = match C::Peers::hear(slot, index, Hearing::First(last.wrapping_add(1)), context) {
+        ControlFlow::Break(heard) => return Poll::Ready(heard),
+        ControlFlow::Continue(Silence::Lost(error)) => without(slot, (index, error), context),
+        ControlFlow::Continue(silence) => {
+            let ahead = usize::from(matches!(silence, Silence::Ahead)) << index;
+            hear_others(slot, index, ahead, hears, context)
         }
-        state = match C::Peers::hear(state, index, Hearing::Waits, context) {
-            ControlFlow::Break(heard) => return Poll::Ready(heard),
-            ControlFlow::Continue((state, Silence::Lost(error))) => {
-                return without(slot, state, (index, error), context);
-            }
-            ControlFlow::Continue((state, silence)) => {
-                ahead |= usize::from(matches!(silence, Silence::Ahead)) << index;
-                state
-            }
-        };
+    };
+    // Not in one place with what is mostly heard, which so needs none in memory.
+    others.map_or(Poll::Pending, Poll::Ready)
+}
+
+/// Looks at the peers behind this one, of which the last one is waited for at once: mostly it will
+/// do to wait for that one. Those that are `ahead` are bits.
+///
+/// Out of line: the first one has mostly sent something, and what takes its message is short if it
+/// stands alone.
+#[inline(never)]
+fn hear_others<'s, R, C>(
+    slot: &mut Option<State<'s, R>>,
+    mut index: usize,
+    mut ahead: usize,
+    hears: bool,
+    context: &mut Context<'_>,
+) -> Option<Result<C>>
+where
+    R: Role,
+    C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
+{
+    for step in 1..C::Peers::COUNT {
+        let is_last = step + 1 == C::Peers::COUNT;
+        let how = if is_last { Hearing::Waits } else { Hearing::Looks };
+        if let ControlFlow::Break(heard) = hear_next(slot, &mut index, how, &mut ahead, context) {
+            return heard;
+        }
     }
-    if hears && ahead.count_ones() as usize == C::Peers::COUNT {
-        state = match C::Peers::hear(state, index, Hearing::Takes, context) {
-            ControlFlow::Break(heard) => return Poll::Ready(heard),
-            ControlFlow::Continue((state, _)) => state,
+    wait(slot, index, ahead, hears, context)
+}
+
+/// Waits for all peers, from the one behind this one on.
+#[inline(never)]
+fn wait<'s, R, C>(
+    slot: &mut Option<State<'s, R>>,
+    mut index: usize,
+    mut ahead: usize,
+    hears: bool,
+    context: &mut Context<'_>,
+) -> Option<Result<C>>
+where
+    R: Role,
+    C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
+{
+    for step in 0..=C::Peers::COUNT {
+        let how = if step < C::Peers::COUNT {
+            Hearing::Stays
+        } else if hears && ahead.count_ones() as usize == C::Peers::COUNT {
+            Hearing::Takes
+        } else {
+            break;
         };
+        if let ControlFlow::Break(heard) = hear_next(slot, &mut index, how, &mut ahead, context) {
+            return heard;
+        }
     }
-    *slot = Some(state);
-    Poll::Pending
+    None
+}
+
+/// Asks the peer behind this one. Breaks if that is all, with what was heard.
+#[inline(always)]
+fn hear_next<'s, R, C>(
+    slot: &mut Option<State<'s, R>>,
+    index: &mut usize,
+    how: Hearing,
+    ahead: &mut usize,
+    context: &mut Context<'_>,
+) -> ControlFlow<Option<Result<C>>>
+where
+    R: Role,
+    C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
+{
+    *index = if *index + 1 == C::Peers::COUNT { 0 } else { *index + 1 };
+    match C::Peers::hear(slot, *index, how, context) {
+        ControlFlow::Break(heard) => ControlFlow::Break(Some(heard)),
+        ControlFlow::Continue(Silence::Empty) => ControlFlow::Continue(()),
+        ControlFlow::Continue(Silence::Woken) => ControlFlow::Break(None),
+        ControlFlow::Continue(Silence::Ahead) => {
+            *ahead |= 1 << *index;
+            ControlFlow::Continue(())
+        }
+        ControlFlow::Continue(Silence::Lost(error)) => {
+            ControlFlow::Break(without(slot, (*index, error), context))
+        }
+    }
 }
 
 /// Polls all peers but one, of which a poll has found that it is gone.
@@ -275,10 +330,9 @@ where
 #[inline(never)]
 fn without<'s, R, C>(
     slot: &mut Option<State<'s, R>>,
-    mut state: State<'s, R>,
     lost: (usize, RouteError),
     context: &mut Context<'_>,
-) -> Poll<Result<C>>
+) -> Option<Result<C>>
 where
     R: Role,
     C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
@@ -286,37 +340,28 @@ where
     let others = (0..C::Peers::COUNT).filter(|&index| index != lost.0);
     // How many have left in order; the first that has not, or the last if all have.
     let (mut left, mut first) = (0, None);
-    let mut judge = |role: &mut R, index, error| {
+    let mut judge = |state: &mut Option<State<'s, R>>, index, error| {
+        let Some(State { role }) = state else {
+            polled_again();
+        };
         let has_left = C::Peers::has_left(role, index, &error);
         left += usize::from(has_left);
         if !has_left || left == C::Peers::COUNT {
             first.get_or_insert((index, error));
         }
     };
-    judge(state.role, lost.0, lost.1);
+    judge(slot, lost.0, lost.1);
     for index in others {
-        state = match C::Peers::hear(state, index, Hearing::Waits, context) {
-            ControlFlow::Break(heard) => return Poll::Ready(heard),
-            ControlFlow::Continue((state, silence)) => {
-                if let Silence::Lost(error) = silence {
-                    judge(state.role, index, error);
-                }
-                state
-            }
-        };
+        match C::Peers::hear(slot, index, Hearing::Waits, context) {
+            ControlFlow::Break(heard) => return Some(heard),
+            ControlFlow::Continue(Silence::Lost(error)) => judge(slot, index, error),
+            ControlFlow::Continue(_) => {}
+        }
     }
-    let Some((index, error)) = first else {
-        *slot = Some(state);
-        return Poll::Pending;
+    let (index, error) = first?;
+    let Some(state) = slot.take() else {
+        polled_again();
     };
     let action = Action::Receive(C::LABELS);
-    Poll::Ready(Err(failed(state, C::Peers::name(index), error, action)))
-}
-
-/// The peer with which a search begins, and the turn that this is.
-#[inline(always)]
-fn first<R: Role, L: Peers<R>>(role: &mut R) -> (usize, usize) {
-    let mut found = Turns { index: 0, first: usize::MAX, last: 0 };
-    L::find_first(role, 0, &mut found);
-    (found.index, found.last.wrapping_add(1))
+    Some(Err(failed(state, C::Peers::name(index), error, action)))
 }

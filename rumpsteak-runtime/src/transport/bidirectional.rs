@@ -34,8 +34,8 @@ pub struct Bidirectional<Tx, Rx> {
     look: Option<Look<Rx>>,
 }
 
-/// Whether the next message that a half receives is wanted, as a queue of ours tells:
-/// [`QueueReceiver::poll_wanted`], which waits.
+/// Whether the next message that a half receives is wanted; so is the end. It stays where it is. If
+/// there is neither at the moment, the half waits.
 #[doc(hidden)]
 pub type Look<Rx> = fn(&mut Rx, &dyn Fn(&dyn Any) -> bool, &Context<'_>) -> Poll<bool>;
 
@@ -184,15 +184,17 @@ where
         };
         // Known when this is compiled.
         let any: &mut dyn Any = rx;
-        let is_wanted = match (any.downcast_mut::<QueueReceiver<M>>(), self.look) {
-            (Some(queue), _) => ready!(queue.poll_wanted(waits, is_wanted, context)),
-            (None, Some(look)) => {
-                let is_wanted = |message: &dyn Any| message.downcast_ref().is_none_or(&is_wanted);
-                ready!(look(rx, &is_wanted, context))
+        if let Some(queue) = any.downcast_mut::<QueueReceiver<M>>() {
+            let next = ready!(queue.poll_if(waits, is_wanted, context));
+            return Poll::Ready(next.ok_or(RouteError::Closed));
+        }
+        if let Some(look) = self.look {
+            let is_wanted = |message: &dyn Any| message.downcast_ref().is_none_or(&is_wanted);
+            if !ready!(look(rx, &is_wanted, context)) {
+                return Poll::Ready(Ok(None));
             }
-            (None, None) => true,
-        };
-        if is_wanted { self.poll_receive(context).map_ok(Some) } else { Poll::Ready(Ok(None)) }
+        }
+        self.poll_receive(context).map_ok(Some)
     }
 
     #[inline(always)]

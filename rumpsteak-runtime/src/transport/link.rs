@@ -147,7 +147,8 @@ pub trait Incoming<M>: Link {
     }
 
     /// Whether whatever comes will wake this waker, since the last attempt to receive found
-    /// nothing.
+    /// nothing. If not, right after an attempt that [waits](Incoming::receive_if), the waker is
+    /// woken in any case.
     fn is_idle(&self, waker: &Waker) -> bool
     where
         Self: 'static,
