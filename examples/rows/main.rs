@@ -19,6 +19,8 @@ mod client_server_log;
 mod eager_hospital;
 #[path = "../elevator.rs"]
 mod elevator;
+#[path = "../tasks/fastest_mirror.rs"]
+mod fastest_mirror;
 #[path = "../tasks/first_answer.rs"]
 mod first_answer;
 #[path = "../tasks/http_continue.rs"]
@@ -41,6 +43,8 @@ mod pipeline_cancel;
 mod raft_timeout;
 #[path = "../tasks/request_timeout.rs"]
 mod request_timeout;
+#[path = "../tasks/scatter_gather.rs"]
+mod scatter_gather;
 #[path = "../tasks/smtp_reset.rs"]
 mod smtp_reset;
 #[path = "../three_adder.rs"]
@@ -64,6 +68,18 @@ async fn two_adder_adds() -> Result<()> {
 #[tokio::test]
 async fn the_first_answer_counts() -> Result<()> {
     assert_eq!(first_answer::run().await?, ["/index of a", "/index of b"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_slower_mirror_is_cancelled() -> Result<()> {
+    assert_eq!(fastest_mirror::run().await?, fastest_mirror::expected());
+    Ok(())
+}
+
+#[tokio::test]
+async fn eight_results_are_gathered() -> Result<()> {
+    assert_eq!(scatter_gather::run().await?, 204);
     Ok(())
 }
 

@@ -435,6 +435,8 @@ Beside these, [`tasks/`](tasks) has what programs of tasks and channels do:
 |---|---|
 | [`worker_pool`](tasks/worker_pool.rs) | a job goes to whichever of three workers is free |
 | [`first_answer`](tasks/first_answer.rs) | two mirrors are asked, and the first answer counts |
+| [`fastest_mirror`](tasks/fastest_mirror.rs) | two mirrors are asked, the first file wins, and the other mirror is cancelled |
+| [`scatter_gather`](tasks/scatter_gather.rs) | a task for each of eight workers, and their results |
 | [`lock`](tasks/lock.rs) | whoever asks first gets it |
 | [`request_timeout`](tasks/request_timeout.rs) | a client gives up, and asks again |
 | [`chat_moderator`](tasks/chat_moderator.rs) | whoever speaks first is heard, and passed on or warned |
