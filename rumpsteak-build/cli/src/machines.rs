@@ -178,6 +178,7 @@ fn described(form: Form) -> &'static str {
         Form::Dot => "DOT",
         Form::Local => "local types",
         Form::Mermaid => "Mermaid",
+        Form::Svg => "SVG",
         _ => "machines",
     }
 }

@@ -203,6 +203,9 @@ impl Item {
     }
 }
 
+/// How many transitions a machine may have to be drawn in its documentation.
+const MOST_DRAWN: usize = 100;
+
 pub(super) fn print_item(
     text: &mut String,
     item: &Item,
@@ -220,10 +223,12 @@ pub(super) fn print_item(
         };
         let when = if fsm.is_on_demand() { " each time that it is asked to begin" } else { "" };
         let _ = writeln!(text, "/// What [`{}`] does{when}, in the order of {order}.", role.ty);
-        // Mermaid has words for every machine.
-        if let Ok(diagram) = text::print(Form::Mermaid, std::slice::from_ref(fsm)) {
-            text.push_str("///\n");
-            print_fence(text, "mermaid", &diagram);
+        // Every machine can be drawn. Editors would show the text of the picture.
+        if fsm.transition_count() <= MOST_DRAWN
+            && let Ok(picture) = text::print(Form::Svg, std::slice::from_ref(fsm))
+        {
+            let picture = format!("\n<div style=\"overflow-x:auto\">{}</div>", picture.trim_end());
+            let _ = writeln!(text, "#[cfg_attr(doc, doc = {picture:?})]");
         }
         text.push_str(&names.session_attribute(Some(&role.ty)));
     }

@@ -41,6 +41,8 @@ enum Format {
     Cfsm,
     /// A Mermaid state diagram
     Mermaid,
+    /// A picture
+    Svg,
     /// One JSON object
     Json,
 }
@@ -58,6 +60,7 @@ impl Arguments {
             Format::Json => None,
             Format::Local => Some(Form::Local),
             Format::Mermaid => Some(Form::Mermaid),
+            Format::Svg => Some(Form::Svg),
         }
     }
 }

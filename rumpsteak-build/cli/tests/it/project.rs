@@ -61,6 +61,8 @@ fn other_forms() {
     assert_eq!(cfsm.stdout.matches(".state graph").count(), 2, "{cfsm:?}");
     let mermaid = folder.call("project streaming.scr --format mermaid --role s").exits(0);
     begins(&mermaid.stdout, "stateDiagram-v2\n    [*] --> s0\n");
+    let svg = folder.call("project streaming.scr --format svg --role s").exits(0);
+    begins(&svg.stdout, "<svg xmlns=\"http://www.w3.org/2000/svg\" ");
 
     // What was printed reads back as the same machines.
     for form in ["dot", "local", "cfsm"] {
@@ -183,5 +185,5 @@ fn a_form_that_cannot_say_it_is_refused() {
         "error: the machine of `s`: its peer `t` is not among the machines\nhelp: leave out `--role`\n\n",
     );
     let run = folder.call("project streaming.scr --format png").exits(2);
-    says(&run.stderr, "[possible values: dot, local, cfsm, mermaid, json]");
+    says(&run.stderr, "[possible values: dot, local, cfsm, mermaid, svg, json]");
 }

@@ -18,6 +18,8 @@ pub enum Form {
     Local,
     /// Mermaid state diagrams, which code hosts draw. Printed only.
     Mermaid,
+    /// A picture: one element of SVG, in the colour of the text around it. Printed only.
+    Svg,
 }
 
 impl Form {
@@ -44,6 +46,8 @@ impl Form {
             Self::Dot
         } else if word.starts_with("stateDiagram") {
             Self::Mermaid
+        } else if rest.starts_with("<svg ") {
+            Self::Svg
         } else if rest.starts_with('.') {
             Self::Cfsm
         } else {
@@ -59,6 +63,7 @@ impl Form {
             Self::Dot => "dot",
             Self::Local => "local",
             Self::Mermaid => "mermaid",
+            Self::Svg => "svg",
         }
     }
 }

@@ -6,7 +6,7 @@
 //! | [local types](Form::Local) | roles, labels, sorts | joins, unreached states |
 //! | [CFSM text](Form::Cfsm) | roles by number, labels, sorts, any graph | roles that do nothing |
 //! | [binary types](Form::Binary) | labels | as local types, and names of roles, sorts |
-//! | [Mermaid](Form::Mermaid) | everything, for readers only | |
+//! | [Mermaid](Form::Mermaid), [SVG](Form::Svg) | everything, for readers only | |
 //!
 //! Two places of a local type are two states, however their labels spell; a state that several ways
 //! lead to is printed once for each way. What a form cannot say is refused by [`print()`], with the
@@ -51,6 +51,7 @@ mod form;
 mod lexer;
 mod mermaid;
 mod named;
+mod svg;
 mod types;
 mod unsayable;
 
@@ -89,8 +90,9 @@ pub fn parse_named(source: &str, form: Form) -> Result<Vec<Named>, ParseError> {
             return dot::parse_named(source);
         }
         Form::Local => types::parse_local(source),
-        Form::Mermaid => {
-            let message = "Mermaid is printed and not read; keep the machines in DOT";
+        Form::Mermaid | Form::Svg => {
+            let name = if form == Form::Svg { "SVG" } else { "Mermaid" };
+            let message = format!("{name} is printed and not read; keep the machines in DOT");
             Err(SpannedMessage::new(0..source.len(), message))
         }
     };
@@ -106,7 +108,7 @@ pub fn parse_named(source: &str, form: Form) -> Result<Vec<Named>, ParseError> {
 /// # Errors
 /// What the form cannot say, and which form can.
 pub fn print(form: Form, machines: &[Fsm]) -> Result<String, Unsayable> {
-    if !matches!(form, Form::Dot | Form::Mermaid)
+    if !matches!(form, Form::Dot | Form::Mermaid | Form::Svg)
         && let Some(fsm) = machines.iter().find(|fsm| fsm.is_on_demand())
     {
         let message = "it plays on demand, and the form cannot say that; use DOT";
@@ -118,5 +120,6 @@ pub fn print(form: Form, machines: &[Fsm]) -> Result<String, Unsayable> {
         Form::Dot => Ok(dot::print_all(machines)),
         Form::Local => types::print_local(machines),
         Form::Mermaid => Ok(mermaid::print(machines)),
+        Form::Svg => Ok(svg::print(machines)),
     }
 }

@@ -121,6 +121,7 @@ fn forms_are_told_apart_by_content() {
         ("!a; end", Form::Binary),
         (" .outputs", Form::Cfsm),
         ("stateDiagram-v2\n", Form::Mermaid),
+        ("<svg xmlns=\"\">", Form::Svg),
     ] {
         assert_eq!(Form::detect(source), form, "{source}");
     }
@@ -213,6 +214,33 @@ stateDiagram-v2
         text::print(Form::Binary, &binary).unwrap(),
         "rec x . {?a; rec x1 . !x; {!b; x1, !c; x}, ?b; end}\n"
     );
+}
+
+/// `t`: asked to begin, it waits; then it is told a value, and waits again, or to stop.
+#[test]
+fn a_picture_has_each_state_once_and_each_way() {
+    let machines = text::parse(LOCAL).unwrap();
+    let picture = text::print(Form::Svg, &machines[1..]).unwrap();
+    let [state, repeated, end] =
+        ["r=\"13\"/>", "r=\"13\" stroke-dasharray=\"3 3\"/>", "r=\"10\"/>"];
+    for (part, times) in [
+        (">t</text>", 1),
+        ("s!ready</text>", 1),
+        // What names could mean in XML is written out.
+        ("s?value(i32, Vec&lt;(u8, u8)&gt;)</text>", 1),
+        ("s?stop</text>", 1),
+        ("l4 7", 3),
+        // The second of three states, the end, and the first once more.
+        (state, 2),
+        (repeated, 1),
+        (end, 1),
+    ] {
+        assert_eq!(picture.matches(part).count(), times, "{part}: {picture}");
+    }
+    assert_eq!(picture.lines().count(), 1);
+    // Straight down, and to the right where that is taken.
+    assert!(picture.contains("M24 57H24V87m"), "{picture}");
+    assert!(picture.contains("M24 119H"), "{picture}");
 }
 
 #[test]
@@ -429,7 +457,7 @@ fn no_text_makes_a_parser_panic() {
             }
         }
         let source: String = source.into_iter().collect();
-        for form in [Form::Binary, Form::Cfsm, Form::Dot, Form::Local, Form::Mermaid] {
+        for form in [Form::Binary, Form::Cfsm, Form::Dot, Form::Local, Form::Mermaid, Form::Svg] {
             match text::parse_named(&source, form) {
                 Err(error) => assert!(source.get(error.span).is_some()),
                 Ok(machines) => {
@@ -463,7 +491,7 @@ fn no_depth_is_too_deep() {
     ] {
         let source = format!("A: {}{middle}{}", opening.repeat(DEPTH), closing.repeat(DEPTH));
         if let Ok(machines) = text::parse(&source) {
-            for form in [Form::Dot, Form::Mermaid] {
+            for form in [Form::Dot, Form::Mermaid, Form::Svg] {
                 assert!(text::print(form, &machines).is_ok());
             }
             let local = text::print(Form::Local, &machines).unwrap();

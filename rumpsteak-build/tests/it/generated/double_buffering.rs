@@ -77,34 +77,12 @@ pub struct Ready;
 pub struct Value(pub i32);
 
 /// What [`S`] does, in the order of the protocol.
-///
-/// ```mermaid
-/// stateDiagram-v2
-///     [*] --> s0
-///     state "0" as s0
-///     state "1" as s1
-///     s0 --> s1: k?ready
-///     s1 --> s0: k!value(i32)
-/// ```
+#[cfg_attr(doc, doc = "\n<div style=\"overflow-x:auto\"><svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"148\" height=\"177\" viewBox=\"0 0 148 177\" font-family=\"monospace\" font-size=\"13\" fill=\"currentColor\"><g transform=\"translate(0 0)\"><g fill=\"none\" stroke=\"currentColor\"><path d=\"M24 57H24V87m-4 -7l4 7l4 -7M24 113H24V143m-4 -7l4 7l4 -7\"/><circle cx=\"24\" cy=\"44\" r=\"13\" stroke-width=\"2\"/><circle cx=\"24\" cy=\"100\" r=\"13\"/><circle cx=\"24\" cy=\"156\" r=\"13\" stroke-dasharray=\"3 3\"/></g><text x=\"8\" y=\"18\" font-weight=\"bold\">s</text><text x=\"24\" y=\"48\" text-anchor=\"middle\">0</text><text x=\"32\" y=\"79\">k?ready</text><text x=\"24\" y=\"104\" text-anchor=\"middle\">1</text><text x=\"32\" y=\"135\">k!value(i32)</text><text x=\"24\" y=\"160\" text-anchor=\"middle\">0</text></g></svg></div>")]
 #[session(S)]
 pub struct SSession(Receive<K, Ready, Send<K, Value, Self>>);
 
 /// What [`K`] does, in the order of `double_buffering.k.dot`.
-///
-/// ```mermaid
-/// stateDiagram-v2
-///     [*] --> s0
-///     state "0" as s0
-///     state "1" as s1
-///     state "2" as s2
-///     state "3" as s3
-///     state "4" as s4
-///     s0 --> s1: s!ready
-///     s1 --> s2: s!ready
-///     s2 --> s3: s?value(i32)
-///     s3 --> s4: t?ready
-///     s4 --> s1: t!value(i32)
-/// ```
+#[cfg_attr(doc, doc = "\n<div style=\"overflow-x:auto\"><svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"148\" height=\"345\" viewBox=\"0 0 148 345\" font-family=\"monospace\" font-size=\"13\" fill=\"currentColor\"><g transform=\"translate(0 0)\"><g fill=\"none\" stroke=\"currentColor\"><path d=\"M24 57H24V87m-4 -7l4 7l4 -7M24 113H24V143m-4 -7l4 7l4 -7M24 169H24V199m-4 -7l4 7l4 -7M24 225H24V255m-4 -7l4 7l4 -7M24 281H24V311m-4 -7l4 7l4 -7\"/><circle cx=\"24\" cy=\"44\" r=\"13\" stroke-width=\"2\"/><circle cx=\"24\" cy=\"100\" r=\"13\"/><circle cx=\"24\" cy=\"156\" r=\"13\"/><circle cx=\"24\" cy=\"212\" r=\"13\"/><circle cx=\"24\" cy=\"268\" r=\"13\"/><circle cx=\"24\" cy=\"324\" r=\"13\" stroke-dasharray=\"3 3\"/></g><text x=\"8\" y=\"18\" font-weight=\"bold\">k</text><text x=\"24\" y=\"48\" text-anchor=\"middle\">0</text><text x=\"32\" y=\"79\">s!ready</text><text x=\"24\" y=\"104\" text-anchor=\"middle\">1</text><text x=\"32\" y=\"135\">s!ready</text><text x=\"24\" y=\"160\" text-anchor=\"middle\">2</text><text x=\"32\" y=\"191\">s?value(i32)</text><text x=\"24\" y=\"216\" text-anchor=\"middle\">3</text><text x=\"32\" y=\"247\">t?ready</text><text x=\"24\" y=\"272\" text-anchor=\"middle\">4</text><text x=\"32\" y=\"303\">t!value(i32)</text><text x=\"24\" y=\"328\" text-anchor=\"middle\">1</text></g></svg></div>")]
 #[session(K)]
 pub type KSession = Send<S, Ready, KReadyLoop>;
 
@@ -113,14 +91,6 @@ pub type KSession = Send<S, Ready, KReadyLoop>;
 pub struct KReadyLoop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
 
 /// What [`T`] does, in the order of the protocol.
-///
-/// ```mermaid
-/// stateDiagram-v2
-///     [*] --> s0
-///     state "0" as s0
-///     state "1" as s1
-///     s0 --> s1: k!ready
-///     s1 --> s0: k?value(i32)
-/// ```
+#[cfg_attr(doc, doc = "\n<div style=\"overflow-x:auto\"><svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"148\" height=\"177\" viewBox=\"0 0 148 177\" font-family=\"monospace\" font-size=\"13\" fill=\"currentColor\"><g transform=\"translate(0 0)\"><g fill=\"none\" stroke=\"currentColor\"><path d=\"M24 57H24V87m-4 -7l4 7l4 -7M24 113H24V143m-4 -7l4 7l4 -7\"/><circle cx=\"24\" cy=\"44\" r=\"13\" stroke-width=\"2\"/><circle cx=\"24\" cy=\"100\" r=\"13\"/><circle cx=\"24\" cy=\"156\" r=\"13\" stroke-dasharray=\"3 3\"/></g><text x=\"8\" y=\"18\" font-weight=\"bold\">t</text><text x=\"24\" y=\"48\" text-anchor=\"middle\">0</text><text x=\"32\" y=\"79\">k!ready</text><text x=\"24\" y=\"104\" text-anchor=\"middle\">1</text><text x=\"32\" y=\"135\">k?value(i32)</text><text x=\"24\" y=\"160\" text-anchor=\"middle\">0</text></g></svg></div>")]
 #[session(T)]
 pub struct TSession(Send<K, Ready, Receive<K, Value, Self>>);
