@@ -13,6 +13,7 @@ use crate::link::roles::Pairs;
 use crate::outcome::agree::agree;
 use crate::outcome::entries::entries;
 use crate::outcome::findings::Findings;
+use crate::outcome::gone::gone;
 use crate::outcome::once::once;
 use crate::outcome::propagate::propagate;
 use crate::outcome::unimported::{names_runtime, unimported};
@@ -115,6 +116,7 @@ impl Analysis {
         let limits = &configuration.limits;
         let tree = crate_tree::walk(&roots, cfg, limits.modules);
         let homes = tree.homes();
+        protocols.settle(&homes);
         let mut generator = Generator::new(&protocols, &base, configuration.generate, homes);
         let wanted = tree.inclusions.iter();
         let generated: Vec<Rc<Generated>> =
@@ -131,6 +133,7 @@ impl Analysis {
             inclusions::judge(inclusion, code, &protocols, systems, configuration)
         });
         judgement.inclusions = judged.collect();
+        gone(&tree, &mut judgement);
         let unsaid = unimported(&tree, &mut judgement);
         once(&tree, &mut judgement);
         propagate(&tree, &mut judgement);

@@ -53,6 +53,15 @@ pub(crate) enum Cause {
     DependsOnSystem { session: String, set: String },
     /// The same mistake as one of another item, about this name.
     SaidBefore { name: String },
+    /// The package imports these names from the module of generated code, which lacks them.
+    Gone {
+        module: String,
+        names: Vec<String>,
+        /// Some of them, each with one that is nearly the same.
+        meant: Vec<[String; 2]>,
+        /// The roles and messages that nothing imports.
+        others: Vec<String>,
+    },
     /// A session does nothing and leads back to itself.
     Idle { name: String },
     /// A second `protocol!(…)` of one protocol in a crate.
@@ -68,6 +77,10 @@ pub(crate) enum Cause {
     },
     /// The build script was not asked for the code of this protocol.
     NotGenerated { wanted: String },
+    /// A label of a message type is declared nowhere: a struct like this one.
+    Undeclared { path: String, declaration: String },
+    /// Nothing has this name, which should be that of a role: one of these.
+    UndeclaredRole { path: String, roles: Vec<String> },
     /// The protocol neglects the role of a session, or is not known not to, and build.rs refuses
     /// that.
     NotLive { name: String, protocol: usize, reason: String },
@@ -304,6 +317,9 @@ impl Cause {
             }
             Self::DeclaredTwice { .. } | Self::Unmarked { .. } => Some("unmarked".to_owned()),
             Self::NoCode { within, .. } => Some(format!("nothing {within}")),
+            // At `protocol!(…)`, whose code is there: the error is one within it.
+            Self::Gone { .. } => Some("nothing".to_owned()),
+            Self::Undeclared { declaration, .. } => Some(format!("label {declaration}")),
             _ => None,
         }
     }

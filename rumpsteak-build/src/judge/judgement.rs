@@ -22,7 +22,7 @@ use crate::link::roles::{LinkError, RolePair};
 use crate::link::routes;
 use crate::protocols::{Lookup, ProtocolRole, Protocols};
 use crate::sessions::machine::{SessionMachine, number};
-use crate::sessions::resolve::{nothing, resolve_session};
+use crate::sessions::resolve::{no_role, resolve_session};
 use crate::sessions::resolved::ResolvedSession;
 use crate::sessions::unmarked::unmarked;
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning};
@@ -259,7 +259,7 @@ impl<'a> Judge<'a> {
             Resolution::Found(Meaning::Item(found)) => found,
             Resolution::Found(Meaning::Module(_)) => return Err(name(NameProblem::Module)),
             Resolution::Ambiguous(_) => return Err(name(NameProblem::Ambiguous)),
-            Resolution::Nothing => return Err(nothing(tree, tree.item(id).module, path)),
+            Resolution::Nothing => return Err(no_role(tree, tree.item(id).module, path)),
         };
         match (&*tree.item(found).kind, pairs.roles.get(&found)) {
             // The proof is an implementation for the role, which Rust allows beside the role only.

@@ -172,7 +172,7 @@ fn is_session(sort: &Sort) -> bool {
 
 /// The Rust type of a sort, or a session as it is written; `None` if the sort is declared for
 /// another language.
-fn rust_type(sort: &Sort, file: &ScrFile) -> Option<String> {
+pub(crate) fn rust_type(sort: &Sort, file: &ScrFile) -> Option<String> {
     if is_session(sort) {
         // A protocol of another module goes by its own name.
         let simple = sort.as_str().rsplit('.').next();

@@ -17,6 +17,14 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
     for (item, faults) in judgement.faults.all_mut() {
         let krate = tree.crate_id(item);
         for fault in faults {
+            if let Cause::Undeclared { path, .. } | Cause::UndeclaredRole { path, .. } =
+                &fault.cause
+                && elsewhere(tree, item, path).or_else(|| near(tree, krate, path)).is_some()
+            {
+                let (path, problem) = (path.clone(), NameProblem::Unresolved);
+                fault.cause = Cause::Name { path, problem, meant: None };
+                fault.stub = None;
+            }
             let left_out = left_out(&fault.cause);
             fault.stub = left_out.map(str::to_owned).or(fault.stub.take());
             let Some(name) = shared(&fault.cause) else { continue };
@@ -74,6 +82,8 @@ fn shared(cause: &Cause) -> Option<&str> {
         | Cause::NoLabel { path, .. }
         | Cause::NoMessage { path }
         | Cause::OtherPayload { path, .. }
+        | Cause::Undeclared { path, .. }
+        | Cause::UndeclaredRole { path, .. }
         | Cause::UnknownLabel { path, .. } => Some(path),
         _ => None,
     }
@@ -93,7 +103,8 @@ fn left_out(cause: &Cause) -> Option<&'static str> {
         Cause::Name { .. }
         | Cause::GenericLabel { .. }
         | Cause::NoLabel { .. }
-        | Cause::RecursiveAlias { .. } => Some("nothing"),
+        | Cause::RecursiveAlias { .. }
+        | Cause::UndeclaredRole { .. } => Some("nothing"),
         _ => None,
     }
 }

@@ -57,7 +57,10 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         | Cause::SaidBefore { .. }
         | Cause::SeeInclusion { .. } => return None,
         Cause::Name { problem, .. } => return of_name(*problem),
-        Cause::Unimported { .. } => "V0101",
+        Cause::Gone { .. }
+        | Cause::Undeclared { .. }
+        | Cause::UndeclaredRole { .. }
+        | Cause::Unimported { .. } => "V0101",
         Cause::DeclaredTwice { .. } => "V0102",
         Cause::Unmarked { .. } => "V0103",
         Cause::NoRoute { .. } | Cause::OtherRoute { .. } => "V0211",

@@ -144,6 +144,27 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::NoMessage { path } => {
             format!("`{path}` is no message type\n\nhelp: put `#[derive(Message)]` on it")
         }
+        Cause::Gone { module, names, meant, others } => {
+            let names = || list(names.iter().map(String::as_str));
+            let mut help: Vec<String> = meant
+                .iter()
+                .map(|[name, meant]| format!("did you mean `{meant}` by `{name}`?"))
+                .collect();
+            if help.is_empty() {
+                help.push(match &others[..] {
+                    [] => "take the imports away, with what is done with them".to_owned(),
+                    _ => format!(
+                        "nothing imports {}: does the protocol say so now?",
+                        list(others.iter().map(String::as_str))
+                    ),
+                });
+            }
+            format!(
+                "`{module}` has no {}, which this package imports: the protocol has no such name, or no more\n\nhelp: {}",
+                names(),
+                help.join("\nhelp: ")
+            )
+        }
         Cause::GenericLabel { path, label } => format!(
             "the label is `{label}`, and a session names a label without arguments\n\n\
              help: make `{path}` a type of its own for what it carries: `struct {0}(…);`",
@@ -233,6 +254,15 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                 list(names)
             )
         }
+        Cause::Undeclared { path, declaration } => format!(
+            "`{path}` is not declared in the source of this package\n\nhelp: declare the label: `{declaration}`"
+        ),
+        Cause::UndeclaredRole { path, roles } => format!(
+            "`{path}` is not declared in the source of this package\n\n\
+             help: the roles are {}: was `{}` renamed to one of them? Otherwise declare it",
+            list(roles.iter().map(String::as_str)),
+            last(path)
+        ),
         Cause::UnknownLabel { path, label, protocol } => {
             unknown_label(path, label, loaded(*protocol))
         }

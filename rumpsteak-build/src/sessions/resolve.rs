@@ -9,7 +9,7 @@ use rumpsteak_scribble::similar;
 
 use crate::fault::{Cause, Fault, NameProblem};
 use crate::link::context::Context;
-use crate::link::labels::{LabelMatch, match_label};
+use crate::link::labels::{LabelMatch, match_label, rust_type};
 use crate::link::roles::{LinkError, RolePair, peers};
 use crate::protocols::ProtocolRole;
 use crate::sessions::resolved::{
@@ -17,7 +17,7 @@ use crate::sessions::resolved::{
     ResolvedTail,
 };
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning, ModuleId, Tree};
-use crate::source::names::{Resolution, leads_elsewhere, resolve};
+use crate::source::names::{self, Resolution, leads_elsewhere, resolve};
 
 /// Resolves all names of `root`, which `role` plays, and returns with them everything that is wrong
 /// with one. Without a link to a protocol, names are not compared with those of any.
@@ -170,8 +170,14 @@ impl Resolver<'_> {
         self.fault(item, token, Cause::Name { path, problem, meant: None });
     }
 
-    /// The item that a path in `id` stands for, or a fault.
-    fn resolve(&mut self, id: ItemId, path: &Path) -> Option<ItemId> {
+    /// The item that a path in `id` stands for, or a fault: `nothing` is that of a name that stands
+    /// for none.
+    fn resolve(
+        &mut self,
+        id: ItemId,
+        path: &Path,
+        nothing: fn(&Tree, ModuleId, &Path) -> Cause,
+    ) -> Option<ItemId> {
         let tree = self.context.tree;
         let problem = match resolve(tree, tree.item(id).module, path) {
             Resolution::Found(Meaning::Item(found)) => return Some(found),
@@ -192,7 +198,7 @@ impl Resolver<'_> {
         let found = if path.as_ident().is_some_and(|ident| ident == "Self") {
             id
         } else {
-            self.resolve(id, path)?
+            self.resolve(id, path, nothing)?
         };
         let problem = match &*self.context.tree.item(found).kind {
             ItemKind::Session(session) => match (&session.form, choice) {
@@ -242,7 +248,7 @@ impl Resolver<'_> {
     }
 
     fn peer(&mut self, id: ItemId, path: &Path) -> Option<Peer> {
-        let found = self.resolve(id, path)?;
+        let found = self.resolve(id, path, no_role)?;
         let Context { tree, protocols, pairs } = self.context;
         let name = |problem| Cause::Name { path: path.to_string(), problem, meant: None };
         let pair = pairs.roles.get(&found);
@@ -299,6 +305,13 @@ impl Resolver<'_> {
             }
         };
         let written = path.last().to_string();
+        if item.is_none()
+            && let Some(declaration) = self.declaration(id, path, &written)
+        {
+            let cause = Cause::Undeclared { path: written, declaration };
+            self.fault(id, path.last_token(), cause);
+            return None;
+        }
         let cause = match self.labels.get(&item.ok_or(&*written)) {
             Some(&index) => {
                 let label = &self.role.labels[index];
@@ -376,6 +389,28 @@ impl Resolver<'_> {
         Cause::NoLabel { path: text, role: self.role.name.clone(), meant }
     }
 
+    /// The struct that a label of the message type beside an item lacks, if nothing has its name.
+    fn declaration(&self, id: ItemId, path: &Path, written: &str) -> Option<String> {
+        let Context { tree, protocols, .. } = self.context;
+        path.as_ident().filter(|_| !names::is_known(tree, tree.item(id).module, written))?;
+        let linked = self.linked?;
+        let (protocol, path) =
+            (&protocols.protocols[linked.protocol], tree.role(self.role_id)?.message.as_ref()?);
+        let message = names::item(tree, tree.item(self.role_id).module, path)?;
+        if tree.item(message).module != tree.item(id).module {
+            return None;
+        }
+        let label = self.role.labels.iter().find(|label| label.written == written)?;
+        let file = &protocols.files[protocol.file];
+        let LabelMatch::Found(message) = match_label(label, protocol, file) else { return None };
+        let types = message.payload.iter().map(|sort| rust_type(sort, file));
+        let types = types.collect::<Option<Vec<_>>>()?.join(", ");
+        Some(match types.is_empty() {
+            true => format!("struct {written};"),
+            false => format!("struct {written}({types});"),
+        })
+    }
+
     /// What stands in for a message type that is none: that of another role of the module, if there
     /// is one, which the routes most likely carry.
     fn other_message(&self, path: &Path) -> String {
@@ -449,6 +484,19 @@ pub(crate) fn nothing(tree: &Tree, module: ModuleId, path: &Path) -> Cause {
         false => NameProblem::Unresolved,
     };
     Cause::Name { path: text, problem, meant: None }
+}
+
+/// Why a path that should name a role stands for nothing.
+pub(crate) fn no_role(tree: &Tree, module: ModuleId, path: &Path) -> Cause {
+    let krate = tree.module(module).krate;
+    let ids = tree.item_ids().filter(|&id| tree.crate_id(id) == krate && tree.role(id).is_some());
+    let roles: Vec<String> = ids.map(|id| tree.item(id).name.clone()).collect();
+    match nothing(tree, module, path) {
+        Cause::Name { path, problem: NameProblem::Unresolved, .. } if !roles.is_empty() => {
+            Cause::UndeclaredRole { path, roles }
+        }
+        cause => cause,
+    }
 }
 
 /// The item that a path stands for has an error, which its own macro raises.

@@ -179,7 +179,7 @@ impl Tree {
         self.path_in(item.module, &item.name)
     }
 
-    fn path_in(&self, module: ModuleId, name: &str) -> String {
+    pub(crate) fn path_in(&self, module: ModuleId, name: &str) -> String {
         let module = self.module_path(module);
         let path = ["crate", &module, name];
         let path: Vec<&str> = path.into_iter().filter(|part| !part.is_empty()).collect();

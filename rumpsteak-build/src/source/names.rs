@@ -65,6 +65,16 @@ pub(crate) fn item(tree: &Tree, module: ModuleId, path: &Path) -> Option<ItemId>
     }
 }
 
+/// The one module that a path stands for, which is written in `from`.
+pub(crate) fn module(tree: &Tree, from: ModuleId, path: &[String]) -> Option<ModuleId> {
+    let mut query = Query { tree, from, known: BTreeMap::new() };
+    let mut found = query.path(from, false, path, 0).into_iter();
+    match (found.next(), found.next()) {
+        (Some(Meaning::Module(module)), None) => Some(module),
+        _ => None,
+    }
+}
+
 /// Whether a path that stands for nothing in this package leads, by itself or by an import, into
 /// something with a name that is not declared here: another package, as far as that shows.
 pub(crate) fn leads_elsewhere(tree: &Tree, module: ModuleId, path: &Path) -> bool {

@@ -541,12 +541,53 @@ fn an_annotation_that_is_no_name_is_refused() {
 
 #[test]
 fn a_payload_that_is_in_a_module_is_found_there() {
-    let protocol = "global protocol P(role a, role b) { order(Pizza) from a to b; }";
     let source = "mod menu;\nrumpsteak_runtime::protocol!(P);\n";
     let files = [("src/lib.rs", source), ("src/menu.rs", "pub struct Pizza;\n")];
-    let found = check_all("home", &[("protocols/p.scr", protocol)], &files);
-    let [problem] = &found.problems[..] else { panic!("{found:?}") };
-    ends(&problem.text, "`type <rust> \"crate::menu::Pizza\" from \"crate\" as Pizza;`");
+    for (name, payload, declaration) in [
+        ("home", "Pizza", "`type <rust> \"crate::menu::Pizza\" from \"crate\" as Pizza;`"),
+        (
+            "homes",
+            "Result<Pizza, crate::menu::Burnt>",
+            "type <rust> \"Result<crate::menu::Pizza, crate::menu::Burnt>\" from \"crate\" as ResultPizzaBurnt;",
+        ),
+    ] {
+        let protocol =
+            format!("global protocol P(role a, role b) {{ order({payload}) from a to b; }}");
+        let found = check_all(name, &[("protocols/p.scr", &protocol)], &files);
+        let texts = found.problems.iter().map(|problem| problem.text.clone());
+        let texts = texts.chain(found.reports.iter().map(ToString::to_string));
+        says(&texts.collect::<String>(), declaration);
+    }
+}
+
+#[test]
+fn what_the_code_has_no_more_is_said_once() {
+    let protocol = "sig <rust> \"crate::talk::Hello\" as hello;
+                    global protocol P(role a, role b) { heat() from a to b; hello from b to a; }";
+    let source = "mod talk;
+                  rumpsteak_runtime::protocol!(P);
+                  use rumpsteak_runtime::session;
+                  use p::{A, B, Hello, Warm};
+                  #[session(A)]
+                  type Own = Send<B, Warm, Receive<B, Hello, End>>;";
+    let talk = "use crate::p::{A, B, Warm};
+                use rumpsteak_runtime::session;
+                pub struct Hello;
+                #[session(B)]
+                type Own = Receive<A, Warm, Send<A, Hello, End>>;";
+    let files = [("src/lib.rs", source), ("src/talk.rs", talk)];
+    let found = check_all("gone", &[("protocols/p.scr", protocol)], &files);
+    let texts: Vec<&str> = found.problems.iter().map(|problem| &*problem.text).collect();
+    let echo = "not verified: the first error about `Warm` says why";
+    assert_eq!(
+        texts,
+        [
+            "`p` has no `Warm`, which this package imports: the protocol has no such name, or no more\n\n\
+             help: nothing imports `Heat`: does the protocol say so now?",
+            echo,
+            echo,
+        ]
+    );
 }
 
 #[test]

@@ -83,13 +83,17 @@ impl ProtocolItem {
     }
 
     /// The name of the module that other arguments most likely mean: those of a protocol in quotes,
-    /// or of a file.
+    /// of a file, or with more behind the name than it may have.
     pub fn meant(arguments: &TokenStream) -> Option<String> {
         let mut literals = arguments.clone().into_iter().filter_map(|tree| match tree {
             TokenTree::Literal(literal) => syn::parse2::<LitStr>(literal.into_token_stream()).ok(),
             _ => None,
         });
-        let text = literals.next()?.value();
+        let mut words = arguments.clone().into_iter().filter_map(|tree| match tree {
+            TokenTree::Ident(word) if word != "pub" => Some(word.to_string()),
+            _ => None,
+        });
+        let text = literals.next().map(|literal| literal.value()).or_else(|| words.next())?;
         let name = name::snake(text.rsplit('/').next()?.split('.').next()?);
         syn::parse_str::<Ident>(&name).is_ok().then_some(name)
     }

@@ -161,7 +161,8 @@ pub fn __underived(_: TokenStream, item: TokenStream) -> TokenStream {
 /// The module has a set of roles, `Roles`; a struct for each role; the message type `Label` and a
 /// struct for each message; and for each role `k` the session `KSession`, documented with a picture
 /// of its machine. A machine that lies beside the `.scr` file, such as `double_buffering.k.dot`,
-/// takes the place of the role's order in the protocol. If it is unsafe, the macro raises the error.
+/// takes the place of the role's order in the protocol. If it is unsafe, the macro raises the
+/// error.
 ///
 /// Attributes before the name are those of the module.
 #[proc_macro]

@@ -18,7 +18,7 @@ use rumpsteak_contract::ProtocolItem;
 use rumpsteak_contract::verdict::Kind;
 use syn::Error;
 
-use crate::verdict::{self, Missing};
+use crate::verdict::{self, Missing, Verdict};
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let item = match ProtocolItem::parse(input.clone()) {
@@ -31,15 +31,21 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         }
     };
     let name = &item.name;
-    let (problems, passed) = match verdict::find(Kind::Protocol, name, &item.key, &item.krate) {
-        Ok(found) => (found.problems, found.passed),
-        Err(Missing::Silent) => (TokenStream::new(), true),
-        Err(missing) => return empty(&item, &missing.error(name)),
+    let found = match verdict::find(Kind::Protocol, name, &item.key, &item.krate) {
+        Ok(found) => found,
+        Err(Missing::Silent) => Verdict { passed: true, ..Verdict::default() },
+        Err(missing) => return empty(&item, &missing.once_more(name)),
     };
+    let (problems, passed) = (found.problems, found.passed);
     match verdict::generated(&item) {
         Ok(Some(file)) => {
-            let module = module(&item, &file);
-            quote!(#module #problems)
+            // Of names that are not there, rustc says nothing where an error is in the module.
+            let (inside, beside) = match found.left_out {
+                Some(_) => (Some(problems), None),
+                None => (None, Some(problems)),
+            };
+            let module = module(&item, &file, inside);
+            quote!(#module #beside)
         }
         Ok(None) if passed => empty(&item, &verdict::unverified(name, verdict::UNSEEN)),
         Ok(None) => empty(&item, &problems),
@@ -57,7 +63,7 @@ fn module_name(item: &ProtocolItem) -> Ident {
     Ident::new(&item.module(), Span::call_site().located_at(item.name.span()))
 }
 
-fn module(item: &ProtocolItem, file: &str) -> TokenStream {
+fn module(item: &ProtocolItem, file: &str, problems: Option<TokenStream>) -> TokenStream {
     let ProtocolItem { name, attributes, visibility, .. } = item;
     let module = module_name(item);
     let file = format!("/{file}");
@@ -68,6 +74,8 @@ fn module(item: &ProtocolItem, file: &str) -> TokenStream {
         #[allow(dead_code, unreachable_pub, reason = "a program may play some of the roles only")]
         #visibility mod #module {
             ::core::include!(::core::concat!(::core::env!("OUT_DIR"), #file));
+
+            #problems
         }
     }
 }

@@ -130,6 +130,17 @@ pub(crate) fn problems(
 }
 
 impl Missing {
+    /// The same of a `protocol!(…)`, whose module needs an error: short where it was said before.
+    pub(crate) fn once_more(&self, name: &Ident) -> TokenStream {
+        match self {
+            Self::Unverified(reason) if !is_news(reason) => {
+                unverified(name, reason.lines().next().unwrap_or_default())
+            }
+            Self::Unverified(reason) | Self::Unseen(reason) => unverified(name, reason),
+            Self::Silent => TokenStream::new(),
+        }
+    }
+
     /// That the item was not verified.
     pub(crate) fn error(&self, name: &Ident) -> TokenStream {
         match self {
@@ -144,6 +155,14 @@ impl Missing {
 fn is_news(reason: &str) -> bool {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(reason.to_owned())
+}
+
+/// Whether no item of the same file has proven this so far. Where there is no verdict, nothing else
+/// tells that two sessions of a role are one type.
+pub(crate) fn is_first(name: &Ident, plays: &str) -> bool {
+    let file = name.span().unwrap().file();
+    // While somebody types, an item is expanded again and again.
+    file.is_empty() || is_news(&format!("{file}: {plays}"))
 }
 
 /// Why an item of this file has no verdict although the build script ran.

@@ -27,6 +27,11 @@ macro_rules! __stub {
         #[allow(unused_imports, reason = "it may be used where a `cfg` hides it")]
         use $crate::{$($name),*};
     };
+    // Of the struct of a label.
+    (label $label:item) => {
+        #[allow(dead_code, reason = "the program may use it where a `cfg` hides that")]
+        $label
+    };
     // Of a role, for which its derive puts another one.
     (instead $message:ty) => {};
     // Of a session, which its macro leaves out.
