@@ -7,14 +7,14 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream as _;
 use futures_sink::Sink as _;
-use rumpsteak_runtime::channel::{Queue, QueueReceiver, QueueSender};
+use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use tokio_util::codec::{Decoder, Encoder, Framed};
 
 use crate::codec::CodecError;
 use crate::error::NetError;
-use crate::link::{Fate, Net, WINDOW, net};
+use crate::link::{Fate, Net, net_of_messages};
 use crate::transport::BUFFER;
 
 /// A connection to a program that knows nothing of sessions, and plays a role all the same: a
@@ -60,7 +60,7 @@ impl Bridge {
         E: From<io::Error> + Into<CodecError>,
     {
         let fate = Fate::default();
-        let (near, (incoming, outgoing)) = net(Queue::default(), WINDOW, Arc::clone(&fate));
+        let (near, (incoming, outgoing)) = net_of_messages(Arc::clone(&fate));
         let mut frames = Framed::with_capacity(stream, codec, BUFFER);
         frames.set_backpressure_boundary(BUFFER);
         let mut traffic = Traffic { frames, incoming: Some(incoming), outgoing: Some(outgoing) };

@@ -38,10 +38,7 @@ impl Frame {
     /// The frame that bytes are. `None` if they are none.
     pub(crate) fn read(bytes: BytesMut) -> Option<Self> {
         match *bytes.first()? {
-            MESSAGES => {
-                let left = bytes.get(1..HEAD)?.try_into().ok().map(u32::from_le_bytes)?;
-                Some(Self::Messages(Messages { bytes, at: HEAD, left }))
-            }
+            MESSAGES => Messages::read(bytes.freeze()).map(Self::Messages),
             END => Some(Self::End { sessions: number(&bytes[1..])? }),
             BEAT if bytes.len() == 1 => Some(Self::Beat),
             GRANT => {
@@ -60,29 +57,36 @@ fn number(bytes: &[u8]) -> Option<u64> {
 /// The messages of a frame.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Messages {
-    bytes: BytesMut,
+    bytes: Bytes,
     /// Where the next one begins.
     at: usize,
-    left: u32,
 }
 
 impl Messages {
-    /// The next message; nothing at the end.
-    ///
-    /// # Errors
-    ///
-    /// If the frame has less than it says, or more.
-    pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, ()> {
-        let rest = &self.bytes[self.at..];
-        if self.left == 0 {
-            return if rest.is_empty() { Ok(None) } else { Err(()) };
+    /// The messages of a frame that has as many as it says, and some. `None` if it is none.
+    pub(crate) fn read(bytes: Bytes) -> Option<Self> {
+        // Empty ones would need no credit.
+        let left = count(&bytes).filter(|count| *count > 0)?;
+        let mut messages = Self { bytes, at: HEAD };
+        for _ in 0..left {
+            messages.next()?;
         }
-        let (length, rest) = rest.split_first_chunk().ok_or(())?;
+        (messages.at == messages.bytes.len()).then_some(Self { at: HEAD, ..messages })
+    }
+
+    /// The next message; nothing at the end.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<&[u8]> {
+        let (length, rest) = self.bytes[self.at..].split_first_chunk()?;
         let length = u32::from_le_bytes(*length) as usize;
-        let message = rest.get(..length).ok_or(())?;
+        let message = rest.get(..length)?;
         self.at += LENGTH + length;
-        self.left -= 1;
-        Ok(Some(message))
+        Some(message)
+    }
+
+    /// How many messages the frame has.
+    pub(crate) fn count(&self) -> u64 {
+        count(&self.bytes).unwrap_or(0)
     }
 }
 
@@ -207,7 +211,7 @@ mod tests {
             return Err(());
         };
         let mut read = Vec::new();
-        while let Some(message) = messages.next()? {
+        while let Some(message) = messages.next() {
             read.push(message.to_vec());
         }
         Ok(read)
@@ -232,7 +236,7 @@ mod tests {
         assert!(add(20, &[3; 12]).is_err());
         let frame = &[MESSAGES, 2, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0, 0][..];
         assert_eq!(messages(frame), Ok(vec![vec![7], vec![]]));
-        for wrong in [&frame[..13], &frame[..8], &[frame, &[0]].concat()] {
+        for wrong in [&frame[..13], &frame[..8], &[frame, &[0]].concat(), &[MESSAGES, 0, 0, 0, 0]] {
             assert_eq!(messages(wrong), Err(()), "{wrong:?}");
         }
     }

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rumpsteak_runtime::channel::{Capacity, Queue};
+use rumpsteak_runtime::channel::{Capacity, Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::{
     Role,
     private::{
@@ -29,8 +29,8 @@ use crate::error::NetError;
 use crate::guard::Guard;
 use crate::handshake::{Hello, Room};
 use crate::host::{Arrival, Host, LaneTask, Shared};
-use crate::lane::{Lane, messages_as_bytes};
-use crate::link::{FarEnd, Fate, Net, WINDOW, net, window, wired};
+use crate::lane::{Lane, messages_as_bytes, reader};
+use crate::link::{FarEnd, Fate, Incoming, Net, WINDOW, net, window, wired};
 use crate::reach::{Reach, run};
 use crate::refusal::Refusal;
 use crate::schema;
@@ -78,7 +78,12 @@ pub(crate) trait Writes<M>: Send + Sync {
     fn bytes_of(&self, messages: Vec<M>) -> Result<Vec<Vec<u8>>, CodecError>;
 
     /// Moves messages between these queues of a role that stays and its peer that leaves.
-    fn lane(&self, queues: FarEnd<M>, reach: Reach, fate: Fate) -> LaneTask;
+    fn lane(
+        &self,
+        queues: (QueueSender<M>, QueueReceiver<M>),
+        reach: Reach,
+        fate: Fate,
+    ) -> LaneTask;
 }
 
 impl<M: Serialize + DeserializeOwned + Send + 'static, C: Codec> Writes<M> for C {
@@ -86,7 +91,14 @@ impl<M: Serialize + DeserializeOwned + Send + 'static, C: Codec> Writes<M> for C
         messages_as_bytes(self, messages)
     }
 
-    fn lane(&self, queues: FarEnd<M>, reach: Reach, fate: Fate) -> LaneTask {
+    fn lane(
+        &self,
+        (incoming, outgoing): (QueueSender<M>, QueueReceiver<M>),
+        reach: Reach,
+        fate: Fate,
+    ) -> LaneTask {
+        let incoming = Incoming::Messages(incoming, reader(&reach.own.peer, self.clone()));
+        let queues = (incoming, outgoing);
         let Reach { shared, own, theirs, .. } = &reach;
         let window = window(capacity(theirs, own));
         let lane = lane_over(own, theirs, self.clone(), shared, (queues, fate), window);
@@ -418,7 +430,8 @@ where
     let window = window(at_least(WINDOW, capacity(theirs, own)));
     let fate = Fate::default();
     let sent = Queue::new(at_least(ROOM, sending(capacity(own, theirs))));
-    let (end, far) = net(sent, window, Arc::clone(&fate));
+    let read = reader(&own.peer, codec.clone());
+    let (end, far) = net(sent, window, Arc::clone(&fate), read);
     (end, lane_over(own, theirs, codec, shared, (far, Arc::clone(&fate)), window), fate)
 }
 

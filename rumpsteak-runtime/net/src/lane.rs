@@ -30,7 +30,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_core::Stream as _;
 use futures_sink::Sink as _;
-use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
+use rumpsteak_runtime::channel::QueueReceiver;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Interval, MissedTickBehavior, interval};
@@ -39,7 +39,7 @@ use crate::codec::{Codec, CodecError};
 use crate::error::NetError;
 use crate::frame::{self, Batch, Frame};
 use crate::handshake::{Hello, Numbers};
-use crate::link::{FarEnd, Fate, every};
+use crate::link::{Arrived, FarEnd, Fate, Incoming, Read, every};
 use crate::transport::Connection;
 
 /// Why a lane does not go on with its connection.
@@ -119,12 +119,32 @@ pub(crate) fn messages_as_bytes<M: Serialize, C: Codec>(
     messages.into_iter().map(bytes).collect()
 }
 
+/// How bytes of a peer become a message.
+pub(crate) fn reader<M: DeserializeOwned, C: Codec>(peer: &str, codec: C) -> Read<M> {
+    let peer = peer.to_owned();
+    Box::new(move |bytes, numbers| {
+        let read = match numbers {
+            None => codec.decode(bytes),
+            Some(numbers) => {
+                renumbered(&codec, bytes, numbers).and_then(|bytes| codec.decode(&bytes))
+            }
+        };
+        let failed = |error| NetError::Decode { peer: peer.clone(), source: Arc::new(error) };
+        read.map_err(failed)
+    })
+}
+
+/// The bytes of a message with the number that its label has here.
+fn renumbered<C: Codec>(codec: &C, bytes: &[u8], numbers: &Numbers) -> Result<Vec<u8>, CodecError> {
+    codec.renumber(bytes.to_vec(), |theirs| *numbers.get(theirs as usize)?)
+}
+
 /// What two roles have to say to each other, seen from one of them.
 pub(crate) struct Lane<M, C> {
     peer: String,
     codec: C,
     /// The numbers of the peer's labels here, where they are others.
-    numbers: Option<Numbers>,
+    numbers: Option<Arc<Numbers>>,
     /// The largest frame, in bytes.
     frame: usize,
     /// What the role sends. `None` once it has left, or its peer has.
@@ -132,7 +152,7 @@ pub(crate) struct Lane<M, C> {
     /// The first of it, where that was taken before the peer had come.
     held: Option<M>,
     /// What the role receives. `None` once its peer has left, or the role has.
-    incoming: Option<QueueSender<M>>,
+    incoming: Option<Incoming<M>>,
     /// The frames that the peer may not have, in order: `first` is the number of the first message.
     unacknowledged: VecDeque<Bytes>,
     first: u64,
@@ -145,7 +165,7 @@ pub(crate) struct Lane<M, C> {
     /// Whether the end is among what was sent, or is still to be.
     has_ended: bool,
     /// Messages for which the role's queue had no room yet.
-    arrived: VecDeque<M>,
+    arrived: VecDeque<Arrived>,
     /// How many messages and ends have come from the peer.
     received: u64,
     /// What the peer was granted: it may send what has a smaller number.
@@ -188,7 +208,7 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         Self {
             peer,
             codec,
-            numbers,
+            numbers: numbers.map(Arc::new),
             frame,
             outgoing: Some(outgoing),
             held: None,
@@ -232,6 +252,11 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         let _ = self.fate.failed.set(error);
     }
 
+    /// Why the role could not go on, if it could not.
+    pub(crate) fn failure(&self) -> Result<(), NetError> {
+        self.fate.failed.get().cloned().map_or(Ok(()), Err)
+    }
+
     /// Whether the peer has left in the middle of a session, or before the first one.
     pub(crate) fn has_peer_given_up(&self) -> bool {
         self.left_after == Some(0)
@@ -258,7 +283,16 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             self.add(&message).map_err(|error| failed(&self.peer, error))?;
         }
         self.unacknowledged.extend(self.batch.take());
-        let unread = messages_as_bytes(&self.codec, self.arrived.drain(..));
+        let mut unread = Vec::new();
+        for Arrived { mut messages, numbers } in self.arrived.drain(..) {
+            while let Some(bytes) = messages.next() {
+                unread.push(match numbers.as_deref() {
+                    None => Ok(bytes.to_vec()),
+                    Some(numbers) => renumbered(&self.codec, bytes, numbers),
+                });
+            }
+        }
+        let unread = unread.into_iter().collect::<Result<_, _>>();
         Ok(Luggage {
             first: self.first,
             unacknowledged: self.unacknowledged.iter().map(|frame| frame.to_vec()).collect(),
@@ -285,13 +319,18 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         if !is_sound {
             return Err(self.nonsense("luggage that is none"));
         }
+        // What came before is not told here.
+        let told_before = self.told_before.wrapping_sub(received - unread.len() as u64);
+        let mut batch = Batch::default();
         for bytes in unread {
-            let message = self.codec.decode(&bytes).map_err(|error| NetError::Decode {
-                peer: self.peer.clone(),
-                source: Arc::new(error),
-            })?;
-            self.arrived.push_back(message);
+            let full = batch.add(usize::MAX, |frame| {
+                frame.extend(bytes);
+                Ok(())
+            });
+            let full = full.map_err(|_| self.nonsense("luggage that is none"))?;
+            self.arrived.extend(full.and_then(Arrived::read));
         }
+        self.arrived.extend(batch.take().and_then(Arrived::read));
         let counts: Option<Vec<u64>> =
             unacknowledged.iter().map(|frame| frame::count(frame)).collect();
         let Some(counts) = counts else {
@@ -302,8 +341,6 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         if left_after.is_some() {
             self.outgoing = None;
         }
-        // What came before is not told here.
-        let told_before = self.told_before.wrapping_sub(received - self.arrived.len() as u64);
         let numbers = Self { told_before, first, received, granted, ..self };
         Ok(Self { has_ended, left_after, completed, ..numbers })
     }
@@ -390,22 +427,13 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             Frame::Messages(_) | Frame::End { .. } if self.has_peer_left() => {
                 return Err(self.nonsense("a message after its end"));
             }
-            Frame::Messages(mut messages) => loop {
-                let bytes = match messages.next() {
-                    Ok(Some(bytes)) => bytes,
-                    Ok(None) => break,
-                    Err(()) => return Err(self.nonsense("bytes that are no frame")),
-                };
-                if self.received >= self.granted {
+            Frame::Messages(messages) => {
+                self.received += messages.count();
+                if self.received > self.granted {
                     return Err(self.nonsense("more messages than it was granted"));
                 }
-                self.received += 1;
-                let message = self.message_of(bytes).map_err(|error| NetError::Decode {
-                    peer: self.peer.clone(),
-                    source: Arc::new(error),
-                })?;
-                self.arrived.push_back(message);
-            },
+                self.arrived.push_back(Arrived { messages, numbers: self.numbers.clone() });
+            }
             Frame::End { sessions } => {
                 self.received += 1;
                 self.left_after = Some(sessions);
@@ -415,14 +443,6 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             }
         }
         Ok(())
-    }
-
-    fn message_of(&self, bytes: &[u8]) -> Result<M, CodecError> {
-        let Some(numbers) = &self.numbers else {
-            return self.codec.decode(bytes);
-        };
-        let number = |theirs: u32| *numbers.get(theirs as usize)?;
-        self.codec.decode(&self.codec.renumber(bytes.to_vec(), number)?)
     }
 
     /// The peer has all messages before this number.
@@ -446,28 +466,42 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
 
     /// Puts what has arrived into the role's queue, as far as it has room.
     fn poll_deliver(&mut self, context: &mut Context<'_>) {
-        let Some(incoming) = &mut self.incoming else {
-            return self.arrived.clear();
-        };
-        let mut incoming = Pin::new(incoming);
-        while !self.arrived.is_empty() {
-            match incoming.as_mut().poll_ready(context) {
-                Poll::Pending => return,
-                Poll::Ready(Ok(())) => {
-                    if let Some(message) = self.arrived.pop_front() {
-                        // It was ready.
-                        let _ = incoming.as_mut().start_send(message);
-                    }
+        while let Some(Arrived { messages, numbers }) = self.arrived.front_mut() {
+            let is_delivered = match &mut self.incoming {
+                // The queue grows. Who has left takes no more.
+                Some(Incoming::Frames(queue)) => {
+                    let _ = self.arrived.pop_front().map(|arrived| queue.try_send(arrived));
+                    continue;
                 }
-                // The role has left, and takes no more.
-                Poll::Ready(Err(_)) => self.arrived.clear(),
+                Some(Incoming::Messages(queue, read)) => loop {
+                    match Pin::new(&mut *queue).poll_ready(context) {
+                        Poll::Pending => return,
+                        Poll::Ready(Err(_)) => break Ok(()),
+                        Poll::Ready(Ok(())) => {}
+                    }
+                    let Some(bytes) = messages.next() else { break Ok(()) };
+                    match read(bytes, numbers.as_deref()) {
+                        // It was ready.
+                        Ok(message) => drop(Pin::new(&mut *queue).start_send(message)),
+                        Err(error) => break Err(error),
+                    }
+                },
+                None => Ok(()),
+            };
+            self.arrived.pop_front();
+            if let Err(error) = is_delivered {
+                self.fail(error);
+                self.incoming = None;
             }
         }
-        if let Some(sessions) = self.left_after
-            && let Some(incoming) = self.incoming.take()
-        {
+        if let Some(sessions) = self.left_after {
             let here = sessions.saturating_sub(self.completed);
-            incoming.leave(usize::try_from(here).unwrap_or(usize::MAX));
+            let here = usize::try_from(here).unwrap_or(usize::MAX);
+            match self.incoming.take() {
+                Some(Incoming::Frames(queue)) => queue.leave(here),
+                Some(Incoming::Messages(queue, _)) => queue.leave(here),
+                None => {}
+            }
         }
     }
 
@@ -493,7 +527,7 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
 
     /// By which numbers the labels of the peer are known here, once it has come.
     pub(crate) fn know(&mut self, numbers: Option<Numbers>) {
-        self.numbers = numbers;
+        self.numbers = numbers.map(Arc::new);
     }
 
     /// Takes what the role sends, as far as the peer has granted; whether there was anything.

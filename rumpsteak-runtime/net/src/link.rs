@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker, ready};
 
 use atomic_waker::AtomicWaker;
+use bytes::Bytes;
 use futures_core::Stream;
 use futures_sink::Sink;
 use rumpsteak_runtime::channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
@@ -17,6 +18,8 @@ use rumpsteak_runtime::private::ByMacro;
 use rumpsteak_runtime::transport::{Bidirectional, Left, Look, Pair};
 
 use crate::error::NetError;
+use crate::frame::Messages;
+use crate::handshake::Numbers;
 
 /// A route whose other end is in this process or in another one: the role that has it cannot tell,
 /// and its process does not change.
@@ -63,7 +66,7 @@ pub struct Outbox<M> {
 
 /// The receiving half of a [`Net`].
 pub struct Inbox<M> {
-    queue: QueueReceiver<M>,
+    source: Source<M>,
     fate: Option<Fate>,
     /// After how many messages it tells how many it has received.
     every: u64,
@@ -71,8 +74,87 @@ pub struct Inbox<M> {
     untold: u64,
 }
 
+/// Where a role receives from.
+enum Source<M> {
+    Messages(QueueReceiver<M>),
+    Frames(Box<Frames<M>>),
+}
+
+/// What has come over a connection. The role itself makes messages of the bytes, one at a time: if
+/// the task of the connection did, as many would be in memory as have come at once, and on another
+/// core perhaps.
+struct Frames<M> {
+    queue: QueueReceiver<Arrived>,
+    current: Option<Arrived>,
+    /// A message that was looked at.
+    held: Option<Result<M, NetError>>,
+    read: Read<M>,
+}
+
+/// Messages that have come, with what the labels of the peer are called here.
+pub(crate) struct Arrived {
+    pub(crate) messages: Messages,
+    pub(crate) numbers: Option<Arc<Numbers>>,
+}
+
+impl Arrived {
+    /// The messages of a frame that was made here, whose labels are known.
+    pub(crate) fn read(frame: Bytes) -> Option<Self> {
+        Messages::read(frame).map(|messages| Self { messages, numbers: None })
+    }
+}
+
+/// How bytes become a message.
+pub(crate) type Read<M> = Box<dyn Fn(&[u8], Option<&Numbers>) -> Result<M, NetError> + Send + Sync>;
+
 /// The end of a [`Net`] that the task of its connection has.
-pub(crate) type FarEnd<M> = (QueueSender<M>, QueueReceiver<M>);
+pub(crate) type FarEnd<M> = (Incoming<M>, QueueReceiver<M>);
+
+/// Where a role receives from, as the task of its connection has it.
+pub(crate) enum Incoming<M> {
+    /// The role is wired with a peer that has left its host.
+    Messages(QueueSender<M>, Read<M>),
+    Frames(QueueSender<Arrived>),
+}
+
+impl<M> Frames<M> {
+    #[inline]
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, NetError>>> {
+        if let Some(held) = self.held.take() {
+            return Poll::Ready(Some(held));
+        }
+        loop {
+            if let Some(Arrived { messages, numbers }) = &mut self.current
+                && let Some(bytes) = messages.next()
+            {
+                return Poll::Ready(Some((self.read)(bytes, numbers.as_deref())));
+            }
+            // What it is made of can be used again.
+            self.current = None;
+            match ready!(Pin::new(&mut self.queue).poll_next(context)) {
+                None => return Poll::Ready(None),
+                arrived => self.current = arrived,
+            }
+        }
+    }
+}
+
+impl<M> Source<M> {
+    #[inline]
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, NetError>>> {
+        match self {
+            Self::Messages(queue) => Pin::new(queue).poll_next(context).map(|next| next.map(Ok)),
+            Self::Frames(frames) => frames.poll_next(context),
+        }
+    }
+
+    fn left_after(&self) -> usize {
+        match self {
+            Self::Messages(queue) => queue.left_after(),
+            Self::Frames(frames) => frames.queue.left_after(),
+        }
+    }
+}
 
 /// Both ends of a route within a host, which learn why it fails when one of them has gone to
 /// another host.
@@ -83,8 +165,9 @@ pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, Fate)
     [(out, inbox), (far_out, far_in)].map(|(out, inbox)| {
         let outbox = Outbox { queue: out, fate: Some(Arc::clone(&fate)) };
         let every = every(window(inbox.queue().capacity));
-        let inbox = Inbox { queue: inbox, fate: Some(Arc::clone(&fate)), every, untold: 0 };
-        (route(outbox, inbox), Arc::clone(&fate))
+        let (source, fate) = (Source::Messages(inbox), Arc::clone(&fate));
+        let inbox = Inbox { source, fate: Some(Arc::clone(&fate)), every, untold: 0 };
+        (route(outbox, inbox), fate)
     })
 }
 
@@ -109,13 +192,41 @@ pub(crate) fn every(window: usize) -> u64 {
 
 /// A route with a queue of this capacity from it and with this window towards it, and its other end
 /// for the task of a connection. The queue towards it grows: the task grants what goes into it.
-pub(crate) fn net<M: 'static>(sent: Queue, window: usize, fate: Fate) -> (Net<M>, FarEnd<M>) {
-    let received = Queue::default();
-    let (out, far_in): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(sent, received);
-    let (far_out, inbox): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(received, sent);
-    let outbox = Outbox { queue: out, fate: Some(Arc::clone(&fate)) };
-    let inbox = Inbox { queue: inbox, fate: Some(fate), every: every(window), untold: 0 };
-    (route(outbox, inbox), (far_out, far_in))
+pub(crate) fn net<M: 'static>(
+    sent: Queue,
+    window: usize,
+    fate: Fate,
+    read: Read<M>,
+) -> (Net<M>, FarEnd<M>) {
+    let (far_out, queue) = pair(Queue::default());
+    let frames = Frames { queue, current: None, held: None, read };
+    let (net, far_in) = net_from(Source::Frames(Box::new(frames)), sent, window, fate);
+    (net, (Incoming::Frames(far_out), far_in))
+}
+
+/// The same, for a task that has messages.
+pub(crate) fn net_of_messages<M: 'static>(
+    fate: Fate,
+) -> (Net<M>, (QueueSender<M>, QueueReceiver<M>)) {
+    let (far_out, queue) = pair(Queue::default());
+    let (net, far_in) = net_from(Source::Messages(queue), Queue::default(), WINDOW, fate);
+    (net, (far_out, far_in))
+}
+
+fn net_from<M: 'static>(
+    source: Source<M>,
+    sent: Queue,
+    window: usize,
+    fate: Fate,
+) -> (Net<M>, QueueReceiver<M>) {
+    let (queue, far_in) = pair(sent);
+    let outbox = Outbox { queue, fate: Some(Arc::clone(&fate)) };
+    let inbox = Inbox { source, fate: Some(fate), every: every(window), untold: 0 };
+    (route(outbox, inbox), far_in)
+}
+
+fn pair<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
+    Pair::pair_as(queue, Queue::default())
 }
 
 fn route<M: 'static>(outbox: Outbox<M>, inbox: Inbox<M>) -> Net<M> {
@@ -129,17 +240,22 @@ impl<M> Outbox<M> {
     }
 }
 
-/// The queues of a route.
-pub(crate) fn queues<M>((outbox, inbox): (Outbox<M>, Inbox<M>)) -> FarEnd<M> {
-    (outbox.queue, inbox.queue)
+/// The queues of a route within a host.
+pub(crate) fn queues<M>(
+    (outbox, inbox): (Outbox<M>, Inbox<M>),
+) -> Option<(QueueSender<M>, QueueReceiver<M>)> {
+    match inbox.source {
+        Source::Messages(queue) => Some((outbox.queue, queue)),
+        Source::Frames(_) => None,
+    }
 }
 
 impl<M> Inbox<M> {
     fn local(queue: QueueReceiver<M>) -> Self {
-        Self { queue, fate: None, every: 0, untold: 0 }
+        Self { source: Source::Messages(queue), fate: None, every: 0, untold: 0 }
     }
 
-    /// Whether the next message is wanted: a [`Look`].
+    /// Whether the next message is wanted: a [`Look`]. So is what cannot be read.
     fn poll_wanted(
         &mut self,
         is_wanted: &dyn Fn(&dyn Any) -> bool,
@@ -148,13 +264,23 @@ impl<M> Inbox<M> {
     where
         M: 'static,
     {
+        let queue = match &mut self.source {
+            Source::Messages(queue) => queue,
+            Source::Frames(frames) => {
+                frames.held = ready!(frames.poll_next(&mut Context::from_waker(context.waker())));
+                let held = frames.held.as_ref();
+                return Poll::Ready(
+                    held.is_none_or(|held| held.as_ref().map_or(true, |it| is_wanted(it))),
+                );
+            }
+        };
         // So is the end.
         let found = Cell::new(true);
         let look = |message: &M| {
             found.set(is_wanted(message));
             false
         };
-        self.queue.poll_if(true, look, context).map(|_| found.get())
+        queue.poll_if(true, look, context).map(|_| found.get())
     }
 
     /// Counts a message that was received.
@@ -172,14 +298,18 @@ impl<M> Inbox<M> {
 
     /// What has come and was not received, when nothing comes any more; and after how many sessions
     /// the peer has left, if it has.
-    pub(crate) fn into_unread(self) -> (Vec<M>, usize) {
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub(crate) fn into_unread(self) -> Result<(Vec<M>, usize), NetError> {
         let mut context = Context::from_waker(Waker::noop());
-        let mut queue = self.queue;
-        let unread = std::iter::from_fn(|| match Pin::new(&mut queue).poll_next(&mut context) {
+        let mut source = self.source;
+        let unread = std::iter::from_fn(|| match source.poll_next(&mut context) {
             Poll::Ready(message) => message,
             Poll::Pending => None,
         });
-        (unread.collect(), queue.left_after())
+        Ok((unread.collect::<Result<_, _>>()?, source.left_after()))
     }
 }
 
@@ -225,14 +355,21 @@ impl<M> Stream for Inbox<M> {
     #[inline]
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        Poll::Ready(match ready!(Pin::new(&mut this.queue).poll_next(context)) {
-            Some(message) => {
+        Poll::Ready(match ready!(this.source.poll_next(context)) {
+            Some(Ok(message)) => {
                 this.count();
                 Some(Ok(message))
             }
+            Some(Err(error)) => {
+                if let Some(fate) = &this.fate {
+                    // The first reason counts.
+                    let _ = fate.failed.set(error.clone());
+                }
+                Some(Err(error.into()))
+            }
             None => {
                 let failed = this.fate.as_ref().is_some_and(|fate| fate.failed.get().is_some());
-                match this.queue.left_after() {
+                match this.source.left_after() {
                     _ if failed => Some(Err(reason(this.fate.as_ref()))),
                     0 => None,
                     sessions => Some(Err(Left(sessions).into())),
@@ -280,6 +417,9 @@ impl<M> fmt::Debug for Outbox<M> {
 
 impl<M> fmt::Debug for Inbox<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Inbox").field(&self.queue).finish()
+        match &self.source {
+            Source::Messages(queue) => f.debug_tuple("Inbox").field(queue).finish(),
+            Source::Frames(frames) => f.debug_tuple("Inbox").field(&frames.queue).finish(),
+        }
     }
 }

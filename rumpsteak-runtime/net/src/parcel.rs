@@ -92,7 +92,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
                 arrivals,
                 guard: None,
             };
-            let queues = halves[at].take().map(queues_of)?;
+            let queues = halves[at].take().and_then(queues_of)?;
             Some(writes.lane(queues, reach, Arc::clone(&ties[at].fate)))
         };
         let mut lanes = guard.shared.leave(&guard.place, names, stay);
@@ -117,7 +117,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
                 }
                 None => None,
             };
-            let unread = halves.map(|(_, inbox)| inbox.into_unread());
+            let unread = halves.map(|(_, inbox)| inbox.into_unread()).transpose()?;
             let (unread, left_after) = unread.unwrap_or_default();
             let unread = writes.bytes_of(unread).map_err(|source| {
                 let (peer, source) = (own.peer.clone(), Arc::new(source));

@@ -52,7 +52,7 @@ pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
     connection: Option<Connection>,
 ) -> Result<(), NetError> {
     let (guard, peer) = (reach.guard.clone(), reach.own.peer.clone());
-    let moved = run_until_left(&mut lane, reach, connection).await;
+    let moved = run_until_left(&mut lane, reach, connection).await.and_then(|()| lane.failure());
     if let Some(guard) = guard.filter(|_| moved.is_err() || lane.has_peer_given_up()) {
         guard.misses(&peer);
     }
