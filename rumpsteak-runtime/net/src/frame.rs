@@ -94,17 +94,30 @@ impl Messages {
 const HEAD: usize = 5;
 const LENGTH: usize = 4;
 
-/// When a frame is long enough: the next message goes into another one.
-const FULL: usize = 32 << 10;
+/// When a frame is long enough: the next message goes into another one. A fraction of what a
+/// connection reads at a time, because the rest of a frame that has come in parts is copied.
+const FULL: usize = 8 << 10;
+
+/// The memory of how many frames that have come is kept for others.
+const SPARE: usize = 32;
 
 /// A frame of messages while it is made.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     bytes: Vec<u8>,
     count: u32,
+    spare: Vec<Vec<u8>>,
 }
 
 impl Batch {
+    /// Makes other frames of the memory of this one, which the peer has.
+    pub(crate) fn reuse(&mut self, mut frame: Bytes) {
+        if self.spare.len() < SPARE && frame.len() <= 2 * FULL && frame.is_unique() {
+            frame.clear();
+            self.spare.push(frame.into());
+        }
+    }
+
     /// Adds what `write` writes as a message; returns the frame of those before it if it was full.
     ///
     /// # Errors
@@ -136,17 +149,19 @@ impl Batch {
         let mut alone = self.bytes[..HEAD].to_vec();
         alone.extend(self.bytes.drain(at..));
         let before = self.take();
-        *self = Self { bytes: alone, count: 1 };
+        (self.bytes, self.count) = (alone, 1);
         Ok(before)
     }
 
     /// The frame of all messages that were added, if there are any.
     pub(crate) fn take(&mut self) -> Option<Bytes> {
-        let Self { mut bytes, count } = std::mem::take(self);
-        if count == 0 {
+        if self.count == 0 {
+            self.bytes.clear();
             return None;
         }
-        self.bytes.reserve(bytes.len());
+        let next = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(self.bytes.len()));
+        let mut bytes = std::mem::replace(&mut self.bytes, next);
+        let count = std::mem::take(&mut self.count);
         bytes[1..HEAD].copy_from_slice(&count.to_le_bytes());
         Some(bytes.into())
     }
@@ -251,6 +266,6 @@ mod tests {
         let frames = (0..100).filter_map(|_| batch.add(1 << 20, write).ok().flatten());
         let mut counts: Vec<_> = frames.map(|frame| count(&frame)).collect();
         counts.push(batch.take().and_then(|frame| count(&frame)));
-        assert_eq!(counts, [Some(33), Some(33), Some(33), Some(1)]);
+        assert_eq!(counts, [[Some(9); 11].as_slice(), &[Some(1)]].concat());
     }
 }

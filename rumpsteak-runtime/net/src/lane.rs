@@ -57,7 +57,7 @@ const SILENT_BEATS: u8 = 3;
 const BATCH: u64 = 1024;
 
 /// How many frames may wait for the connection: all others are still messages of the role.
-const AHEAD: usize = 4;
+const AHEAD: usize = 16;
 
 /// What a lane is made of, on its way to another host.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -455,6 +455,7 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             && let Some(frame) = self.unacknowledged.pop_front()
         {
             self.first += frame::count(&frame).unwrap_or(0);
+            self.batch.reuse(frame);
             self.sent = self.sent.saturating_sub(1);
             // A frame comes whole.
             if self.first > received {
