@@ -19,8 +19,9 @@ use crate::outcome::inclusion;
 use crate::protocols::Loaded;
 use crate::sessions::outline::Outline;
 use crate::sessions::resolved::is_nominal;
+use crate::source::cargo_targets::Target;
 use crate::source::conditions::CfgValue;
-use crate::source::crate_tree::{CrateId, Item, ItemId, ItemKind, ModuleId};
+use crate::source::crate_tree::{CrateId, FileId, Item, ItemId, ItemKind, ModuleId, Tree};
 use crate::source::package_root::PackageRoot;
 
 /// The entry of each item and each `protocol!(…)`, by target and place.
@@ -121,9 +122,12 @@ impl Entries<'_> {
                 sessions.entry(item).or_insert(whole);
             }
         }
-        let nominal = tree.item_ids().filter(|&id| is_nominal(tree, id));
-        let whole = |id: ItemId| sessions.get(&id).copied().unwrap_or_default();
-        self.identities = nominal.map(|id| (id, self.identity(id, whole(id)))).collect();
+        let mut firsts = BTreeMap::new();
+        for id in tree.item_ids().filter(|&id| is_nominal(tree, id)) {
+            let first = *firsts.entry(place(tree, id)).or_insert(id);
+            let whole = sessions.get(&first).copied().unwrap_or_default();
+            self.identities.insert(id, self.identity(id, first, whole));
+        }
         let identity = |id: ItemId| self.identities.get(&id).copied().unwrap_or_default();
         for (&root, Root { session, .. }) in &self.judgement.roots {
             let has_fault = |&item: &ItemId| self.judgement.faults.contains(item);
@@ -142,13 +146,14 @@ impl Entries<'_> {
         }
     }
 
-    /// What tells an item from all others, and from itself in other builds in which something in
-    /// the session that it is part of is another: a session may go from one to the other.
-    fn identity(&self, id: ItemId, whole: u64) -> u64 {
+    /// What tells an item from all others but those at its place, of which it is the `first`; and
+    /// from itself in other builds in which something in the whole session is another: a session
+    /// may go from one to the other.
+    fn identity(&self, id: ItemId, first: ItemId, whole: u64) -> u64 {
         let tree = self.context.tree;
         let Some(session) = tree.session(id) else { return 0 };
         let mut hasher = Hasher::new();
-        tree.hash_place(id, &mut hasher);
+        tree.hash_place(first, &mut hasher);
         hasher.bytes(&session.key.hash().to_be_bytes());
         hasher.bytes(&whole.to_be_bytes());
         if self.judgement.faults.contains(id) {
@@ -279,6 +284,15 @@ fn machine(fsm: &Fsm) -> verdict::Machine {
 /// what is written.
 type SameType = Result<Outline, (ModuleId, String)>;
 
+/// A place in the source of a target. A file that is mounted twice has two items at each, and a
+/// macro cannot tell which it expands.
+type Place<'a> = (&'a Target, FileId, usize, &'a str);
+
+fn place(tree: &Tree, id: ItemId) -> Place<'_> {
+    let item = tree.item(id);
+    (&tree.crate_of(id).target, item.file, item.line, &item.name)
+}
+
 /// What is known about the queues of the roles of targets with which nothing is wrong.
 fn systems(
     context: Context<'_>,
@@ -299,16 +313,9 @@ fn systems(
             }
         }
     }
-    // A file that is mounted twice in one crate has two roles at one place, and a macro cannot tell
-    // which it expands.
-    let place = |id: &ItemId| {
-        let item = tree.item(*id);
-        let target = &tree.crate_of(*id).target;
-        (target, item.file, item.line, &item.name)
-    };
-    let mut places: BTreeMap<_, Vec<ItemId>> = BTreeMap::new();
-    for id in pairs.roles.keys() {
-        places.entry(place(id)).or_default().push(*id);
+    let mut places: BTreeMap<Place<'_>, Vec<ItemId>> = BTreeMap::new();
+    for &id in pairs.roles.keys() {
+        places.entry(place(tree, id)).or_default().push(id);
     }
     unknown.extend(places.into_values().filter(|ids| ids.len() > 1).flatten());
     sessions.retain(|role, _| !unknown.contains(role));

@@ -1,6 +1,6 @@
 //! The gate: a safe reordering builds, an unsafe one does not.
 
-use super::harness::{KERNEL, Package};
+use super::harness::{KERNEL, Package, double_buffering};
 use crate::support::{PROTOCOL, begins};
 
 #[test]
@@ -343,17 +343,19 @@ fn every_kind_of_refusal_says_what_to_do() {
     }
 }
 
+/// The states with identities of their own.
+fn identities(package: &Package) -> Vec<(String, u64)> {
+    let proofs = package.proofs().into_iter();
+    let named = proofs.filter_map(|(name, proof)| Some((name, proof.id?)));
+    let mut named: Vec<(String, u64)> = named.collect();
+    named.sort();
+    named
+}
+
 /// A session may go from a program to one of another build: its states are the same only where all
 /// that belongs to it is.
 #[test]
 fn a_state_is_another_one_if_something_deeper_in_its_session_is() {
-    let identities = |package: &Package| {
-        let proofs = package.proofs().into_iter();
-        let named = proofs.filter_map(|(name, proof)| Some((name, proof.id?)));
-        let mut named: Vec<(String, u64)> = named.collect();
-        named.sort();
-        named
-    };
     let package = Package::new("gate-identities");
     package
         .edit(
@@ -380,4 +382,20 @@ fn a_state_is_another_one_if_something_deeper_in_its_session_is() {
     assert_eq!(kept.collect::<Vec<_>>(), ["SinkLoop", "SourceLoop"]);
     let names = |of: &[(String, u64)]| of.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&before), ["KernelLoop", "Rest", "SinkLoop", "SourceLoop"]);
+}
+
+/// A macro cannot tell in which module it is: the states of both are one to the proofs.
+#[test]
+fn states_of_a_file_that_is_mounted_twice_have_one_identity() {
+    let package = Package::new("gate-mounted");
+    package.write("src/pipeline.rs", &double_buffering()).write(
+        "src/lib.rs",
+        "#[path = \"pipeline.rs\"]\npub mod first;\n#[path = \"pipeline.rs\"]\npub mod second;\n",
+    );
+    package.check(&[]).passes();
+    let mut found = identities(&package);
+    assert_eq!(found.len(), 6);
+    found.dedup();
+    let names = found.iter().map(|(name, _)| &**name);
+    assert_eq!(names.collect::<Vec<_>>(), ["KernelLoop", "SinkLoop", "SourceLoop"]);
 }
