@@ -1,4 +1,4 @@
-//! Two mirrors are asked for a file. The first one that has it wins, and the other one is cancelled;
+//! Two mirrors are asked for a file. The first one that has it wins, and the other is cancelled:
 //! its file may be under way by then, and is received and dropped by the protocol.
 //!
 //! `cargo run -p rumpsteak-examples --example fastest_mirror`
