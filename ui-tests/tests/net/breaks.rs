@@ -136,10 +136,15 @@ impl Sink<Bytes> for Muted {
 }
 
 /// A session with so many orders, in which the server and the ledger are called at these addresses.
-async fn ordered(hosts: &[Host; 3], s: &str, l: &str, many: u64) -> (u64, u64) {
-    let c = hosts[0].join::<C>("1").peer("s", [s]).peer("l", [l]).connect();
-    let served = hosts[1].join::<S>("1").peer("l", [l]).connect();
-    let booked = hosts[2].join::<L>("1").connect();
+pub(crate) async fn ordered(
+    hosts: &[Host; 3],
+    session: &str,
+    [s, l]: [&str; 2],
+    many: u64,
+) -> (u64, u64) {
+    let c = hosts[0].join::<C>(session).peer("s", [s]).peer("l", [l]).connect();
+    let served = hosts[1].join::<S>(session).peer("l", [l]).connect();
+    let booked = hosts[2].join::<L>(session).connect();
     let (mut c, mut s, mut l) = tokio::try_join!(c, served, booked).unwrap();
     let ran = async {
         tokio::try_join!(client(&mut c.role, many), server(&mut s.role), ledger(&mut l.role))
@@ -162,7 +167,7 @@ fn nothing_is_lost_doubled_or_out_of_order() {
             let [s, l] = ["s", "l"].map(|name| format!("cut://{seed}-{name}"));
             hosts[1].listen(&s).await.unwrap();
             hosts[2].listen(&l).await.unwrap();
-            ordered(&hosts, &s, &l, 100).await
+            ordered(&hosts, "1", [&s, &l], 100).await
         });
         assert_eq!(sums, expected(100), "seed {seed}");
     }
@@ -254,7 +259,7 @@ async fn a_network_that_cuts_delays_and_splits_loses_nothing() {
         let l = hosts[2].listen("tcp://127.0.0.1:0").await.unwrap();
         let (s, _to_s) = network.towards(s.place().to_owned()).await;
         let (l, _to_l) = network.towards(l.place().to_owned()).await;
-        assert_eq!(ordered(&hosts, &s, &l, 50).await, expected(50), "seed {seed}");
+        assert_eq!(ordered(&hosts, "1", [&s, &l], 50).await, expected(50), "seed {seed}");
     });
     futures::stream::iter(runs).buffer_unordered(30).collect::<()>().await;
     let cuts = cuts.load(Ordering::Relaxed);

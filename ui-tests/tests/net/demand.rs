@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
+use self::referral::*;
 use crate::transports::Authority;
 
 #[derive(Debug, Role)]
@@ -367,76 +368,26 @@ async fn a_role_on_demand_waits_for_the_first_of_its_peers() {
     assert_eq!(absent.to_string(), "`clerk` has not joined the session `1` within 30s");
 }
 
-#[derive(Debug, Role)]
-#[protocol(Referral::patient)]
-#[message(Letter)]
-struct Patient(#[route(Doctor)] Net<Letter>, #[route(Specialist)] Net<Letter>);
-
-#[derive(Debug, Role)]
-#[protocol(Referral::doctor)]
-#[message(Letter)]
-struct Doctor(#[route(Patient)] Net<Letter>, #[route(Specialist)] Net<Letter>);
-
-#[derive(Debug, Role)]
-#[protocol(Referral::specialist)]
-#[message(Letter)]
-struct Specialist(#[route(Doctor)] Net<Letter>, #[route(Patient)] Net<Letter>);
-
-#[derive(Debug, Message, Serialize, Deserialize)]
-enum Letter {
-    Complaint(Complaint),
-    Referred(Referred),
-    Findings(Findings),
-    Report(Report),
-    Opinion(Opinion),
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Complaint;
-#[derive(Debug, Serialize, Deserialize)]
-struct Referred;
-#[derive(Debug, Serialize, Deserialize)]
-struct Findings(u64);
-#[derive(Debug, Serialize, Deserialize)]
-struct Report(u64);
-#[derive(Debug, Serialize, Deserialize)]
-struct Opinion(u64);
-
-#[session(Patient)]
-type Ailing = Send<Doctor, Complaint, Branch<Doctor, Treated>>;
-
-#[session]
-enum Treated {
-    Referred(Referred, Receive<Specialist, Report, End>),
-    Opinion(Opinion, End),
-}
-
-#[session(Doctor)]
-type Treating = Receive<Patient, Complaint, Select<Patient, Treats>>;
-
-#[session]
-enum Treats {
-    Referred(Referred, Send<Specialist, Findings, End>),
-    Opinion(Opinion, End),
-}
-
-#[session(Specialist)]
-type Reporting = Receive<Doctor, Findings, Send<Patient, Report, End>>;
+rumpsteak_runtime::protocol!(
+    Referral,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+);
 
 async fn patient(role: &mut Patient) -> Result<u64> {
-    try_run(role, async |s: Ailing<'_>| match s.send(Complaint).await?.branch().await? {
-        Treated::Referred(Referred, s) => {
+    try_run(role, async |s: PatientSession<'_>| match s.send(Complaint).await?.branch().await? {
+        PatientReferredOrOpinion::Referred(Referred, s) => {
             let (Report(report), end) = s.receive().await?;
             Ok((report, end))
         }
-        Treated::Opinion(Opinion(opinion), end) => Ok((opinion, end)),
+        PatientReferredOrOpinion::Opinion(Opinion(opinion), end) => Ok((opinion, end)),
     })
     .await
 }
 
 /// Refers the patient, and does not come to tell the specialist if there are no findings.
 async fn doctor(role: &mut Doctor, findings: Option<u64>) -> Option<()> {
-    let treated = try_run(role, async |s: Treating<'_>| {
+    let treated = try_run(role, async |s: DoctorSession<'_>| {
         let s = s.receive().await?.1.select(Referred).await?;
         match findings {
             Some(findings) => Ok(((), s.send(Findings(findings)).await?)),
@@ -463,11 +414,12 @@ async fn who_waits_for_a_role_on_demand_learns_that_nobody_asks_it() {
         let reports = async {
             let join = hosts[2].serve::<Specialist>().next().await.unwrap();
             let mut joined = join.peer("patient", [&at[0]]).connect().await.unwrap();
-            let reported: Result<()> = try_run(&mut joined.role, async |s: Reporting<'_>| {
-                let (Findings(findings), s) = s.receive().await?;
-                Ok(((), s.send(Report(2 * findings)).await?))
-            })
-            .await;
+            let reported: Result<()> =
+                try_run(&mut joined.role, async |s: SpecialistSession<'_>| {
+                    let (Findings(findings), s) = s.receive().await?;
+                    Ok(((), s.send(Report(2 * findings)).await?))
+                })
+                .await;
             reported.unwrap();
             joined.leave().await.unwrap();
         };

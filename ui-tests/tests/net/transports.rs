@@ -5,10 +5,9 @@ use std::time::Duration;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rumpsteak_net::transport::{Identity, Quic, Tls, Transports, WebSocket};
 use rumpsteak_net::{Host, Limits, NetError};
-use rumpsteak_runtime::{Channel, Message, Role, session};
-use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
+use crate::breaks::ordered;
 use crate::shop::{C, L, S, client, expected, ledger, server};
 
 /// The hosts of three roles, of which each has the name of its role and knows all transports.
@@ -48,20 +47,10 @@ impl Authority {
 
 /// Each role at a host of its own, where the server and the ledger listen.
 async fn apart(addresses: [&str; 2], session: &str, many: u64) -> (u64, u64) {
-    let [at_c, at_s, at_l] = hosts();
-    let s = at_s.listen(addresses[0]).await.unwrap().to_string();
-    let l = at_l.listen(addresses[1]).await.unwrap().to_string();
-    let (as_c, as_s) = (at_c.join::<C>(session), at_s.join::<S>(session));
-    let c = as_c.peer("s", [&s]).peer("l", [&l]).connect();
-    let s = as_s.peer("l", [&l]).connect();
-    let l = at_l.join::<L>(session).connect();
-    let (mut c, mut s, mut l) = tokio::try_join!(c, s, l).unwrap();
-    let ran = async {
-        tokio::try_join!(client(&mut c.role, many), server(&mut s.role), ledger(&mut l.role))
-    };
-    let (sums, (), ()) = ran.await.unwrap();
-    tokio::try_join!(c.leave(), s.leave(), l.leave()).unwrap();
-    sums
+    let hosts = hosts();
+    let s = hosts[1].listen(addresses[0]).await.unwrap().to_string();
+    let l = hosts[2].listen(addresses[1]).await.unwrap().to_string();
+    ordered(&hosts, session, [&s, &l], many).await
 }
 
 #[tokio::test]
@@ -194,37 +183,13 @@ async fn a_host_serves_many_sessions() {
     servers.abort();
 }
 
-#[derive(Role)]
-#[protocol(Ping::c)]
-#[message(Pinged)]
-struct Near(#[route(Far)] Channel<Pinged>);
-
-#[derive(Role)]
-#[protocol(Ping::s)]
-#[message(Pinged)]
-struct Far(#[route(Near)] Channel<Pinged>);
-
-#[derive(Message, Serialize, Deserialize)]
-enum Pinged {
-    Ping(Ping),
-    Pong(Pong),
-}
-
-#[derive(Serialize, Deserialize)]
-struct Ping(i32);
-#[derive(Serialize, Deserialize)]
-struct Pong(i32);
-
-#[session(Near)]
-type Pings = Send<Far, Ping, Receive<Far, Pong, End>>;
-
-#[session(Far)]
-type Pongs = Receive<Near, Ping, Send<Near, Pong, End>>;
+// Its routes are channels.
+rumpsteak_runtime::protocol!(Ping, derive(serde::Serialize, serde::Deserialize));
 
 #[tokio::test]
 async fn what_cannot_be_is_an_error_at_once() {
     let host = Host::new();
-    let joined = host.join::<Near>("1").connect().await.map(drop).unwrap_err();
+    let joined = host.join::<ping::C>("1").connect().await.map(drop).unwrap_err();
     assert_eq!(joined.to_string(), "the route of `c` to `s` stays in its process: make it a `Net`");
     let error = |joined: Result<_, NetError>| joined.err().map(|error| error.to_string());
     let joined = host.join::<C>("1").peer("s", ["localhost:1"]).connect().await.map(drop);

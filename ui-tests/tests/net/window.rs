@@ -16,6 +16,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
+use self::numbers::{Number, P, PSession, Q, QNumberOrStop, QSession, Stop, Sum};
+
 #[derive(Message, Serialize, Deserialize)]
 pub(crate) enum Label {
     Left(Left),
@@ -223,80 +225,39 @@ async fn without_credit_the_same_sessions_wait_for_each_other() {
     assert!(timeout(Duration::from_secs(60), swapped).await.is_err());
 }
 
-/// A role that sends numbers as far ahead as it likes, and one that adds them up.
-mod numbers {
-    use rumpsteak_net::Net;
-    use rumpsteak_runtime::{Message, Result, Role, session, try_run};
-    use serde::{Deserialize, Serialize};
+rumpsteak_runtime::protocol!(
+    Numbers,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+);
 
-    #[derive(Role)]
-    #[protocol(Numbers::p)]
-    #[message(Label)]
-    pub(super) struct P(#[route(Q)] Net<Label>);
+/// Sends numbers as far ahead as it likes.
+async fn give(role: &mut P, many: i32) -> rumpsteak_runtime::Result<i32> {
+    try_run(role, async |mut session: PSession<'_>| {
+        for _ in 0..many {
+            session = session.select(Number(1)).await?;
+        }
+        let (Sum(sum), end) = session.select(Stop).await?.receive().await?;
+        Ok((sum, end))
+    })
+    .await
+}
 
-    #[derive(Role)]
-    #[protocol(Numbers::q)]
-    #[message(Label)]
-    pub(super) struct Q(#[route(P)] Net<Label>);
-
-    #[derive(Message, Serialize, Deserialize)]
-    pub(super) enum Label {
-        Number(Number),
-        Stop(Stop),
-        Sum(Sum),
-    }
-
-    #[derive(Serialize, Deserialize)]
-    pub(super) struct Number(i32);
-    #[derive(Serialize, Deserialize)]
-    pub(super) struct Stop;
-    #[derive(Serialize, Deserialize)]
-    pub(super) struct Sum(i32);
-
-    #[session(P)]
-    type Giving = Select<Q, More>;
-
-    #[session]
-    enum More {
-        Number(Number, Giving),
-        Stop(Stop, Receive<Q, Sum, End>),
-    }
-
-    #[session(Q)]
-    type Adding = Branch<P, Next>;
-
-    #[session]
-    enum Next {
-        Number(Number, Adding),
-        Stop(Stop, Send<P, Sum, End>),
-    }
-
-    pub(super) async fn give(role: &mut P, many: i32) -> Result<i32> {
-        try_run(role, async |mut session: Giving<'_>| {
-            for _ in 0..many {
-                session = session.select(Number(1)).await?;
-            }
-            let (Sum(sum), end) = session.select(Stop).await?.receive().await?;
-            Ok((sum, end))
-        })
-        .await
-    }
-
-    pub(super) async fn add(role: &mut Q) -> Result<()> {
-        try_run(role, async |mut session: Adding<'_>| {
-            let mut sum = 0;
-            loop {
-                match session.branch().await? {
-                    Next::Number(Number(number), next) => {
-                        sum += number;
-                        session = next;
-                    }
-                    Next::Stop(Stop, next) => return Ok(((), next.send(Sum(sum)).await?)),
+/// Adds them up.
+async fn add(role: &mut Q) -> rumpsteak_runtime::Result<()> {
+    try_run(role, async |mut session: QSession<'_>| {
+        let mut sum = 0;
+        loop {
+            match session.branch().await? {
+                QNumberOrStop::Number(Number(number), next) => {
+                    sum += number;
+                    session = next;
                 }
+                QNumberOrStop::Stop(Stop, next) => return Ok(((), next.send(Sum(sum)).await?)),
             }
-        })
-        .await
-    }
+        }
+    })
+    .await
 }
 
 /// Messages so large that few of them are a frame.
@@ -333,13 +294,12 @@ async fn a_stream_that_is_wider_than_the_window_never_stops() {
     let transports = Transports::default().with("narrow", Narrow::new(8));
     let hosts = [(); 2].map(|()| Host::with(transports.clone(), Limits::default()));
     hosts[1].listen("narrow://here").await.unwrap();
-    let p = hosts[0].join::<numbers::P>("1").peer("q", ["narrow://here"]).codec(Padded).connect();
-    let q = hosts[1].join::<numbers::Q>("1").codec(Padded).connect();
+    let p = hosts[0].join::<P>("1").peer("q", ["narrow://here"]).codec(Padded).connect();
+    let q = hosts[1].join::<Q>("1").codec(Padded).connect();
     let (mut p, mut q) = tokio::try_join!(p, q).unwrap();
     let begun = tokio::time::Instant::now();
     let many = 2_000;
-    let added =
-        async { tokio::try_join!(numbers::give(&mut p.role, many), numbers::add(&mut q.role)) };
+    let added = async { tokio::try_join!(give(&mut p.role, many), add(&mut q.role)) };
     assert_eq!(added.await.unwrap(), (many, ()));
     assert_eq!(begun.elapsed(), Duration::ZERO);
     tokio::try_join!(p.leave(), q.leave()).unwrap();
