@@ -109,7 +109,7 @@ impl Analysis {
         let sources = configuration.sources.iter();
         roots.extend(sources.map(|source| source_root(&base, source)));
         let mut protocols =
-            Protocols::load(&base, &configuration.protocols, &configuration.limits.scribble());
+            Protocols::load(&base, &configuration.protocols, &configuration.limits.scribble);
         if configuration.generate {
             protocols.watch_folders();
         }

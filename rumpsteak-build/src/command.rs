@@ -119,7 +119,7 @@ impl Configuration {
     /// If a file cannot be read or has errors.
     pub fn code(self, folder: &Path) -> Result<Vec<Code>, Report> {
         let base = PackageRoot::new(folder);
-        let protocols = Protocols::load(&base, &self.protocols, &self.limits.scribble());
+        let protocols = Protocols::load(&base, &self.protocols, &self.limits.scribble);
         let files = protocols.files.iter();
         let broken = files.filter(|file| !file.diagnostics.is_empty()).map(Report::of_file);
         let reports: Vec<Report> = unreadable(&protocols).chain(broken).collect();

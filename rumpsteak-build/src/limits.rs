@@ -14,9 +14,7 @@
 #[non_exhaustive]
 pub struct Limits {
     pub(crate) verifier: rumpsteak_fsm::Limits,
-    pub(crate) global_states: usize,
-    pub(crate) local_states: usize,
-    pub(crate) projection_steps: usize,
+    pub(crate) scribble: rumpsteak_scribble::Limits,
     pub(crate) combinations: usize,
     pub(crate) items: usize,
     pub(crate) modules: usize,
@@ -31,12 +29,9 @@ impl Default for Limits {
 /// The limits of the verifier; all others have their defaults.
 impl From<rumpsteak_fsm::Limits> for Limits {
     fn from(verifier: rumpsteak_fsm::Limits) -> Self {
-        let scribble = rumpsteak_scribble::Limits::default();
         Self {
             verifier,
-            global_states: scribble.global_states,
-            local_states: scribble.local_states,
-            projection_steps: scribble.projection_steps,
+            scribble: rumpsteak_scribble::Limits::default(),
             combinations: 256,
             items: 10_000,
             modules: 100_000,
@@ -75,16 +70,16 @@ setters! {
     /// Exploration: how many configurations of a system are visited. Default: 100,000.
     configurations => verifier.configurations;
     /// Scribble: how many states the automaton of one protocol has. Default: 200,000.
-    global_states => global_states;
+    global_states => scribble.global_states;
     /// How many items one session consists of. Default: 10,000.
     items => items;
     /// Scribble: how many states the machine of one role has before equal ones are merged. Default:
     /// 200,000.
-    local_states => local_states;
+    local_states => scribble.local_states;
     /// How many modules the targets of the package have together. Default: 100,000.
     modules => modules;
     /// Scribble: how many steps the projection onto one role takes. Default: 5,000,000.
-    projection_steps => projection_steps;
+    projection_steps => scribble.projection_steps;
     /// Exploration: the longest queue up to which a system is explored whose queues grow for ever.
     /// Default: 64.
     queue => verifier.queue;
@@ -93,15 +88,4 @@ setters! {
     /// Subtyping: how precisely pending actions are known where there are more and more of them:
     /// see [`rumpsteak_fsm::Limits::widening`]. Default: 4.
     widening => verifier.widening;
-}
-
-impl Limits {
-    /// The limits of Scribble.
-    pub(crate) fn scribble(&self) -> rumpsteak_scribble::Limits {
-        rumpsteak_scribble::Limits {
-            global_states: self.global_states,
-            local_states: self.local_states,
-            projection_steps: self.projection_steps,
-        }
-    }
 }

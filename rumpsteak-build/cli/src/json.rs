@@ -53,9 +53,7 @@ pub(crate) fn text(value: &Value) -> String {
 
 /// An object on a line of its own.
 pub(crate) fn line(kind: &str, value: Value) -> String {
-    let mut object = json!({"kind": kind});
-    extend(&mut object, value);
-    format!("{object}\n")
+    format!("{}\n", joined(json!({"kind": kind}), value))
 }
 
 /// The object for an input or a call that is bad: there is no verdict.
@@ -103,12 +101,8 @@ fn span(mark: &Mark, is_primary: bool) -> Value {
 /// A machine: states by number, transitions in the order of the machine.
 pub(crate) fn machine(fsm: &Fsm) -> Value {
     let transitions = fsm.transitions().map(|transition| {
-        let mut object = json!({
-            "from": transition.source.index(),
-            "to": transition.target.index(),
-        });
-        extend(&mut object, action(transition.action));
-        object
+        let (from, to) = (transition.source.index(), transition.target.index());
+        joined(json!({"from": from, "to": to}), action(transition.action))
     });
     json!({
         "role": fsm.role().as_str(),
@@ -133,21 +127,18 @@ pub(crate) fn action(action: &Action) -> Value {
     })
 }
 
-/// Appends the fields of one object to another.
-pub(crate) fn extend(object: &mut Value, more: Value) {
-    if let (Value::Object(object), Value::Object(more)) = (object, more) {
+/// An object with the fields of two.
+pub(crate) fn joined(mut object: Value, more: Value) -> Value {
+    if let (Value::Object(object), Value::Object(more)) = (&mut object, more) {
         object.extend(more);
     }
+    object
 }
 
 /// Steps, in order.
 pub(crate) fn steps(steps: &[Step]) -> Vec<Value> {
-    let steps = steps.iter().map(|step| {
-        let mut object = json!({"role": step.role.as_str()});
-        extend(&mut object, action(&step.action));
-        object
-    });
-    steps.collect()
+    let step = |step: &Step| joined(json!({"role": step.role.as_str()}), action(&step.action));
+    steps.iter().map(step).collect()
 }
 
 /// A run with its end.

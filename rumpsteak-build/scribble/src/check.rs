@@ -112,7 +112,7 @@ fn check_sources(
             span: decl.span,
             global: Arc::new(global),
             together: together.map(Arc::new),
-            limits: limits.clone(),
+            limits: *limits,
         }
     });
     diagnostic::sort(&mut diagnostics);

@@ -8,7 +8,7 @@
 /// let limits = Limits { global_states: 1_000_000, ..Limits::default() };
 /// assert_eq!(limits.local_states, 200_000);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// States of the automaton of one protocol, once calls are unfolded and equal beginnings are
     /// joined. The work of finding them is limited to a fixed multiple of this.

@@ -459,42 +459,15 @@ fn a_file_that_calls_itself_otherwise() {
 
 #[test]
 fn imported_protocols() {
-    check(
-        "imports",
-        &[
-            (
-                "protocols/p.scr",
-                "import lib.Base as B; global protocol DoubleBuffering(role s, role k, role t) { do B.Loop(s, k, t); }",
-            ),
-            (
-                "protocols/lib/Base.scr",
-                &PROTOCOL.replace("global protocol DoubleBuffering", "aux global protocol Loop"),
-            ),
-            (
-                "src/lib.rs",
-                &format!("{ROLES}{LOOP}#[session(K)] type Kernel = Send<S, Ready, Loop>;"),
-            ),
-        ],
-        &[],
-    );
+    let root = "import lib.Base as B; global protocol DoubleBuffering(role s, role k, role t) { do B.Loop(s, k, t); }";
+    let base = PROTOCOL.replace("global protocol DoubleBuffering", "aux global protocol Loop");
+    let protocols = [("protocols/p.scr", root), ("protocols/lib/Base.scr", &*base)];
+    let source = |begin: &str| format!("{ROLES}{LOOP}#[session(K)] type Kernel = {begin}, Loop>;");
+    check("imports", &[&protocols[..], &[("src/lib.rs", &source("Send<S, Ready"))]].concat(), &[]);
     // The excerpt is of the file in which the message is.
-    let folder = package(
-        "imports-unsafe",
-        &[
-            (
-                "protocols/p.scr",
-                "import lib.Base as B; global protocol DoubleBuffering(role s, role k, role t) { do B.Loop(s, k, t); }",
-            ),
-            (
-                "protocols/lib/Base.scr",
-                &PROTOCOL.replace("global protocol DoubleBuffering", "aux global protocol Loop"),
-            ),
-            (
-                "src/lib.rs",
-                &format!("{ROLES}{LOOP}#[session(K)] type Kernel = Receive<S, Value, Loop>;"),
-            ),
-        ],
-    );
+    let unsafe_source = source("Receive<S, Value");
+    let files = [&protocols[..], &[("src/lib.rs", &unsafe_source)]].concat();
+    let folder = package("imports-unsafe", &files);
     let check = run(&folder);
     says(&check.problems[0].text, "lib/Base.scr:3:5");
 }

@@ -462,11 +462,6 @@ impl fmt::Display for RoleName {
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Protocol => "protocol",
-            Self::Role => "role",
-            Self::Session => "session",
-            Self::Set => "set",
-        })
+        f.write_str(&format!("{self:?}").to_lowercase())
     }
 }

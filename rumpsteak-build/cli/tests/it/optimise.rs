@@ -2,19 +2,8 @@
 
 use std::path::Path;
 
-use crate::common::{Folder, ROLES, begins, says};
+use crate::common::{DOUBLE_BUFFERING, Folder, ROLES, begins, says};
 
-const DOUBLE_BUFFERING: &str = "\
-global protocol DoubleBuffering(role s, role k, role t) {
-  rec loop {
-    ready() from k to s;
-    value(i32) from s to k;
-    ready() from t to k;
-    value(i32) from k to t;
-    continue loop;
-  }
-}
-";
 const RING: &str = "\
 global protocol Ring(role a, role b, role c) {
   rec lap { value(i32) from a to b; value(i32) from b to c; value(i32) from c to a; continue lap; }

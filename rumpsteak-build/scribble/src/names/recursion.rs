@@ -146,13 +146,7 @@ impl<'m> Recursions<'m> {
             let items = &body.blocks[number];
             let parts: Vec<Summary> =
                 items.iter().map(|&id| self.summary(body, id, &summaries)).collect();
-            let mut whole = Summary::NOTHING;
-            for part in &parts {
-                whole.ends &= part.ends;
-                whole.silent &= part.silent;
-                whole.target = whole.target.min(part.target);
-            }
-            summaries[number] = whole;
+            summaries[number] = Summary::of_all(parts.iter().copied());
 
             let Some(endless) = parts.iter().position(|part| !part.ends) else { continue };
             let closed = |part: &Summary| part.target == NONE;
@@ -180,23 +174,12 @@ impl<'m> Recursions<'m> {
             | InteractionKind::Continue { .. }
             | InteractionKind::Invalid => Summary { silent: false, ..Summary::NOTHING },
             InteractionKind::Choice { branches, .. } => {
-                let mut whole = Summary { ends: false, ..Summary::NOTHING };
-                for &branch in branches {
-                    let part = block(branch);
-                    whole.ends |= part.ends;
-                    whole.silent &= part.silent;
-                    whole.target = whole.target.min(part.target);
-                }
-                whole
+                let parts = || branches.iter().map(|&branch| block(branch));
+                Summary { ends: parts().any(|part| part.ends), ..Summary::of_all(parts()) }
             }
+            // No `continue` leaves one.
             InteractionKind::Par { parts } => {
-                let mut whole = Summary::NOTHING;
-                for &part in parts {
-                    let part = block(part);
-                    whole.ends &= part.ends;
-                    whole.silent &= part.silent;
-                }
-                whole
+                Summary::of_all(parts.iter().map(|&part| block(part)))
             }
             // An interrupt ends it in any case.
             InteractionKind::Interruptible { .. } => Summary { silent: false, ..Summary::NOTHING },
@@ -227,6 +210,15 @@ struct Summary {
 
 impl Summary {
     const NOTHING: Self = Self { ends: true, silent: true, target: NONE };
+
+    /// That of parts all of which happen.
+    fn of_all(parts: impl Iterator<Item = Self>) -> Self {
+        parts.fold(Self::NOTHING, |whole, part| Self {
+            ends: whole.ends & part.ends,
+            silent: whole.silent & part.silent,
+            target: whole.target.min(part.target),
+        })
+    }
 }
 
 /// Whether no role of `one` is a role of `others`. `false` when the budget, in interactions, is

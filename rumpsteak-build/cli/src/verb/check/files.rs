@@ -285,11 +285,11 @@ impl Output<'_> {
     /// there is anything to say beyond the diagnostics.
     fn verdict(&mut self, protocol: &Protocol, outcome: Outcome, verdict: Value, line: &str) {
         let roles = protocol.roles().iter().map(|role| role.as_str());
-        let mut object = json!({
+        let named = json!({
             "protocol": protocol.name().as_str(),
             "roles": roles.collect::<Vec<_>>(),
         });
-        json::extend(&mut object, verdict.clone());
+        let object = json::joined(named, verdict.clone());
         match self.arguments.form() {
             Form::Text => self.terminal.print(line),
             Form::Json => {}
@@ -325,8 +325,7 @@ impl Output<'_> {
         if let Some(file) = self.files.last() {
             object["file"] = file["file"].clone();
         }
-        json::extend(&mut object, value);
-        self.terminal.print(&json::line(kind, object));
+        self.terminal.print(&json::line(kind, json::joined(object, value)));
     }
 
     fn finish(mut self, outcome: Outcome) {

@@ -401,8 +401,7 @@ impl Optimiser<'_> {
         let answer = Answer { reason, ..Answer::default() };
         let mut object = answer.object(outcome);
         object["protocol"] = self.protocol.name().as_str().into();
-        json::extend(&mut object, more);
-        Reply { outcome, words, object }
+        Reply { outcome, words, object: json::joined(object, more) }
     }
 
     fn wants(&self, format: Format) -> bool {
