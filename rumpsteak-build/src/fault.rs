@@ -253,6 +253,9 @@ pub(crate) struct Refusal {
     /// The sessions of the other roles with which it goes wrong. Empty if it does so with what the
     /// protocol says.
     pub(crate) with: Vec<String>,
+    /// Of the second session of a protocol that is refused in a crate, the names of the others that
+    /// are, too: most likely the protocol was changed.
+    pub(crate) others: Option<Vec<String>>,
     /// The text of the machine with the place to blame, for one that lies beside a `.scr` file.
     pub(crate) machine: Option<(Arc<NamedText>, Range<usize>)>,
 }
@@ -361,7 +364,11 @@ impl Cause {
     pub(crate) fn unknown_message(&self) -> Option<TransitionId> {
         let Self::Refused(refusal) = self else { return None };
         match refusal.misfit {
-            Some(Misfit::Unknown(Some(id)) | Misfit::OtherPayload(id)) => Some(id),
+            Some(
+                Misfit::Unknown(Some(id))
+                | Misfit::OtherPayload(id)
+                | Misfit::Missing { due: id, .. },
+            ) => Some(id),
             _ => None,
         }
     }

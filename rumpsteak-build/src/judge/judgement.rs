@@ -25,7 +25,7 @@ use crate::sessions::machine::{SessionMachine, number};
 use crate::sessions::resolve::{no_role, resolve_session};
 use crate::sessions::resolved::ResolvedSession;
 use crate::sessions::unmarked::unmarked;
-use crate::source::crate_tree::{ItemId, ItemKind, Meaning};
+use crate::source::crate_tree::{CrateId, ItemId, ItemKind, Meaning, Tree};
 use crate::source::names::{Resolution, resolve};
 
 /// What was found out about the sessions of a package.
@@ -157,6 +157,36 @@ pub(crate) fn judge(context: Context<'_>, configuration: &Configuration) -> Judg
     }
     judge.unmarked();
     judge.found
+}
+
+/// Leaves the refusals of a protocol's sessions in a crate at those of two roles, of which the
+/// second names the others: more of them are most likely for one change of the protocol.
+fn of_two_roles(tree: &Tree, refused: Vec<(usize, Fault)>) -> Vec<Fault> {
+    let mut of_crate: BTreeMap<CrateId, BTreeMap<usize, Vec<usize>>> = BTreeMap::new();
+    for (position, (role, fault)) in refused.iter().enumerate() {
+        let item = fault.place.item;
+        if matches!(fault.cause, Cause::Refused(_)) && !tree.is_generated(item) {
+            let of_role = of_crate.entry(tree.crate_id(item)).or_default();
+            of_role.entry(*role).or_default().push(position);
+        }
+    }
+    let mut faults: Vec<Fault> = refused.into_iter().map(|(_, fault)| fault).collect();
+    for roles in of_crate.into_values() {
+        let roles: Vec<Vec<usize>> = roles.into_values().collect();
+        let [first, second, rest @ ..] = &roles[..] else { continue };
+        let name = |position: &usize| match &faults[*position].cause {
+            Cause::Refused(refusal) => refusal.subject.name.clone(),
+            _ => String::new(),
+        };
+        let (first, others) = (name(&first[0]), rest.iter().flatten().map(name).collect());
+        if let Cause::Refused(refusal) = &mut faults[second[0]].cause {
+            refusal.others = Some(others);
+        }
+        for &position in rest.iter().flatten() {
+            faults[position].cause = Cause::DependsOn { name: first.clone() };
+        }
+    }
+    faults
 }
 
 /// Whether a name in build.rs stands for the protocol at a position.
@@ -318,6 +348,7 @@ impl<'a> Judge<'a> {
         let bound = judged.ok().filter(|_| is_accepted);
         // A message of the protocol that no session knows is one mistake.
         let mut said: BTreeMap<&Message, String> = BTreeMap::new();
+        let mut refused = Vec::new();
         for (id, role) in roots {
             let Some(root) = self.found.roots.get_mut(id) else {
                 continue;
@@ -338,8 +369,11 @@ impl<'a> Judge<'a> {
                         }
                     }
                 }
-                self.found.faults.add(fault);
+                refused.push((*role, fault));
             }
+        }
+        for fault in of_two_roles(tree, refused) {
+            self.found.faults.add(fault);
         }
         let is_accepted = bound.is_some();
         if is_accepted {
@@ -450,6 +484,7 @@ impl<'a> Judge<'a> {
                     with: with.collect(),
                     refused,
                     fair: false,
+                    others: None,
                     machine: None,
                 }))
             }

@@ -2,8 +2,9 @@
 //!
 //! Subtyping says which two actions may not change places. Before that is called a reordering, the
 //! simple causes are looked for, in this order: the supertype has no such action, but one with
-//! another peer, direction or payload, or of nearly the same name; or it has the action, but only
-//! once a choice is made, in another branch, or earlier.
+//! another peer, direction or payload, or of nearly the same name; or the subtype lacks what is due
+//! before it; or the supertype has the action, but only once a choice is made, in another branch,
+//! or earlier.
 //!
 //! ```text
 //! supertype      ?run ─ !done ─┐        the subtype does `!done` first: it does not know yet
@@ -14,7 +15,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use rumpsteak_fsm::subtype::{Refusal, Rule};
-use rumpsteak_fsm::{Action, Fsm, StateId, Transition, TransitionId};
+use rumpsteak_fsm::{Action, Direction, Fsm, StateId, Transition, TransitionId};
 use rumpsteak_scribble::similar;
 
 /// Why an action of a subtype has no place. Transitions are those of the supertype.
@@ -28,6 +29,8 @@ pub(crate) enum Misfit {
     OtherPayload(TransitionId),
     /// There is no such message with this peer; this one has nearly the same name.
     Unknown(Option<TransitionId>),
+    /// This is due before it, or may come instead, and the subtype never does it.
+    Missing { due: TransitionId, is_option: bool },
     /// It comes after a choice that is not made yet: its options, and those that lead to the
     /// action.
     Undecided { options: Vec<TransitionId>, after: Vec<TransitionId> },
@@ -134,7 +137,17 @@ fn displaced(
     state: StateId,
     wanted: &Action,
 ) -> Option<Misfit> {
+    let here = || sup.transitions_from(state);
+    let unused = |due: &Transition<'_>| !sub.transitions().any(|own| own.action == due.action);
+    let is_option = here().count() > 1;
+    let is_due =
+        |due: Transition<'_>| due.action == wanted && wanted.direction == Direction::Receive;
     let reaching = states(sup, wanted, false);
+    if (here().any(is_due) || !is_option && reaching[state.index()])
+        && let Some(due) = here().find(unused)
+    {
+        return Some(Misfit::Missing { due: due.id, is_option });
+    }
     if !reaching[state.index()] {
         let due = sup.transitions().find(|due| due.action == wanted)?.id;
         let is_done = path.iter().any(|id| sub.transition(*id).action == wanted);

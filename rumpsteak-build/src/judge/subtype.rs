@@ -104,6 +104,7 @@ pub(crate) fn judge_machine(
                 with: Vec::new(),
                 refused,
                 fair,
+                others: None,
                 machine: None,
             }))
         }

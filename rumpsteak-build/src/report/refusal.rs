@@ -38,7 +38,7 @@ use crate::words::list;
 
 /// The text for a session, or a machine, that is no subtype of its projection.
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
-    let Refusal { subject, action, misfit, with, refused, fair, machine } = refusal;
+    let Refusal { subject, action, misfit, with, refused, fair, others, machine } = refusal;
     let protocol = &protocols.protocols[subject.linked.protocol];
     let Some(found) = &refused.refusal else {
         let (mut text, help) = match &refused.condition {
@@ -89,10 +89,19 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     }
     text.push_str(&words.excerpt());
     // That some peers would get stuck is not so then.
-    if !(*fair && matches!(refused.evidence, Evidence::NoRun(_))) {
+    if others.is_none() && !(*fair && matches!(refused.evidence, Evidence::NoRun(_))) {
         evidence(&mut text, &refused.evidence, with);
     }
-    let _ = write!(text, "\n\nhelp: {}{}", broken.help(), fair_note(*fair, subject, protocol));
+    let note = match others.as_deref() {
+        None | Some([]) => String::new(),
+        Some(others) => {
+            let are = if others.len() == 1 { "is" } else { "are" };
+            let others = list(others.iter().map(String::as_str));
+            format!("note: {others} {are} refused, too, which is said once these two are mended\n")
+        }
+    };
+    let fair = fair_note(*fair, subject, protocol);
+    let _ = write!(text, "\n\n{note}help: {}{fair}", broken.help());
     text
 }
 
@@ -252,7 +261,9 @@ impl Words<'_> {
             |id| (id, format!("here the protocol has `{role}` {} this", verb(Some(action(id)))));
         let marks: Vec<(TransitionId, String)> = match misfit {
             Misfit::OtherPeer(ids) => ids.iter().copied().map(here).collect(),
-            Misfit::OtherDirection(id) | Misfit::OtherPayload(id) => vec![here(*id)],
+            Misfit::OtherDirection(id)
+            | Misfit::OtherPayload(id)
+            | Misfit::Missing { due: id, .. } => vec![here(*id)],
             Misfit::Unknown(id) => id.or(self.refusal.sup).map(here).into_iter().collect(),
             Misfit::Undecided { options, after } => {
                 let option = |id: &TransitionId| {

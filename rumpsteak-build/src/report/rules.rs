@@ -112,6 +112,16 @@ impl Broken<'_> {
                 format!(", but {place} has `{role}` {}", deed(*id).order())
             }
             Misfit::Unknown(None) => format!(", which {place} never has `{role}` do"),
+            Misfit::Missing { due, is_option: true } => {
+                let due = deed(*due);
+                format!(", but never `{}` from `{}`, which may come instead", due.message, due.peer)
+            }
+            Misfit::Missing { due, is_option: false } => {
+                format!(
+                    ", but {place} has `{role}` {} first, which it never does",
+                    deed(*due).order()
+                )
+            }
             Misfit::Undecided { options, .. } => {
                 let options: Vec<Deed> = options.iter().map(|id| deed(*id)).collect();
                 let names = either(options.iter().map(|option| &option.message));
@@ -143,6 +153,12 @@ impl Broken<'_> {
                 format!("did you mean `{}`? Or is that misspelled in {place}?", deed(*id).message)
             }
             Misfit::Unknown(None) => format!("take it out, or add it to {place}"),
+            Misfit::Missing { due, is_option: true } => {
+                format!("add an option for `{}`, or take it out of {place}", deed(*due).message)
+            }
+            Misfit::Missing { due, is_option: false } => {
+                format!("{} before this, or take it out of {place}", deed(*due).order())
+            }
             Misfit::Undecided { after, .. } => {
                 format!("do this only after {}", either(after.iter().map(|id| deed(*id).message)))
             }
