@@ -97,10 +97,11 @@ impl<M: Serialize + DeserializeOwned + Send + 'static, C: Codec> Writes<M> for C
         reach: Reach,
         fate: Fate,
     ) -> LaneTask {
+        // The role tells after how many it was told to when it was wired.
+        let window = window(incoming.queue().capacity);
         let incoming = Incoming::Messages(incoming, reader(&reach.own.peer, self.clone()));
         let queues = (incoming, outgoing);
         let Reach { shared, own, theirs, .. } = &reach;
-        let window = window(capacity(theirs, own));
         let lane = lane_over(own, theirs, self.clone(), shared, (queues, fate), window);
         tokio::spawn(run(lane, reach, None))
     }
