@@ -20,8 +20,8 @@ pub struct Reader(#[route(Stamper)] Net<Stamps>);
 
 /// What they say.
 #[derive(Debug, Message, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "as in the protocol")]
 pub enum Stamps {
+    /// The only one.
     Stamped(Stamped),
 }
 

@@ -18,9 +18,10 @@ pub struct Tells(#[route(Asks)] Net<Swapped>);
 
 /// What they say.
 #[derive(Debug, Message, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "as in the protocol")]
 pub enum Swapped {
+    /// From `c` to `s`.
     Ask(Ask),
+    /// From `s` to `c`.
     Tell(Tell),
 }
 

@@ -157,14 +157,6 @@ fn is_news(reason: &str) -> bool {
     SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(reason.to_owned())
 }
 
-/// Whether no item of the same file has proven this so far. Where there is no verdict, nothing else
-/// tells that two sessions of a role are one type.
-pub(crate) fn is_first(name: &Ident, plays: &str) -> bool {
-    let file = name.span().unwrap().file();
-    // While somebody types, an item is expanded again and again.
-    file.is_empty() || is_news(&format!("{file}: {plays}"))
-}
-
 /// Why an item of this file has no verdict although the build script ran.
 fn unseen(verdicts: &Verdicts, file: &str) -> Missing {
     let Some((byte, line)) = verdicts.unreadable(file) else {

@@ -543,8 +543,9 @@ fn addresses(texts: &[String]) -> Result<Vec<Address>, AddressError> {
     texts.iter().map(|address| address.parse()).collect()
 }
 
-const FIRST_PAUSE: Duration = Duration::from_millis(10);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// How long to wait before a peer is called again: at first, and at most.
+pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(10);
+pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Takes connections, for as long as the host listens.
 async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>, at: Listened) {

@@ -229,11 +229,9 @@ impl<R: Joins, C: Codec> Join<R, C> {
             return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
         }
         let instance = fastrand::u64(..);
-        let hello = |queue| Hello {
-            transports: self.transports.clone(),
-            ..hello::<R, C>(&self.session, queue, instance)
-        };
-        let hellos: Vec<Hello> = queues.iter().map(hello).collect();
+        let hellos = hellos::<R, C>(&self.session, &queues, instance);
+        let offers = |hello| Hello { transports: self.transports.clone(), ..hello };
+        let hellos: Vec<Hello> = hellos.into_iter().map(offers).collect();
 
         let shared = &self.host.shared;
         let place = (R::PROTOCOL.to_owned(), self.session.clone(), R::NAME.to_owned());
@@ -337,9 +335,15 @@ pub(crate) fn queues<R: Joins>() -> Result<Vec<Queue>, NetError> {
     }
 }
 
-/// How a role greets a peer.
-pub(crate) fn hello<R: Joins, C: Codec>(session: &str, queue: &Queue, instance: u64) -> Hello {
-    Hello {
+/// How a role greets the peers to which it has these queues.
+pub(crate) fn hellos<R: Joins, C: Codec>(
+    session: &str,
+    queues: &[Queue],
+    instance: u64,
+) -> Vec<Hello> {
+    // One search for all.
+    let types = if C::WRITES_NAMES { BTreeMap::new() } else { schema::of::<R::Message>() };
+    let hello = |queue: &Queue| Hello {
         protocol: R::PROTOCOL.to_owned(),
         session: session.to_owned(),
         role: R::NAME.to_owned(),
@@ -350,13 +354,14 @@ pub(crate) fn hello<R: Joins, C: Codec>(session: &str, queue: &Queue, instance: 
         capacity: queue.capacity.into(),
         codec: C::NAME.to_owned(),
         labels: R::Message::LABELS.lines().map(str::to_owned).collect(),
-        types: if C::WRITES_NAMES { BTreeMap::new() } else { schema::of::<R::Message>() },
+        types: types.clone(),
         instance,
         known: None,
         moves: Vec::new(),
         received: 0,
         transports: Vec::new(),
-    }
+    };
+    queues.iter().map(hello).collect()
 }
 
 /// A number for what both ends must have in common: the protocol, and all sessions where they are

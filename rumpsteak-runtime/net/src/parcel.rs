@@ -18,7 +18,7 @@ use crate::error::NetError;
 use crate::guard::Guard;
 use crate::handshake::Hello;
 use crate::host::{Arrival, Host, Leaving, texts};
-use crate::join::{Joined, Joins, Tie, hello, lane, queues, role_of};
+use crate::join::{Joined, Joins, Tie, hellos, lane, queues, role_of};
 use crate::lane::Packed;
 use crate::link::{Fate, Net, Outbox, queues as queues_of};
 use crate::reach::{Reach, run};
@@ -176,8 +176,7 @@ where
             None => Default::default(),
         };
         let queues = queues::<R>()?;
-        let hellos = queues.iter().map(|queue| hello::<R, C>(&session, queue, instance));
-        let hellos: Vec<Hello> = hellos.collect();
+        let hellos = hellos::<R, C>(&session, &queues, instance);
         let packed = self.routes.iter();
         let plain = |own: &Hello| Hello {
             known: None,

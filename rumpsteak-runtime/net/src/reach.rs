@@ -14,7 +14,7 @@ use crate::codec::Codec;
 use crate::error::NetError;
 use crate::guard::Guard;
 use crate::handshake::{Answer, Hello, say};
-use crate::host::{Arrival, Call, Greeted, Shared, texts};
+use crate::host::{Arrival, Call, FIRST_PAUSE, Greeted, LONGEST_PAUSE, Shared, texts};
 use crate::lane::{Lane, Luggage, Packed, Stop};
 use crate::refusal::Refusal;
 use crate::transport::Connection;
@@ -174,9 +174,6 @@ impl Reach {
         said.map(|()| again).map_err(Stop::Broken)
     }
 }
-
-const FIRST_PAUSE: Duration = Duration::from_millis(10);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The search for a connection in the place of one that broke.
 struct Search {

@@ -19,14 +19,7 @@ impl Expansion<'_> {
         let machine = proof.machine.as_ref();
         let machine = machine.map(|machine| constant(machine, self.krate));
         let verified = (!passed).then(|| quote! { const VERIFIED: bool = false; });
-        let is_first = || match &self.item.form {
-            Form::Alias(chain) => {
-                let session = self.session(&self.parts(chain), 0);
-                verdict::is_first(name, &format!("{role}: {session}"))
-            }
-            Form::Struct(_) | Form::Choice(_) => true,
-        };
-        let plays = (self.plays && (proof.plays.is_some() || is_first())).then(|| {
+        let plays = self.plays.then(|| {
             quote_spanned! {name.span()=>
                 #[automatically_derived]
                 #[diagnostic::do_not_recommend]

@@ -37,8 +37,9 @@ pub use self::stamp::*;
 
 /// A time.
 #[derive(Debug, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "they say it themselves")]
 pub struct Stamp {
+    /// From 0 to 59.
     pub minute: u32,
+    /// From 0 to 23.
     pub hour: u32,
 }
