@@ -37,13 +37,25 @@ impl Cost {
         });
         let headlines: Vec<String> = headlines.collect();
         let errors = headlines.iter().filter(|line| line.starts_with("error")).count();
-        Self { errors, lines: printed.lines().count(), headlines }
+        Self { errors, lines: lines(printed), headlines }
     }
 
     fn show(&self) -> String {
         let Self { errors, lines, headlines } = self;
         format!("errors: {errors}, lines: {lines}\n{}", headlines.join("\n"))
     }
+}
+
+/// How many lines everybody sees: rustc quotes its own library only where `rust-src` is installed.
+fn lines(printed: &str) -> usize {
+    let mut is_library = false;
+    let everywhere = printed.lines().filter(|line| {
+        let is_quote =
+            line.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit()).starts_with('|');
+        is_library = line.contains("/rustlib/src/rust/library/") || is_library && is_quote;
+        !(is_library && is_quote)
+    });
+    everywhere.count()
 }
 
 /// The edits of a mistake: the file, what stands there once, and what takes its place.
