@@ -364,11 +364,8 @@ impl Cause {
     pub(crate) fn unknown_message(&self) -> Option<TransitionId> {
         let Self::Refused(refusal) = self else { return None };
         match refusal.misfit {
-            Some(
-                Misfit::Unknown(Some(id))
-                | Misfit::OtherPayload(id)
-                | Misfit::Missing { due: id, .. },
-            ) => Some(id),
+            Some(Misfit::Unknown(Some(id)) | Misfit::OtherPayload(id)) => Some(id),
+            Some(Misfit::Missing { ref due, .. }) => due.first().copied(),
             _ => None,
         }
     }

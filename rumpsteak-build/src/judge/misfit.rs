@@ -29,8 +29,8 @@ pub(crate) enum Misfit {
     OtherPayload(TransitionId),
     /// There is no such message with this peer; this one has nearly the same name.
     Unknown(Option<TransitionId>),
-    /// This is due before it, or may come instead, and the subtype never does it.
-    Missing { due: TransitionId, is_option: bool },
+    /// These are due before it, or may come instead, and the subtype never does any of them.
+    Missing { due: Vec<TransitionId>, is_option: bool },
     /// It comes after a choice that is not made yet: its options, and those that lead to the
     /// action.
     Undecided { options: Vec<TransitionId>, after: Vec<TransitionId> },
@@ -58,28 +58,52 @@ pub(crate) fn find(sub: &Fsm, sup: &Fsm, refusal: &Refusal) -> Option<(Transitio
         (None, Rule::InputNotHandled) => here().collect(),
         (None, _) => Vec::new(),
     };
-    for id in blamed {
+    let unknown = blamed.iter().filter(|id| !is_known(sub.transition(**id).action));
+    let foreign = unknown.filter_map(|&id| {
         let action = sub.transition(id).action;
-        if !is_known(action) {
-            let misfit = foreign(sub, sup, action);
-            // Where the other label is what differs, nobody means the other direction.
-            let is_due = |due: TransitionId| {
-                let due = sup.transition(due).action;
-                due.direction == action.direction && due.peer == action.peer
-            };
-            match misfit {
-                Misfit::OtherDirection(_) if refusal.sup.is_some_and(is_due) => continue,
-                _ => return Some((id, misfit)),
-            }
+        // Where the other label is what differs, nobody means the other direction.
+        let is_due = |due: TransitionId| {
+            let due = sup.transition(due).action;
+            due.direction == action.direction && due.peer == action.peer
+        };
+        match foreign(sub, sup, action) {
+            Misfit::OtherDirection(_) if refusal.sup.is_some_and(is_due) => None,
+            misfit => Some((id, misfit)),
         }
-        if refusal.rule != Rule::InputNotHandled
-            && let Some(state) = position(sub, sup, &refusal.path)
-            && let Some(misfit) = displaced(sub, sup, &refusal.path, state, action)
-        {
+    });
+    if let Some(found) = { foreign }.next() {
+        return Some(found);
+    }
+    let (state, first_early) = standing(sub, sup, &refusal.path);
+    if let Some((step, state)) = first_early {
+        let (path, id) = (&refusal.path[..step], refusal.path[step]);
+        let misfit = displaced(sub, sup, path, state, sub.transition(id).action);
+        if let Some(misfit) = misfit.filter(|misfit| is_reason(misfit, sub, sup, refusal)) {
             return Some((id, misfit));
         }
     }
-    None
+    let mut blamed = blamed.into_iter().filter(|_| refusal.rule != Rule::InputNotHandled);
+    blamed.find_map(|id| {
+        let action = sub.transition(id).action;
+        let misfit = displaced(sub, sup, &refusal.path, state, action)?;
+        let is_certain = first_early.is_none() || is_reason(&misfit, sub, sup, refusal);
+        (is_known(action) && is_certain).then_some((id, misfit))
+    })
+}
+
+/// Whether what keeps an action from being done early is why there is a refusal later: something
+/// is never done, or another option may come, or is chosen there.
+fn is_reason(misfit: &Misfit, sub: &Fsm, sup: &Fsm, refusal: &Refusal) -> bool {
+    let refused = refusal.sub.map(|id| sub.transition(id).action);
+    match misfit {
+        Misfit::Missing { .. } => true,
+        Misfit::Undecided { options, after } => options.iter().any(|id| {
+            let option = sup.transition(*id).action;
+            !after.contains(id)
+                && (option.direction == Direction::Receive || refused == Some(option))
+        }),
+        _ => false,
+    }
 }
 
 /// Why the supertype does not have an action.
@@ -105,27 +129,40 @@ fn foreign(sub: &Fsm, sup: &Fsm, wanted: &Action) -> Misfit {
         return Misfit::Unknown(first(&|due| is_near(due) && due.message.label.as_str() == name));
     }
     let mut peers = BTreeSet::new();
-    let others = sup.transitions().filter(|due| named(due.action));
+    let others = sup.transitions().filter(|due| named(due.action) && !is_used(due.action));
     let others = others.filter(|due| peers.insert(due.action.peer.clone())).map(|due| due.id);
     let others: Vec<TransitionId> = others.collect();
     if !others.is_empty() {
         return Misfit::OtherPeer(others);
     }
-    match first(&|due| due.message == *message) {
+    match first(&|due| due.message == *message && due.direction != *direction) {
         Some(due) => Misfit::OtherDirection(due),
         None => Misfit::Unknown(None),
     }
 }
 
-/// Where the supertype stands after a path of the subtype. `None` if that is not certain, because
-/// something was done early.
-fn position(sub: &Fsm, sup: &Fsm, path: &[TransitionId]) -> Option<StateId> {
-    let step = |state: StateId, id: &TransitionId| {
-        let action = sub.transition(*id).action;
-        let mut due = sup.transitions_from(state);
-        due.find(|due| due.action == action).map(|due| due.target)
-    };
-    path.iter().try_fold(sup.initial(), step)
+/// Where the supertype stands after a path of the subtype; and the first step that is not its next
+/// one, with where it stands then.
+fn standing(sub: &Fsm, sup: &Fsm, path: &[TransitionId]) -> (StateId, Option<(usize, StateId)>) {
+    let (mut state, mut first, mut early) = (sup.initial(), None, Vec::new());
+    for (step, id) in path.iter().enumerate() {
+        early.push(sub.transition(*id).action);
+        let done = |state, early: &[&Action]| {
+            let mut due = sup.transitions_from(state);
+            due.find_map(|due| {
+                let place = early.iter().position(|action| *action == due.action)?;
+                Some((place, due.target))
+            })
+        };
+        while let Some((place, target)) = done(state, &early) {
+            early.remove(place);
+            state = target;
+        }
+        if first.is_none() && !early.is_empty() {
+            first = Some((step, state));
+        }
+    }
+    (state, first)
 }
 
 /// Why an action does not come next, or later whatever happens, in a state of the supertype. `None`
@@ -139,14 +176,12 @@ fn displaced(
 ) -> Option<Misfit> {
     let here = || sup.transitions_from(state);
     let unused = |due: &Transition<'_>| !sub.transitions().any(|own| own.action == due.action);
-    let is_option = here().count() > 1;
-    let is_due =
-        |due: Transition<'_>| due.action == wanted && wanted.direction == Direction::Receive;
+    let is_option =
+        here().any(|due| due.action == wanted) && wanted.direction == Direction::Receive;
     let reaching = states(sup, wanted, false);
-    if (here().any(is_due) || !is_option && reaching[state.index()])
-        && let Some(due) = here().find(unused)
-    {
-        return Some(Misfit::Missing { due: due.id, is_option });
+    let due: Vec<TransitionId> = here().filter(unused).map(|due| due.id).collect();
+    if !due.is_empty() && (is_option || due.len() == here().count() && reaching[state.index()]) {
+        return Some(Misfit::Missing { due, is_option });
     }
     if !reaching[state.index()] {
         let due = sup.transitions().find(|due| due.action == wanted)?.id;

@@ -260,10 +260,10 @@ impl Words<'_> {
         let here =
             |id| (id, format!("here the protocol has `{role}` {} this", verb(Some(action(id)))));
         let marks: Vec<(TransitionId, String)> = match misfit {
-            Misfit::OtherPeer(ids) => ids.iter().copied().map(here).collect(),
-            Misfit::OtherDirection(id)
-            | Misfit::OtherPayload(id)
-            | Misfit::Missing { due: id, .. } => vec![here(*id)],
+            Misfit::OtherPeer(ids) | Misfit::Missing { due: ids, .. } => {
+                ids.iter().copied().map(here).collect()
+            }
+            Misfit::OtherDirection(id) | Misfit::OtherPayload(id) => vec![here(*id)],
             Misfit::Unknown(id) => id.or(self.refusal.sup).map(here).into_iter().collect(),
             Misfit::Undecided { options, after } => {
                 let option = |id: &TransitionId| {

@@ -49,6 +49,13 @@ impl Deed {
     }
 }
 
+/// The actions, of which there is at least one, as one: "receive `a` or `b` from `S`".
+fn one_of(ids: &[TransitionId], deed: &dyn Fn(TransitionId) -> Deed) -> Deed {
+    let messages = either(ids.iter().map(|id| deed(*id).message));
+    // The quotes are those around each of them.
+    Deed { message: messages.trim_matches('`').to_owned(), ..deed(ids[0]) }
+}
+
 impl Broken<'_> {
     /// Whether nothing is wrong but the order of two actions.
     pub(super) fn is_reordering(&self) -> bool {
@@ -113,14 +120,12 @@ impl Broken<'_> {
             }
             Misfit::Unknown(None) => format!(", which {place} never has `{role}` do"),
             Misfit::Missing { due, is_option: true } => {
-                let due = deed(*due);
+                let due = one_of(due, deed);
                 format!(", but never `{}` from `{}`, which may come instead", due.message, due.peer)
             }
             Misfit::Missing { due, is_option: false } => {
-                format!(
-                    ", but {place} has `{role}` {} first, which it never does",
-                    deed(*due).order()
-                )
+                let due = one_of(due, deed).order();
+                format!(", but {place} has `{role}` {due} first, which it never does")
             }
             Misfit::Undecided { options, .. } => {
                 let options: Vec<Deed> = options.iter().map(|id| deed(*id)).collect();
@@ -154,10 +159,13 @@ impl Broken<'_> {
             }
             Misfit::Unknown(None) => format!("take it out, or add it to {place}"),
             Misfit::Missing { due, is_option: true } => {
-                format!("add an option for `{}`, or take it out of {place}", deed(*due).message)
+                format!(
+                    "add an option for `{}`, or take it out of {place}",
+                    one_of(due, deed).message
+                )
             }
             Misfit::Missing { due, is_option: false } => {
-                format!("{} before this, or take it out of {place}", deed(*due).order())
+                format!("{} before this, or take it out of {place}", one_of(due, deed).order())
             }
             Misfit::Undecided { after, .. } => {
                 format!("do this only after {}", either(after.iter().map(|id| deed(*id).message)))

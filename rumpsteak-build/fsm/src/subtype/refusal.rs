@@ -172,7 +172,8 @@ impl Refusal {
                 return *own == promised.action.message.label;
             }
             alternatives.iter().any(|other| {
-                other.action.peer == candidate.action.peer && other.action.message.label == *own
+                let (other, action) = (other.action, candidate.action);
+                other.peer == action.peer && other.message.label == *own && other != action
             })
         };
         if let Some(candidate) = candidates.iter().find(same_label) {
