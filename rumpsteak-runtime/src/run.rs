@@ -58,7 +58,7 @@ use crate::states::{End, State};
 pub fn try_run<'s, R, S, T, E, F, P, A, Q>(
     role: &'s mut R,
     process: P,
-) -> Running<'s, R, P, <F as Process<A>>::Itself>
+) -> Running<'s, R, P, <F as Process<A>>::Itself, E>
 where
     R: Role + Plays<S, State = State<'s, R>, Player = Q>,
     P: FnOnce(S) -> F,
@@ -67,30 +67,31 @@ where
     E: From<Error>,
 {
     let start = |role, process: P| Ok(process(R::begin(begin::<R, S>(role)?)).itself());
-    Running { start, begins: Some((role, process)), identity: 0, process: None }
+    Running { start, begins: Some((role, process)), identity: 0, process: None, told: E::from }
 }
 
 pin_project! {
     /// The future of [`try_run`].
     ///
     /// It is no `async fn`, whose future would repeat its bounds wherever it is used: rustc would
-    /// say three times of a session that it was never verified.
+    /// say three times of a session that it was never verified, and twice of an `E` that it is not
+    /// made from an [`Error`].
     #[must_use = "no session begins unless you `await` the future"]
-    pub struct Running<'s, R, P, F> {
+    pub struct Running<'s, R, P, F, E> {
         start: fn(&'s mut R, P) -> Result<F>,
         begins: Option<(&'s mut R, P)>,
         identity: usize,
         #[pin]
         process: Option<F>,
+        told: fn(Error) -> E,
     }
 }
 
-impl<'s, R, P, F, Q, T, E> Future for Running<'_, R, P, F>
+impl<'s, R, P, F, Q, T, E> Future for Running<'_, R, P, F, E>
 where
     R: Role,
     F: Future<Output = Result<(T, End<'s, Q>), E>>,
     Q: Role,
-    E: From<Error>,
 {
     type Output = Result<T, E>;
 
@@ -99,18 +100,17 @@ where
         let mut this = self.project();
         if let Some((role, process)) = this.begins.take() {
             *this.identity = participant::identity(role);
-            this.process.set(Some((this.start)(role, process)?));
+            this.process.set(Some((this.start)(role, process).map_err(*this.told)?));
         }
         let Some(process) = this.process.as_mut().as_pin_mut() else { polled_again() };
         let ended = ready!(process.poll(context));
         this.process.set(None);
         let (value, end) = ended?;
-        end.complete(*this.identity)?;
-        Poll::Ready(Ok(value))
+        Poll::Ready(end.complete(*this.identity).map_err(*this.told).map(|()| value))
     }
 }
 
-impl<R: Role, P, F> fmt::Debug for Running<'_, R, P, F> {
+impl<R: Role, P, F, E> fmt::Debug for Running<'_, R, P, F, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Running").field("role", &R::NAME).finish_non_exhaustive()
     }
