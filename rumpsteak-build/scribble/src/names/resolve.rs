@@ -270,9 +270,21 @@ impl<'m> Resolver<'_, 'm> {
         found.ok().map(|at| self.roles[at].1)
     }
 
+    /// Says of each name once that it is no role, with its first places.
     fn unknown_role(&mut self, name: &Name, decl: &ProtocolDecl) {
         let known = self.known(decl.roles.iter().map(|role| role.name.as_str()));
-        self.error(name_errors::unknown_role(name, &decl.name, &known));
+        let unknown = name_errors::unknown_role(name, &decl.name, &known);
+        let mut said = self.diagnostics.iter_mut().take(200);
+        match said.find(|said| (said.code, &said.message) == (unknown.code, &unknown.message)) {
+            None => self.diagnostics.push(unknown),
+            Some(said) if said.secondary.len() > 3 => {}
+            Some(said) => {
+                let later = said.primary.max(name.span);
+                said.secondary.push((later, "nor is there one here".to_owned()));
+                said.primary = said.primary.min(name.span);
+            }
+        }
+        self.valid = false;
     }
 
     fn message(

@@ -240,7 +240,12 @@ impl BodyParser<'_, '_> {
                 let id = self.add(start, InteractionKind::Par { parts: Vec::new() });
                 self.open(Opened::Par(id, Vec::new()));
             }
-            "unordered" if brace => self.refuse_block(start, Construct::UNORDERED, "and"),
+            // The errors of its blocks are errors all the same.
+            "unordered" if brace => {
+                self.cursor.advance();
+                self.refuse(start, Construct::UNORDERED);
+                self.open(Opened::Refused("and"));
+            }
             "interruptible" if brace || name => {
                 self.cursor.advance();
                 if name {
@@ -408,14 +413,6 @@ impl BodyParser<'_, '_> {
             self.cursor.skip_balanced();
             self.cursor.unsupported(Construct::RECURSION_PARAMETERS, start);
         }
-    }
-
-    /// `unordered {`, from the word before the brace: reports the construct and reads the blocks,
-    /// whose errors are errors all the same. The word `next` stands between them.
-    fn refuse_block(&mut self, start: usize, construct: Construct, next: &'static str) {
-        self.cursor.advance();
-        self.refuse(start, construct);
-        self.open(Opened::Refused(next));
     }
 }
 
