@@ -13,14 +13,14 @@ use crate::link::roles::Pairs;
 use crate::outcome::agree::agree;
 use crate::outcome::entries::entries;
 use crate::outcome::findings::Findings;
-use crate::outcome::gone::gone;
 use crate::outcome::once::once;
 use crate::outcome::propagate::propagate;
-use crate::outcome::unimported::{names_runtime, unimported};
+use crate::outcome::unimported::{names_runtime, unimported, unincluded};
 use crate::outcome::{verdict_file, warnings};
 use crate::protocols::Protocols;
 use crate::report::build_report::Report;
 use crate::report::wording;
+use crate::source::bare_names::RUNTIME;
 use crate::source::cargo_targets::{self, Package, Root, Target, TargetKind};
 use crate::source::conditions::Cfg;
 use crate::source::crate_tree;
@@ -111,13 +111,14 @@ impl Analysis {
         let mut protocols =
             Protocols::load(&base, &configuration.protocols, &configuration.limits.scribble);
         if configuration.generate {
-            protocols.watch_folders();
+            // Files beside those of the protocols matter, too.
+            let folders = protocols.files.iter().filter_map(|file| file.path.parent());
+            protocols.looked_at.extend(folders.map(Path::to_owned));
         }
         let limits = &configuration.limits;
         let tree = crate_tree::walk(&roots, cfg, limits.modules);
-        let homes = tree.homes();
-        protocols.settle(&homes);
-        let mut generator = Generator::new(&protocols, &base, configuration.generate, homes);
+        protocols.settle(&tree.homes());
+        let mut generator = Generator::new(&protocols, &base, configuration.generate, Some(&tree));
         let wanted = tree.inclusions.iter();
         let generated: Vec<Rc<Generated>> =
             wanted.map(|inclusion| generator.generate(&inclusion.item)).collect();
@@ -133,7 +134,6 @@ impl Analysis {
             inclusions::judge(inclusion, code, &protocols, systems, configuration)
         });
         judgement.inclusions = judged.collect();
-        gone(&tree, &mut judgement);
         let unsaid = unimported(&tree, &mut judgement);
         once(&tree, &mut judgement);
         propagate(&tree, &mut judgement);
@@ -144,6 +144,10 @@ impl Analysis {
             let (message, help) = text.split_once("\n\nhelp: ").unwrap_or((&text, ""));
             Report::of(&format!("{}: {message}", base.show(&tree.files[file.0].path)), help)
         });
+        let unsaid = unsaid.chain(unincluded(&tree, &package, &protocols).map(|name| {
+            let message = format!("nothing includes the code of the protocol `{name}`, from which this package imports");
+            Report::of(&message, &format!("add `rumpsteak_runtime::protocol!({name});` beside the import"))
+        }));
         let unsaid =
             manifest(&package, &tree).map_or_else(|| unsaid.collect(), |error| vec![error]);
         let findings = entries(context, &judgement, &base, limits, &word);
@@ -236,7 +240,7 @@ fn manifest(package: &Package, tree: &crate_tree::Tree) -> Option<Report> {
         return None;
     }
     let of = |message: &str, help: &str| Some(Report::of(message, help));
-    match (package.has_edition, package.has_runtime) {
+    match (package.has_edition, package.dependencies.contains(RUNTIME)) {
         (_, false) => of(
             "Cargo.toml does not depend on `rumpsteak-runtime`",
             "add it under `[dependencies]`, beside `rumpsteak-build` under `[build-dependencies]`",

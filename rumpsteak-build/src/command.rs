@@ -1,7 +1,6 @@
 //! What `cargo rumpsteak` shares with the build. No part of the public face: it may change at any
 //! time.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -126,7 +125,7 @@ impl Configuration {
         if let Some(report) = Report::join(reports) {
             return Err(report);
         }
-        let generator = Generator::new(&protocols, &base, true, BTreeMap::new());
+        let generator = Generator::new(&protocols, &base, true, None);
         let code =
             generator.all().zip(&protocols.protocols).map(|((name, generated), protocol)| {
                 let problems = inclusions::problems(&generated, &protocols, &self);

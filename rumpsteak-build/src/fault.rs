@@ -41,27 +41,12 @@ pub(crate) struct Fault {
 pub(crate) enum Cause {
     /// Two options of one choice have the same label.
     AmbiguousChoice { subject: Box<Subject>, defect: Defect },
-    /// Something is wrong with another item, and its own macro says so.
-    BrokenItem { name: String },
     /// A file of protocols has errors.
     BrokenFile { file: usize },
-    /// The reason is a fault of another item.
-    DependsOn { name: String },
     /// The reason is that a file of protocols has errors.
     DependsOnFile { name: String, file: usize },
-    /// The reason is that the closed system of the session is not safe.
-    DependsOnSystem { session: String, set: String },
-    /// The same mistake as one of another item, about this name.
-    SaidBefore { name: String },
-    /// The package imports these names from the module of generated code, which lacks them.
-    Gone {
-        module: String,
-        names: Vec<String>,
-        /// Some of them, each with one that is nearly the same.
-        meant: Vec<[String; 2]>,
-        /// The roles and messages that nothing imports.
-        others: Vec<String>,
-    },
+    /// Elsewhere is said what is wrong with this: an item, a closed system, a module, an import.
+    SaidOf { name: String },
     /// A session does nothing and leads back to itself.
     Idle { name: String },
     /// A second `protocol!(…)` of one protocol in a crate.
@@ -91,8 +76,6 @@ pub(crate) enum Cause {
     NoRoute { role: String, peer: String, message: String },
     /// The type of a route cannot be one, or is one of other messages.
     OtherRoute { ty: String, message: String, is_channel: bool },
-    /// A name may be one of the module that `protocol!(…)` has no code for, and says why.
-    NoCode { name: String, within: String },
     /// A type at this place is a session, and nothing says so.
     Unmarked { name: String, place: String, role: Option<String> },
     /// Another item of the module has this name.
@@ -123,8 +106,6 @@ pub(crate) enum Cause {
     RecursiveAlias { name: String },
     /// The session is no subtype of its projection.
     Refused(Box<Refusal>),
-    /// A generated session is wrong because its machine is.
-    SeeInclusion { session: String, protocol: String },
     /// A role of a closed system has no session.
     SilentRole { set: String, role: String },
     /// The session has more items than this.
@@ -319,9 +300,6 @@ impl Cause {
                 Some(format!("instead {message}"))
             }
             Self::DeclaredTwice { .. } | Self::Unmarked { .. } => Some("unmarked".to_owned()),
-            Self::NoCode { within, .. } => Some(format!("nothing {within}")),
-            // At `protocol!(…)`, whose code is there: the error is one within it.
-            Self::Gone { .. } => Some("nothing".to_owned()),
             Self::Undeclared { declaration, .. } => Some(format!("label {declaration}")),
             _ => None,
         }
@@ -345,9 +323,7 @@ impl Cause {
     pub(crate) fn origin(&self) -> Origin {
         match self {
             Self::BrokenFile { .. } | Self::DependsOnFile { .. } => Origin::File,
-            Self::DependsOn { .. } | Self::DependsOnSystem { .. } | Self::NoCode { .. } => {
-                Origin::OtherItem
-            }
+            Self::SaidOf { .. } => Origin::OtherItem,
             _ => Origin::Own,
         }
     }
@@ -373,16 +349,7 @@ impl Cause {
     /// Whether the macro of another item says what is wrong, so that there is one error for one
     /// mistake.
     pub(crate) fn is_echo(&self) -> bool {
-        matches!(
-            self,
-            Self::BrokenItem { .. }
-                | Self::NoCode { .. }
-                | Self::SaidBefore { .. }
-                | Self::DependsOn { .. }
-                | Self::DependsOnFile { .. }
-                | Self::DependsOnSystem { .. }
-                | Self::SeeInclusion { .. }
-        )
+        matches!(self, Self::SaidOf { .. } | Self::DependsOnFile { .. })
     }
 
     pub(crate) fn gravity(&self) -> Gravity {

@@ -56,13 +56,6 @@ pub(crate) fn line(kind: &str, value: Value) -> String {
     format!("{}\n", joined(json!({"kind": kind}), value))
 }
 
-/// The object for an input or a call that is bad: there is no verdict.
-pub(crate) fn bad_input(error: &Notice) -> Value {
-    let mut object = Answer::because(&error.message).object(Outcome::BadInput);
-    object["error"] = notice(error);
-    object
-}
-
 /// A diagnostic with its places.
 pub(crate) fn notice(notice: &Notice) -> Value {
     let marks = notice.excerpt.marks().iter().enumerate();

@@ -54,7 +54,7 @@ pub(crate) struct Generator<'a> {
     names: Vec<String>,
     folders: Folders,
     /// Where the types of payloads may be.
-    homes: Homes,
+    homes: Homes<'a>,
 }
 
 /// The code of a protocol, or why there is none.
@@ -76,7 +76,7 @@ impl<'a> Generator<'a> {
         protocols: &'a Protocols,
         base: &'a PackageRoot,
         enabled: bool,
-        homes: Homes,
+        homes: Homes<'a>,
     ) -> Self {
         let names = protocols.protocols.iter();
         Self {
@@ -131,7 +131,7 @@ impl<'a> Generator<'a> {
         let (machines, problems) =
             machines::load(&self.folders, self.protocols, position, self.base);
         let mut generated = Generated { file: None, unwritable: None, problems, machines };
-        match code(protocol, file, &generated.machines, choices, &self.homes) {
+        match code(protocol, file, &generated.machines, choices, self.homes) {
             Ok(text) => {
                 let path = format!("rumpsteak/{}.rs", self.file_name(position, choices));
                 generated.file = Some(Rc::new(GeneratedFile { path, text }));
@@ -152,7 +152,7 @@ impl<'a> Generator<'a> {
 
 /// Why a protocol has no code as it is written, if it has none.
 pub(crate) fn unwritable(protocol: &Loaded, file: &ScrFile) -> Option<Cause> {
-    code(protocol, file, &[], &Choices::default(), &Homes::new()).err()
+    code(protocol, file, &[], &Choices::default(), None).err()
 }
 
 /// The code of a protocol, where `machines` are generated instead of projections.
@@ -165,7 +165,7 @@ fn code(
     file: &ScrFile,
     machines: &[Machine],
     choices: &Choices,
-    homes: &Homes,
+    homes: Homes<'_>,
 ) -> Result<String, Cause> {
     let written = write(protocol, file, machines, choices, homes);
     written.map_err(|reason| Cause::Unwritable { protocol: protocol.name().to_owned(), reason })
@@ -176,7 +176,7 @@ fn write(
     file: &ScrFile,
     machines: &[Machine],
     choices: &Choices,
-    homes: &Homes,
+    homes: Homes<'_>,
 ) -> Result<String, String> {
     if !is_ident(protocol.name()) {
         return Err(format!(

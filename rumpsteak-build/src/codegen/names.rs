@@ -21,11 +21,12 @@ use rumpsteak_fsm::{Action, Fsm, Message, Role};
 use rumpsteak_scribble::{DeclarationKind, Span};
 
 use crate::protocols::{Loaded, ScrFile};
-use crate::source::names::PRIMITIVES;
+use crate::source::crate_tree::Tree;
+use crate::source::names::{PRIMITIVES, is_lost};
 use crate::words::did_you_mean;
 
-/// The types of the package by their names, with their paths.
-pub(crate) type Homes = BTreeMap<String, String>;
+/// Where the types of payloads may be.
+pub(crate) type Homes<'a> = Option<&'a Tree>;
 
 /// What a `protocol!(…)` chooses.
 #[derive(Clone, Debug)]
@@ -139,7 +140,7 @@ impl Names {
         protocol: &Loaded,
         file: &ScrFile,
         choices: &Choices,
-        homes: &Homes,
+        homes: Homes<'_>,
     ) -> Result<Self, String> {
         let messages = messages(protocol);
         let mut payloads = Vec::new();
@@ -309,7 +310,7 @@ fn declared(message: &Message, file: &ScrFile) -> Result<Option<String>, String>
     }
 }
 
-fn payload(sort: &str, file: &ScrFile, homes: &Homes) -> Result<Payload, String> {
+fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Payload, String> {
     if sort.contains('@') {
         return Err(format!(
             "the payload `{sort}` is a session that changes hands, and only its type in Rust says in which state\n\n\
@@ -336,6 +337,15 @@ fn payload(sort: &str, file: &ScrFile, homes: &Homes) -> Result<Payload, String>
         None if PRIMITIVES.contains(&sort) && sort != "str" => sort,
         None => return Err(refused(example(sort, homes))),
     };
+    if let Some(tree) = homes.filter(|tree| is_lost(tree, text)) {
+        let name = text.rsplit("::").next().unwrap_or(text);
+        let meant = did_you_mean(name, tree.homes().keys().map(String::as_str));
+        return Err(format!(
+            "`{text}`, which {} calls `{sort}`, is not declared in the source of this package\n\nhelp: {}",
+            file.shown(),
+            meant.unwrap_or_else(|| "declare it, or write its path as in a `use`".to_owned())
+        ));
+    }
     let Some(names) = names_of(text) else {
         return Err(format!(
             "`{text}` is no type\n\nhelp: write the declaration of `{sort}` in {} as in Rust: `std::vec::Vec<u8>`",
@@ -348,9 +358,9 @@ fn payload(sort: &str, file: &ScrFile, homes: &Homes) -> Result<Payload, String>
 }
 
 /// What a sort of this name most likely means, and where that is from.
-fn example(sort: &str, homes: &Homes) -> (String, &'static str) {
-    if let Some(home) = homes.get(sort) {
-        return (home.clone(), "crate");
+fn example(sort: &str, homes: Homes<'_>) -> (String, &'static str) {
+    if let Some(home) = homes.and_then(|tree| tree.homes().remove(sort)) {
+        return (home, "crate");
     }
     let standard = match &*sort.to_lowercase() {
         "int" | "integer" => "i32",

@@ -119,7 +119,11 @@ fn judge_one(
     let system = System::new(machines.iter().map(|machine| machine.fsm.clone()).collect())
         .map_err(|error| undecided(error.to_string()))?;
     let refuse = |run: Box<Run>| {
-        let place = last_step(machines, &run);
+        let last = run.steps.last();
+        let place = last.and_then(|step| {
+            let own = machines.iter().find(|machine| *machine.fsm.role() == step.role)?;
+            own.origins.get(step.transition.index()).copied()
+        });
         (Gap::Unsafe(run, named.to_vec()), place)
     };
     match kmc::check(&system, &limits.verifier).verdict {
@@ -136,11 +140,4 @@ fn judge_one(
             None => limit.to_string(),
         })),
     }
-}
-
-/// The token at which a run takes its last step.
-fn last_step(machines: &[&SessionMachine], run: &Run) -> Option<Place> {
-    let step = run.steps.last()?;
-    let own = machines.iter().find(|machine| *machine.fsm.role() == step.role)?;
-    own.origins.get(step.transition.index()).copied()
 }

@@ -138,7 +138,7 @@ pub(crate) fn judge(context: Context<'_>, configuration: &Configuration) -> Judg
             judge.found.faults.add(Cause::DeclaredTwice { name }.at(id, session.name_token));
         } else if twice.contains(&(item.module, &name)) {
             // Nobody knows which of the two is meant.
-            let echo = Cause::SaidBefore { name }.at(id, session.name_token);
+            let echo = Cause::SaidOf { name }.at(id, session.name_token);
             judge.found.faults.add(Fault { stub: Some("nothing".to_owned()), ..echo });
         } else if let Some(path) = &session.role {
             judge.root(id, path);
@@ -183,7 +183,7 @@ fn of_two_roles(tree: &Tree, refused: Vec<(usize, Fault)>) -> Vec<Fault> {
             refusal.others = Some(others);
         }
         for &position in rest.iter().flatten() {
-            faults[position].cause = Cause::DependsOn { name: first.clone() };
+            faults[position].cause = Cause::SaidOf { name: first.clone() };
         }
     }
     faults
@@ -298,7 +298,7 @@ impl<'a> Judge<'a> {
             }
             (_, Some(role)) => Ok((found, role)),
             (ItemKind::Role(_), None) => Err(name(NameProblem::RoleWithoutLink(found))),
-            (ItemKind::Broken, None) => Err(Cause::BrokenItem { name: path.last().to_string() }),
+            (ItemKind::Broken, None) => Err(Cause::SaidOf { name: path.last().to_string() }),
             (ItemKind::Other(Some(_)), _) => Err(name(NameProblem::PlainStruct(found))),
             _ => Err(name(NameProblem::NoRole)),
         }
@@ -365,7 +365,7 @@ impl<'a> Judge<'a> {
                     match said.entry(&action.message) {
                         Entry::Vacant(first) => _ = first.insert(name()),
                         Entry::Occupied(first) => {
-                            fault.cause = Cause::DependsOn { name: first.get().clone() };
+                            fault.cause = Cause::SaidOf { name: first.get().clone() };
                         }
                     }
                 }
@@ -537,10 +537,7 @@ impl<'a> Judge<'a> {
                 && !root.session.items.keys().any(has_fault)
                 && let Some(item) = tree.session(id)
             {
-                let cause = Cause::DependsOnSystem {
-                    session: tree.item(id).name.clone(),
-                    set: tree.item(set.item).name.clone(),
-                };
+                let cause = Cause::SaidOf { name: tree.item(set.item).name.clone() };
                 self.found.faults.add(cause.at(id, item.name_token));
             }
         }

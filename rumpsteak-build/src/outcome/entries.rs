@@ -176,7 +176,7 @@ impl Entries<'_> {
                         && matches!(link, Err(LinkError::Wrong { cause: said, .. }) if said == cause)
                 });
                 let cause = match (earlier.next(), &role.link) {
-                    (Some(_), Some(link)) => Cause::SaidBefore { name: link.protocol.to_string() },
+                    (Some(_), Some(link)) => Cause::SaidOf { name: link.protocol.to_string() },
                     _ => cause.clone(),
                 };
                 Some((*token, cause))
@@ -250,8 +250,7 @@ impl Entries<'_> {
             && !faults.is_empty()
             && let Some(protocol) = inclusion::failed(tree, self.judgement, id)
         {
-            let session_name = item.name.clone();
-            let cause = Cause::SeeInclusion { session: session_name, protocol };
+            let cause = Cause::SaidOf { name: format!("protocol!({protocol})") };
             return vec![located(session.name_token, &cause, None, None)];
         }
         let faults = faults.iter();

@@ -18,7 +18,6 @@
 pub(crate) mod agree;
 pub(crate) mod entries;
 pub(crate) mod findings;
-pub(crate) mod gone;
 pub(crate) mod inclusion;
 pub(crate) mod once;
 pub(crate) mod propagate;

@@ -6,7 +6,8 @@ use rumpsteak_scribble::similar;
 use crate::fault::{Cause, NameProblem, Place};
 use crate::judge::judgement::Judgement;
 use crate::link::roles::peers;
-use crate::source::crate_tree::{CrateId, ItemId, Tree};
+use crate::source::crate_tree::{CrateId, ItemId, ModuleId, Tree};
+use crate::source::names::{is_known, module};
 
 /// Leaves each mistake to the first item of a crate that meets it; a role without a protocol to its
 /// own macro; and a struct that is no role to a role with a route to it, whose macro knows what to
@@ -17,6 +18,10 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
     for (item, faults) in judgement.faults.all_mut() {
         let krate = tree.crate_id(item);
         for fault in faults {
+            if is_gone(tree, tree.item(item).module, &fault.cause) {
+                let name = format!("use …::{}", shared(&fault.cause).unwrap_or_default());
+                (fault.cause, fault.stub) = (Cause::SaidOf { name }, None);
+            }
             if let Cause::Undeclared { path, .. } | Cause::UndeclaredRole { path, .. } =
                 &fault.cause
                 && elsewhere(tree, item, path).or_else(|| near(tree, krate, path)).is_some()
@@ -28,7 +33,7 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
             let left_out = left_out(&fault.cause);
             fault.stub = left_out.map(str::to_owned).or(fault.stub.take());
             let Some(name) = shared(&fault.cause) else { continue };
-            let echo = Cause::SaidBefore { name: name.to_owned() };
+            let echo = Cause::SaidOf { name: name.to_owned() };
             // Where a session is left out, its module needs an error: see `left_out`.
             let is_near = |other: ItemId| match left_out {
                 Some(_) => tree.item(other).module == tree.item(item).module,
@@ -61,6 +66,20 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
     for fault in moved {
         judgement.faults.add(fault);
     }
+}
+
+/// Whether a name is imported from a module that does not have it, which is said there.
+fn is_gone(tree: &Tree, from: ModuleId, cause: &Cause) -> bool {
+    let (Cause::NoLabel { path, .. }
+    | Cause::UndeclaredRole { path, .. }
+    | Cause::Name { path, problem: NameProblem::Unresolved, .. }) = cause
+    else {
+        return false;
+    };
+    let mut imports = tree.module(from).imports.iter();
+    let import = imports.find(|import| import.name.as_deref() == Some(path));
+    let within = import.and_then(|import| module(tree, from, import.path.split_last()?.1));
+    within.is_some_and(|within| !is_known(tree, within, path))
 }
 
 /// What a mistake is about that several items may meet.

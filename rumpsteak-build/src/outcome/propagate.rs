@@ -32,7 +32,7 @@ pub(crate) fn propagate(tree: &Tree, judgement: &mut Judgement) {
         for &Place { item, token } in users.get(&failed).into_iter().flatten() {
             if !faults.contains(item) {
                 let name = session.name.to_string();
-                faults.add(Cause::DependsOn { name }.at(item, token));
+                faults.add(Cause::SaidOf { name }.at(item, token));
                 pending.push(item);
             }
         }

@@ -2,12 +2,16 @@
 //! macro that is imported, which imports the others beside its error, so that rustc has no more to
 //! say.
 
+use rumpsteak_contract::name;
+
 use crate::fault::Cause;
 use crate::judge::judgement::Judgement;
+use crate::protocols::Protocols;
 use crate::source::bare_names::{MACROS, RUNTIME};
+use crate::source::cargo_targets::Package;
 use crate::source::conditions::CfgValue;
-use crate::source::crate_tree::{FileId, ItemId, ItemKind, ModuleId, Tree};
-use crate::source::names::is_known;
+use crate::source::crate_tree::{FileId, Import, ItemId, ItemKind, Module, ModuleId, Tree};
+use crate::source::names::{is_known, module};
 
 /// Adds a fault for each module to one of its items, or to its `protocol!(…)`. Returns what no
 /// macro can say, because none of the module is imported: the file and the names, as far as every
@@ -46,6 +50,31 @@ pub(crate) fn unimported(tree: &Tree, judgement: &mut Judgement) -> Vec<(FileId,
         }
     }
     unsaid
+}
+
+/// The protocol from whose code a module imports although no `protocol!(…)` includes that.
+pub(crate) fn unincluded<'a>(
+    tree: &Tree,
+    package: &Package,
+    protocols: &'a Protocols,
+) -> Option<&'a str> {
+    let is_imported = |code: &str| {
+        (0..tree.modules.len()).map(ModuleId).any(|id| {
+            let Module { imports, is_opaque, .. } = tree.module(id);
+            let leads = |of: &Import| of.path.first().is_some_and(|first| first == code);
+            imports.iter().any(|of| leads(of) && (of.path.len() > 1 || of.name.is_none()))
+                && !imports.iter().any(|of| of.name.as_deref() == Some(code))
+                && module(tree, id, &[code.to_owned()]).is_none()
+                && !is_opaque
+        })
+    };
+    protocols.names().find(|name| {
+        let code = name::snake(name);
+        !tree.inclusions.iter().any(|inclusion| inclusion.item.module() == code)
+            && !tree.failed.iter().any(|(_, name)| *name == code)
+            && !package.dependencies.contains(&code)
+            && is_imported(&code)
+    })
 }
 
 /// Whether some module that every build compiles has a path into the runtime, which is no item of

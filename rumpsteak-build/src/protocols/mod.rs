@@ -140,12 +140,6 @@ impl Protocols {
         }
     }
 
-    /// Takes note that files beside those of the protocols matter, too.
-    pub(crate) fn watch_folders(&mut self) {
-        let folders = self.files.iter().filter_map(|file| file.path.parent());
-        self.looked_at.extend(folders.map(Path::to_owned));
-    }
-
     /// Looks for files at and below a path.
     fn find(&mut self, path: &Path, files: &mut BTreeMap<PathBuf, PathBuf>) -> std::io::Result<()> {
         let root = path;

@@ -48,19 +48,13 @@ pub fn explanations() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The code of a cause.
 pub(super) fn code(cause: &Cause) -> Option<&'static str> {
     Some(match cause {
-        Cause::BrokenFile { .. }
-        | Cause::BrokenItem { .. }
-        | Cause::DependsOn { .. }
-        | Cause::DependsOnFile { .. }
-        | Cause::DependsOnSystem { .. }
-        | Cause::NoCode { .. }
-        | Cause::SaidBefore { .. }
-        | Cause::SeeInclusion { .. } => return None,
+        Cause::BrokenFile { .. } | Cause::DependsOnFile { .. } | Cause::SaidOf { .. } => {
+            return None;
+        }
         Cause::Name { problem, .. } => return of_name(*problem),
-        Cause::Gone { .. }
-        | Cause::Undeclared { .. }
-        | Cause::UndeclaredRole { .. }
-        | Cause::Unimported { .. } => "V0101",
+        Cause::Undeclared { .. } | Cause::UndeclaredRole { .. } | Cause::Unimported { .. } => {
+            "V0101"
+        }
         Cause::DeclaredTwice { .. } => "V0102",
         Cause::Unmarked { .. } => "V0103",
         Cause::NoRoute { .. } | Cause::OtherRoute { .. } => "V0211",

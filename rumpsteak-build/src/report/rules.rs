@@ -120,10 +120,10 @@ impl Broken<'_> {
             }
             Misfit::Unknown(None) => format!(", which {place} never has `{role}` do"),
             Misfit::Missing { due, is_option: true } => {
-                let due = one_of(due, deed);
-                format!(", but never `{}` from `{}`, which may come instead", due.message, due.peer)
+                let Deed { message, peer, .. } = one_of(due, deed);
+                format!(", but never `{message}` from `{peer}`, which may come instead")
             }
-            Misfit::Missing { due, is_option: false } => {
+            Misfit::Missing { due, .. } => {
                 let due = one_of(due, deed).order();
                 format!(", but {place} has `{role}` {due} first, which it never does")
             }
@@ -158,14 +158,13 @@ impl Broken<'_> {
                 format!("did you mean `{}`? Or is that misspelled in {place}?", deed(*id).message)
             }
             Misfit::Unknown(None) => format!("take it out, or add it to {place}"),
-            Misfit::Missing { due, is_option: true } => {
-                format!(
-                    "add an option for `{}`, or take it out of {place}",
-                    one_of(due, deed).message
-                )
-            }
-            Misfit::Missing { due, is_option: false } => {
-                format!("{} before this, or take it out of {place}", one_of(due, deed).order())
+            Misfit::Missing { due, is_option } => {
+                let due = one_of(due, deed);
+                let what = match is_option {
+                    true => format!("add an option for `{}`", due.message),
+                    false => format!("{} before this", due.order()),
+                };
+                format!("{what}, or take it out of {place}")
             }
             Misfit::Undecided { after, .. } => {
                 format!("do this only after {}", either(after.iter().map(|id| deed(*id).message)))

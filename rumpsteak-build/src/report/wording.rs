@@ -57,21 +57,11 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             ),
             other => format!("`{}` is no session type: {other}", subject.name),
         },
-        Cause::BrokenItem { name } | Cause::DependsOn { name } => {
-            format!("not verified, because `{name}` has an error of its own")
-        }
-        Cause::SaidBefore { name } => {
-            format!("not verified: the first error about `{name}` says why")
-        }
+        Cause::SaidOf { name } => format!("not verified: the error about `{name}` says why"),
         Cause::BrokenFile { file } => file_text(&protocols.files[*file]),
         Cause::DependsOnFile { name, file } => {
             let file = protocols.files[*file].shown();
             format!("`{name}` is not verified, because {file} has errors")
-        }
-        Cause::DependsOnSystem { session, set } => {
-            format!(
-                "`{session}` is not verified, because the sessions of `{set}` are not safe together"
-            )
         }
         Cause::Idle { name } => format!(
             "the session `{name}` never does anything: the items that it names lead back to it\n\n\
@@ -101,9 +91,6 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             "`{path}` is not declared in the source of this package\n\nhelp: did you mean `{meant}`?"
         ),
         Cause::Name { path, problem, meant: None } => name_text(path, *problem),
-        Cause::NoCode { name, within } => {
-            format!("not verified: `{name}` may be one of `{within}`, which has no code")
-        }
         Cause::NoRoute { role, peer, message } => format!(
             "a session of `{role}` has `{peer}` as a peer, and `{role}` has no route to it\n\n\
              help: add the field `#[route({peer})] {}: Channel<{message}>`",
@@ -144,27 +131,6 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::NoMessage { path } => {
             format!("`{path}` is no message type\n\nhelp: put `#[derive(Message)]` on it")
         }
-        Cause::Gone { module, names, meant, others } => {
-            let names = || list(names.iter().map(String::as_str));
-            let mut help: Vec<String> = meant
-                .iter()
-                .map(|[name, meant]| format!("did you mean `{meant}` by `{name}`?"))
-                .collect();
-            if help.is_empty() {
-                help.push(match &others[..] {
-                    [] => "take the imports away, with what is done with them".to_owned(),
-                    _ => format!(
-                        "nothing imports {}: does the protocol say so now?",
-                        list(others.iter().map(String::as_str))
-                    ),
-                });
-            }
-            format!(
-                "`{module}` has no {}, which this package imports: the protocol has no such name, or no more\n\nhelp: {}",
-                names(),
-                help.join("\nhelp: ")
-            )
-        }
         Cause::GenericLabel { path, label } => format!(
             "the label is `{label}`, and a session names a label without arguments\n\n\
              help: make `{path}` a type of its own for what it carries: `struct {0}(…);`",
@@ -204,9 +170,6 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: a session that repeats itself is a struct: `#[session] struct {name}(…);` with `Self` where it starts again"
         ),
         Cause::Refused(refusal) => refusal::text(refusal, protocols),
-        Cause::SeeInclusion { session, protocol } => {
-            format!("`{session}` is not verified: the error at `protocol!({protocol})` says why")
-        }
         Cause::SilentRole { set, role } => format!(
             "`{set}` could not be verified: its role `{role}` has no session\n\n\
              help: write one, `#[session({role})] type …`; without it, nobody knows what its peers may rely on"

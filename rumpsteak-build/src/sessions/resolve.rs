@@ -17,7 +17,7 @@ use crate::sessions::resolved::{
     ResolvedTail,
 };
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning, ModuleId, Tree};
-use crate::source::names::{self, Resolution, leads_elsewhere, resolve};
+use crate::source::names::{self, Resolution, elsewhere, resolve};
 
 /// Resolves all names of `root`, which `role` plays, and returns with them everything that is wrong
 /// with one. Without a link to a protocol, names are not compared with those of any.
@@ -370,7 +370,7 @@ impl Resolver<'_> {
         if path.as_ident().is_some()
             && known.contains(&&*written)
             && !is_item
-            && !leads_elsewhere(tree, tree.item(id).module, path)
+            && elsewhere(tree, tree.item(id).module, path).is_none()
         {
             return Cause::Name { path: text, problem: NameProblem::Unresolved, meant: None };
         }
@@ -477,11 +477,11 @@ impl Resolver<'_> {
 pub(crate) fn nothing(tree: &Tree, module: ModuleId, path: &Path) -> Cause {
     let text = path.to_string();
     if let Some(within) = tree.without_code(tree.module(module).krate) {
-        return Cause::NoCode { name: text, within };
+        return Cause::SaidOf { name: within };
     }
-    let problem = match leads_elsewhere(tree, module, path) {
-        true => NameProblem::OtherPackage,
-        false => NameProblem::Unresolved,
+    let problem = match elsewhere(tree, module, path) {
+        Some(_) => NameProblem::OtherPackage,
+        None => NameProblem::Unresolved,
     };
     Cause::Name { path: text, problem, meant: None }
 }
@@ -501,5 +501,5 @@ pub(crate) fn no_role(tree: &Tree, module: ModuleId, path: &Path) -> Cause {
 
 /// The item that a path stands for has an error, which its own macro raises.
 fn broken_item(path: &Path) -> Cause {
-    Cause::BrokenItem { name: path.last().to_string() }
+    Cause::SaidOf { name: path.last().to_string() }
 }

@@ -11,7 +11,6 @@ use std::{fmt, fs};
 
 use toml::de::{DeTable, DeValue};
 
-use crate::source::bare_names::RUNTIME;
 use crate::source::text_file;
 
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -54,8 +53,8 @@ pub(crate) struct Package {
     /// The folders in which a new file would be a new target.
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) has_edition: bool,
-    /// Whether it depends on the runtime, under this name, for some target or for tests.
-    pub(crate) has_runtime: bool,
+    /// What it depends on, for some target or for tests, by the names in paths.
+    pub(crate) dependencies: BTreeSet<String>,
 }
 
 /// Reads the manifest in `folder` and looks for the files of its targets.
@@ -123,19 +122,16 @@ pub(crate) fn package(folder: &Path) -> Result<Package, String> {
         default_features: default_features(&manifest),
         folders,
         has_edition: value(package, "edition").is_some(),
-        has_runtime: depends_on(&manifest, RUNTIME),
+        dependencies: dependencies(&manifest),
     })
 }
 
-/// Whether a package, for some target or for tests, depends on a crate by its name in paths.
-fn depends_on(manifest: &DeTable<'_>, krate: &str) -> bool {
+fn dependencies(manifest: &DeTable<'_>) -> BTreeSet<String> {
     let targets = table(manifest, "target").into_iter().flat_map(DeTable::values);
-    let targets = targets.filter_map(|target| target.get_ref().as_table());
-    targets.chain([manifest]).any(|all| {
-        let tables = ["dependencies", "dev-dependencies"].into_iter();
-        let mut names = tables.filter_map(|key| table(all, key)).flat_map(DeTable::keys);
-        names.any(|name| name.get_ref().replace('-', "_") == krate)
-    })
+    let all = targets.filter_map(|target| target.get_ref().as_table()).chain([manifest]);
+    let of = |all| ["dependencies", "dev-dependencies"].map(|key| table(all, key));
+    let names = all.flat_map(of).flatten().flat_map(DeTable::keys);
+    names.map(|name| name.get_ref().replace('-', "_")).collect()
 }
 
 /// What Cargo calls a kind of target, and where it looks for it.

@@ -75,13 +75,8 @@ pub(crate) fn module(tree: &Tree, from: ModuleId, path: &[String]) -> Option<Mod
     }
 }
 
-/// Whether a path that stands for nothing in this package leads, by itself or by an import, into
-/// something with a name that is not declared here: another package, as far as that shows.
-pub(crate) fn leads_elsewhere(tree: &Tree, module: ModuleId, path: &Path) -> bool {
-    elsewhere(tree, module, path).is_some()
-}
-
-/// The name of the other package that a path leads into.
+/// The name of the other package that a path leads into which stands for nothing in this one, by
+/// itself or by an import: something that is not declared here, as far as that shows.
 pub(crate) fn elsewhere(tree: &Tree, module: ModuleId, path: &Path) -> Option<String> {
     let first = path.segments[0].unraw().to_string();
     let declared = tree.module(module);
@@ -101,21 +96,27 @@ pub(crate) fn elsewhere(tree: &Tree, module: ModuleId, path: &Path) -> Option<St
 /// Whether a name without a path means anything in a module, wherever that is declared. In doubt
 /// it does.
 pub(crate) fn is_known(tree: &Tree, module: ModuleId, name: &str) -> bool {
-    let root = tree.crates[tree.module(module).krate.0].root;
+    let (from, root) = (module, tree.crates[tree.module(module).krate.0].root);
     let (mut seen, mut pending) = (BTreeSet::from([module]), vec![module]);
     let mut query = Query { tree, from: module, known: BTreeMap::new() };
     while let Some(module) = pending.pop() {
         let declared = tree.module(module);
-        let mut imports = declared.imports.iter();
+        let is_inside = query.is_inside(from, module);
+        let seen_here = |visibility| is_inside || visibility == Visibility::Public;
+        let mut names = declared.names.get(name).into_iter().flatten();
+        let imports = || declared.imports.iter().filter(|import| seen_here(import.visibility));
         if declared.is_opaque
-            || declared.names.contains_key(name)
-            || imports.any(|import| import.name.as_deref() == Some(name))
+            || names.any(|named| seen_here(named.visibility))
+            || imports().any(|import| import.name.as_deref() == Some(name))
         {
             return true;
         }
-        for import in declared.imports.iter().filter(|import| import.name.is_none()) {
+        for import in imports().filter(|import| import.name.is_none()) {
             let found = query.import(module, import, 0);
-            if found.is_empty() {
+            // The only generated code may be yet to come.
+            let is_code = matches!(&tree.inclusions[..], [code] if code.included.is_none()
+                && import.path.last() == Some(&code.item.module()));
+            if found.is_empty() && !is_code {
                 return true;
             }
             pending.extend(found.into_iter().filter_map(|meaning| match meaning {
@@ -126,6 +127,17 @@ pub(crate) fn is_known(tree: &Tree, module: ModuleId, name: &str) -> bool {
     }
     // `#[macro_use]` there is for all modules.
     tree.module(root).is_opaque
+}
+
+/// Whether a path from the root, as a `use` has it, certainly leads to nothing in any target.
+pub(crate) fn is_lost(tree: &Tree, path: &str) -> bool {
+    let segments: Vec<String> = path.split("::").map(str::to_owned).collect();
+    let Some((name, within)) = segments.split_last() else { return false };
+    within.first().is_some_and(|first| first == "crate")
+        && tree.crates.iter().all(|krate| {
+            let within = module(tree, krate.root, within);
+            within.is_some_and(|within| !is_known(tree, within, name))
+        })
 }
 
 /// What a name means if the module declares it once, and imports nothing by this name.

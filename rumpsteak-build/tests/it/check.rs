@@ -177,8 +177,8 @@ fn a_safe_session_after_a_bad_part_is_told_once() {
         )],
         &[
             "src/lib.rs:10:38: `Nothing` is no message of the role that plays `DoubleBuffering::k`",
-            "src/lib.rs:11:47: not verified, because `Alias` has an error of its own",
-            "src/lib.rs:12:40: not verified: the first error about `Nothing` says why",
+            "src/lib.rs:11:47: not verified: the error about `Alias` says why",
+            "src/lib.rs:12:40: not verified: the error about `Nothing` says why",
         ],
     );
 }
@@ -401,8 +401,8 @@ fn links_to_protocols() {
         &[("src/lib.rs", &with("", "")), ("protocols/again.scr", PROTOCOL)],
         &[
             "src/lib.rs:1:28: the protocol `DoubleBuffering` is declared in protocols/again.scr and in protocols/p.scr",
-            "src/lib.rs:2:28: not verified: the first error about `DoubleBuffering` says why",
-            "src/lib.rs:3:28: not verified: the first error about `DoubleBuffering` says why",
+            "src/lib.rs:2:28: not verified: the error about `DoubleBuffering` says why",
+            "src/lib.rs:3:28: not verified: the error about `DoubleBuffering` says why",
         ],
     );
     check(
@@ -563,7 +563,7 @@ fn a_struct_that_is_the_only_label() {
         &[("protocols/p.scr", &protocol("value(u8)")), ("src/lib.rs", &source(value, "Value"))],
         &[
             "src/lib.rs:7:48: `Value` carries `i32`, but the message of the protocol `P` is `value(u8)`",
-            "src/lib.rs:8:51: not verified: the first error about `Value` says why",
+            "src/lib.rs:8:51: not verified: the error about `Value` says why",
         ],
     );
 }

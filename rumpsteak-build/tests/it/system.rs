@@ -42,7 +42,7 @@ fn main_problem(check: &Check) -> (&Problem, usize) {
         check.problems.iter().partition(|problem| problem.text.contains('\n'));
     let [problem] = long[..] else { panic!("{:?}", check.problems) };
     for other in &short {
-        ends(&other.text, "is not verified, because the sessions of `Roles` are not safe together");
+        ends(&other.text, "not verified: the error about `Roles` says why");
     }
     (problem, short.len())
 }

@@ -14,10 +14,9 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use rumpsteak_contract::ProtocolItem;
-use rumpsteak_contract::canonical::{Piece, Pieces};
 use rumpsteak_contract::verdict::Kind;
 use syn::Error;
 
@@ -41,13 +40,13 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     };
     let (problems, passed) = (found.problems, found.passed);
     match verdict::generated(&item) {
-        // Of names that are not there, rustc says nothing where an error is in the module; nor of
-        // what is done with those that are, if there is nothing else in it.
-        Ok(Some(_)) if found.left_out.is_some() => empty(&item, &problems),
-        Ok(Some(file)) => {
-            let module = module(&item, &file);
-            quote!(#module #problems)
-        }
+        Ok(Some(file)) => match misnamed(&item, &file) {
+            Some(error) => empty(&item, &quote!(#problems #error)),
+            None => {
+                let module = module(&item, &file);
+                quote!(#module #problems)
+            }
+        },
         Ok(None) if passed => empty(&item, &verdict::unverified(name, verdict::UNSEEN)),
         Ok(None) => empty(&item, &problems),
         Err(reason) => empty(&item, &verdict::unverified(name, &reason)),
@@ -55,57 +54,120 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 }
 
 /// The module without any code. With the error in it, rustc says nothing of what is imported from
-/// it by name: so all that `*` may mean is imported by name, too.
+/// it by name: so all that the file uses and may have from there is imported by name.
 fn empty(item: &ProtocolItem, problems: &TokenStream) -> TokenStream {
     let (module, visibility) = (module_name(item), &item.visibility);
-    let file = item.name.span().unwrap().local_file();
-    let text = file.and_then(|file| std::fs::read_to_string(file).ok());
-    let names = text.and_then(|text| text.parse().ok()).map(types).unwrap_or_default();
+    let types = source(item).and_then(|text| Types::of(&text, &module));
+    let names = types.unwrap_or_default().used;
     let names = names.iter().map(|name| Ident::new(name, Span::call_site()));
     quote! {
         #visibility mod #module { #problems }
 
-        #[allow(unused_imports, reason = "no item is there")]
+        #[allow(unused_imports, reason = "no code is there")]
         use self::#module::{#(#names),*};
     }
 }
 
-/// The names in a file with a `*` that may be those of types which it has from there: what begins
-/// with a capital letter, is no end of a path, and is neither declared nor imported.
-fn types(file: TokenStream) -> BTreeSet<String> {
-    const DECLARING: [&str; 8] =
-        ["as", "const", "enum", "static", "struct", "trait", "type", "union"];
-    let (mut used, mut known) = (BTreeSet::new(), BTreeSet::from(["Self".to_owned()]));
-    let (mut last, mut is_import, mut has_glob) = (String::new(), false, false);
-    // How deep in an attribute, which has names of macros.
-    let mut attribute = 0_usize;
-    for piece in Pieces::new(file) {
-        let text = match &piece {
-            Piece::Tree(tree) if attribute == 0 => tree.to_string(),
-            Piece::Open(_) if attribute > 0 || last == "#" => {
-                attribute += 1;
-                continue;
-            }
-            Piece::Close(_) if attribute > 0 => {
-                attribute -= 1;
-                String::new()
-            }
-            _ if attribute > 0 => continue,
-            _ => String::new(),
-        };
-        is_import = text == "use" || is_import && text != ";";
-        has_glob |= is_import && text == "*";
-        if text.starts_with(char::is_uppercase) {
-            let is_known = is_import || DECLARING.contains(&&*last);
-            let names = if is_known { &mut known } else { &mut used };
-            if is_known || ![":", ".", "'"].contains(&&*last) {
-                names.insert(text.clone());
-            }
-        }
-        last = if text == ":" && last != ":" { ": ".to_owned() } else { text };
+/// What is certainly wrong with the names that the file has of the code: it imports some that are
+/// not there, or names sessions and imports nothing. Each would be an error wherever it is used.
+fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
+    let module = module_name(item);
+    let (text, path) = (source(item)?, format!("{module}::"));
+    let code = std::fs::read_to_string(verdict::folder("OUT_DIR").join(file)).ok()?;
+    let (here, code) = (Types::of(&text, &module)?, Types::of(&code, &module)?.known);
+    let mut gone = &here.imported - &code;
+    let mut missing = BTreeSet::new();
+    // Whether an item is there may depend on what nobody knows here.
+    let globs = if text.contains("#[cfg") { usize::MAX } else { text.matches("::*").count() };
+    if globs == 1 && text.contains(&format!("use {path}*;")) {
+        gone.extend((&here.used - &code).into_iter().filter(|name| is_generated(name)));
+    } else if globs == 0 && !text.contains(&path) {
+        missing = &here.used & &code;
     }
-    used.retain(|name| has_glob && !known.contains(name));
-    used
+    let list = |names: BTreeSet<String>| names.into_iter().collect::<Vec<_>>().join("`, `");
+    let text = if !gone.is_empty() {
+        let others = &(&code - &here.imported) - &here.used;
+        let others = others.into_iter().filter(|name| is_generated(name)).collect();
+        format!(
+            "`{module}` has no `{}`: the protocol has no such name, or no more [V0101]\n\n\
+             note: what it has and nothing names here: `{}`",
+            list(gone),
+            list(others)
+        )
+    } else if missing.iter().any(|name| is_generated(name)) {
+        let all = list(missing).replace('`', "");
+        format!("nothing of `{module}` is imported\n\nhelp: add `use {path}{{{all}}};`")
+    } else {
+        return None;
+    };
+    Some(verdict::error(item.name.span(), text))
+}
+
+/// Whether a name is most likely one of generated code: `KSession`, `KGoOrStop`.
+fn is_generated(name: &str) -> bool {
+    let choice = name.split_once("Or").filter(|(first, _)| !first.is_empty());
+    name.ends_with("Session")
+        || choice.is_some_and(|(_, last)| last.starts_with(char::is_uppercase))
+}
+
+/// The text of the file that the macro is called in, unless somebody types.
+fn source(item: &ProtocolItem) -> Option<String> {
+    std::fs::read_to_string(item.name.span().unwrap().local_file()?).ok()
+}
+
+/// The names of a file that may be those of types, for they begin with a capital letter.
+#[derive(Default)]
+struct Types {
+    /// Those at no end of a path that it neither declares nor imports.
+    used: BTreeSet<String>,
+    /// Those that it does.
+    known: BTreeSet<String>,
+    /// Those that it imports from a module beside it, outside of any other, in every build.
+    imported: BTreeSet<String>,
+}
+
+impl Types {
+    fn of(text: &str, module: &Ident) -> Option<Self> {
+        const DECLARING: [&str; 8] =
+            ["as", "const", "enum", "static", "struct", "trait", "type", "union"];
+        let (mut types, mut last) = (Self::default(), String::new());
+        // In a `use`; in one of the module; in an item with an attribute.
+        let (mut is_import, mut is_own, mut is_conditional) = (false, false, false);
+        let mut open = vec![text.parse::<TokenStream>().ok()?.into_iter()];
+        while let Some(trees) = open.last_mut() {
+            let word = match trees.next() {
+                None => open.pop().map(|_| String::new())?,
+                // It has names of macros.
+                Some(TokenTree::Group(_)) if last == "#" => {
+                    is_conditional = true;
+                    String::new()
+                }
+                Some(TokenTree::Group(group)) => {
+                    is_conditional &= is_import || group.delimiter() != Delimiter::Brace;
+                    open.push(group.stream().into_iter());
+                    String::new()
+                }
+                Some(tree) => tree.to_string(),
+            };
+            is_own &= is_import;
+            is_own |= last == "use" && *module == word && open.len() == 1 && !is_conditional;
+            is_import = word == "use" || is_import && word != ";";
+            is_conditional &= word != ";";
+            if word.starts_with(char::is_uppercase) && word != "Self" {
+                if is_own && last != "as" {
+                    types.imported.insert(word.clone());
+                }
+                if is_import || DECLARING.contains(&&*last) {
+                    types.known.insert(word.clone());
+                } else if !["::", ".", "'"].contains(&&*last) {
+                    types.used.insert(word.clone());
+                }
+            }
+            last = if word == ":" && last == ":" { "::".to_owned() } else { word };
+        }
+        types.used = &types.used - &types.known;
+        Some(types)
+    }
 }
 
 fn module_name(item: &ProtocolItem) -> Ident {

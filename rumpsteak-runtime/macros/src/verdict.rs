@@ -22,31 +22,14 @@ pub(crate) struct Verdict {
     pub(crate) problems: TokenStream,
     /// Whether the build script found nothing wrong with the item and all that it is made of.
     pub(crate) passed: bool,
-    /// Whether a session is left out, and a name without a meaning takes its place, or nothing.
-    pub(crate) left_out: Option<LeftOut>,
+    /// What takes the place of a session beside its error, so that rustc has nothing to follow up:
+    /// a name without a meaning, which may be imported; or nothing, where a type without
+    /// `#[session]` names it, for which it would lack parameters.
+    pub(crate) left_out: Option<bool>,
     /// The message type of what stands in for a role, if something has to.
     pub(crate) instead: Option<TokenStream>,
     /// What was verified, if something was.
     pub(crate) proof: Proof,
-}
-
-/// What takes the place of a session beside its error, so that rustc has nothing to follow up.
-pub(crate) enum LeftOut {
-    /// A name without a meaning, which may be imported: one of this module, if it is not that of
-    /// the session that has an error.
-    Meaning(TokenStream),
-    /// Nothing: a type without `#[session]` names it, for which it would lack parameters.
-    Name,
-}
-
-impl LeftOut {
-    fn of(stub: &str) -> Option<Self> {
-        if stub == "unmarked" {
-            return Some(Self::Name);
-        }
-        let within: TokenStream = stub.strip_prefix("nothing")?.parse().ok()?;
-        Some(Self::Meaning(if within.is_empty() { within } else { quote!(#within::) }))
-    }
 }
 
 /// Why an item has no verdict.
@@ -84,7 +67,11 @@ pub(crate) fn find(
         Ok(Some(entry)) => Ok(Verdict {
             problems: problems_of(&entry, tokens, runtime),
             passed: entry.passed,
-            left_out: entry.stubs.iter().find_map(|stub| LeftOut::of(stub)),
+            left_out: entry.stubs.iter().find_map(|stub| match &**stub {
+                "nothing" => Some(true),
+                "unmarked" => Some(false),
+                _ => None,
+            }),
             instead: entry
                 .stubs
                 .iter()
@@ -132,21 +119,21 @@ pub(crate) fn problems(
 impl Missing {
     /// The same of a `protocol!(…)`, whose module needs an error: short where it was said before.
     pub(crate) fn once_more(&self, name: &Ident) -> TokenStream {
+        let error = self.error(name);
         match self {
-            Self::Unverified(reason) if !is_news(reason) => {
+            Self::Unverified(reason) if error.is_empty() => {
                 unverified(name, reason.lines().next().unwrap_or_default())
             }
-            Self::Unverified(reason) | Self::Unseen(reason) => unverified(name, reason),
-            Self::Silent => TokenStream::new(),
+            _ => error,
         }
     }
 
     /// That the item was not verified.
     pub(crate) fn error(&self, name: &Ident) -> TokenStream {
         match self {
-            Self::Unverified(reason) if !is_news(reason) => TokenStream::new(),
-            Self::Unverified(reason) | Self::Unseen(reason) => unverified(name, reason),
-            Self::Silent => TokenStream::new(),
+            Self::Unverified(reason) if is_news(reason) => unverified(name, reason),
+            Self::Unseen(reason) => unverified(name, reason),
+            _ => TokenStream::new(),
         }
     }
 }
@@ -301,11 +288,11 @@ fn check_protocols(package: &Package) -> Result<(), String> {
     }
 }
 
-fn folder(variable: &str) -> PathBuf {
+pub(crate) fn folder(variable: &str) -> PathBuf {
     PathBuf::from(std::env::var_os(variable).unwrap_or_default())
 }
 
-fn error(span: Span, text: impl Display) -> TokenStream {
+pub(crate) fn error(span: Span, text: impl Display) -> TokenStream {
     Error::new(span, text).into_compile_error()
 }
 

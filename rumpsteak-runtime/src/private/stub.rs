@@ -35,7 +35,7 @@ macro_rules! __stub {
     // Of a role, for which its derive puts another one.
     (instead $message:ty) => {};
     // Of a session, which its macro leaves out.
-    (nothing $($within:tt)*) => {};
+    (nothing) => {};
     // The same beside a type without `#[session]`: `Send` is the only word in it that rustc knows.
     (unmarked) => {
         #[allow(unused_imports, reason = "what lacks its attribute may be in another module")]

@@ -44,12 +44,9 @@ pub(crate) fn manual(arguments: &Manual, mut command: Command) -> Result<Reply, 
     let page = match &arguments.verb {
         None => command,
         Some(verb) => command.find_subcommand(verb).cloned().ok_or_else(|| {
-            let verbs = command.get_subcommands().map(Command::get_name);
-            Notice::error(format!("there is no verb `{verb}`")).help(meant(
-                verb,
-                &verbs.collect::<Vec<_>>(),
-                "the verbs are",
-            ))
+            let verbs: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+            let help = meant(verb, &verbs, "the verbs are");
+            Notice::error(format!("there is no verb `{verb}`")).help(help)
         })?,
     };
     let mut text = Vec::new();

@@ -328,7 +328,10 @@ fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capaci
     let found = findings(properties);
     let values = found.iter().map(|(key, _, finding)| ((*key).to_owned(), finding.holds().into()));
     let witnesses = found.iter().filter_map(|(key, _, finding)| match finding {
-        Finding::Witness(witness) => Some(((*key).to_owned(), witness_object(witness))),
+        Finding::Witness(Witness { steps, flaw }) => {
+            let witness = json!({"run": json::steps(steps), "flaw": flaw.to_string()});
+            Some(((*key).to_owned(), witness))
+        }
         _ => None,
     });
     object["k"] = properties.bound.into();
@@ -338,8 +341,4 @@ fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capaci
     object["channels"] = capacities.map(channel_objects).into();
     object["minimal"] = capacities.map(|capacities| capacities.is_minimal).into();
     object
-}
-
-fn witness_object(witness: &Witness) -> Value {
-    json!({"run": json::steps(&witness.steps), "flaw": witness.flaw.to_string()})
 }

@@ -13,7 +13,7 @@ mod subtype;
 
 use clap::{Command, Subcommand};
 
-use crate::json;
+use crate::json::{self, Answer};
 use crate::outcome::Outcome;
 use crate::reply::Reply;
 use crate::terminal::Terminal;
@@ -71,7 +71,8 @@ pub(crate) fn run(verb: &Verb, command: fn() -> Command, terminal: &mut Terminal
         Ok(Err(outcome)) => outcome,
         Err(report) => {
             terminal.report(&report);
-            let object = json::bad_input(&report);
+            let mut object = Answer::because(&report.message).object(Outcome::BadInput);
+            object["error"] = json::notice(&report);
             Reply::object(Outcome::BadInput, object).print(verb.json(), terminal)
         }
     }

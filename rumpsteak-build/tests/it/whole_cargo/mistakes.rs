@@ -28,7 +28,7 @@ impl Cost {
         let told = printed.lines().filter(|line| !line.starts_with("error: could not compile"));
         let headlines = told.filter_map(|line| {
             let advice = line.trim_start().trim_start_matches("= ");
-            let is_headline = line.starts_with("error") || line.starts_with("warning: mistakes@");
+            let is_headline = line.starts_with("error") || line.starts_with("warning: mistakes");
             match () {
                 () if is_headline => Some(line.to_owned()),
                 () if advice.starts_with("help: ") => Some(format!("  {advice}")),
@@ -84,16 +84,43 @@ fn a_mistake_costs_few_errors_and_lines() {
     if std::env::var_os("RUMPSTEAK_UI").is_some_and(|value| value == "skip") {
         return;
     }
-    let text = table();
-    let mut sections = text.split("\n## ");
+    let (mut found, mut costs, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, part) in table().split("\n# ").enumerate() {
+        found.push(costs_of(
+            ["mistakes", "mistakes-top-down"][number],
+            part,
+            &mut costs,
+            &mut wrong,
+        ));
+    }
+    let found = found.join("\n# ");
+    expect_test::expect_file!["mistakes.md"].assert_eq(&found);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let median = |of: fn(&(usize, usize)) -> usize| {
+        let mut figures: Vec<usize> = costs.iter().map(of).filter(|&figure| figure > 0).collect();
+        figures.sort_unstable();
+        figures[figures.len() / 2]
+    };
+    let median = (median(|cost| cost.0), median(|cost| cost.1));
+    assert!(median.0 <= MEDIAN.0 && median.1 <= MEDIAN.1, "{median:?}");
+}
+
+/// The text of a program and its mistakes, with what they cost.
+fn costs_of(
+    name: &str,
+    part: &str,
+    costs: &mut Vec<(usize, usize)>,
+    wrong: &mut Vec<String>,
+) -> String {
+    let mut sections = part.split("\n## ");
     let program = sections.next().unwrap();
-    let (package, files) = example("mistakes", program);
+    let (package, files) = example(name, program);
     let right: Vec<(String, String)> =
         files.into_iter().map(|file| (file.clone(), package.read(&file))).collect();
     let (success, _, printed) = check(&package);
     assert!(success && printed.is_empty(), "{printed}");
 
-    let (mut found, mut costs, mut wrong) = (program.to_owned(), Vec::new(), Vec::new());
+    let mut found = program.to_owned();
     for section in sections {
         let (mistake, _) = section.split_once("\n```text\n").unwrap_or((section, ""));
         let title = mistake.lines().next().unwrap_or_default();
@@ -119,15 +146,7 @@ fn a_mistake_costs_few_errors_and_lines() {
             package.write(file, text);
         }
     }
-    expect_test::expect_file!["mistakes.md"].assert_eq(&found);
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let median = |of: fn(&(usize, usize)) -> usize| {
-        let mut figures: Vec<usize> = costs.iter().map(of).filter(|&figure| figure > 0).collect();
-        figures.sort_unstable();
-        figures[figures.len() / 2]
-    };
-    let median = (median(|cost| cost.0), median(|cost| cost.1));
-    assert!(median.0 <= MEDIAN.0 && median.1 <= MEDIAN.1, "{median:?}");
+    found
 }
 
 fn table() -> String {

@@ -44,7 +44,6 @@ use rumpsteak_contract::session::Form;
 use syn::Error;
 
 use self::expansion::Expansion;
-use crate::verdict::LeftOut;
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let parsed = match SessionItem::parse(arguments.clone(), item.clone()) {
@@ -54,16 +53,11 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let source = [arguments, item].into_iter().collect();
     let expansion = Expansion::new(&parsed, source);
     let problems = &expansion.verdict.problems;
-    if let Some(left_out) = &expansion.verdict.left_out {
+    if let Some(is_named) = expansion.verdict.left_out {
         let SessionItem { name, visibility, .. } = &parsed;
         // Beside an error, rustc says nothing of a name that is nowhere, nor of what it is used
         // for, since it has no type.
-        let item = match left_out {
-            LeftOut::Name => None,
-            LeftOut::Meaning(within) => {
-                Some(quote!(#visibility type #name<'s, R = ()> = #within NoSession<'s, R>;))
-            }
-        };
+        let item = is_named.then(|| quote!(#visibility type #name<'s, R = ()> = NoSession<'s, R>;));
         return quote!(#item #problems);
     }
     let item = match &parsed.form {
