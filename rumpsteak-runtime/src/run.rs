@@ -98,7 +98,9 @@ where
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, E>> {
         let mut this = self.project();
-        if let Some((role, process)) = this.begins.take() {
+        // A session begins once: the other polls only look at the process.
+        if this.process.is_none() {
+            let Some((role, process)) = this.begins.take() else { polled_again() };
             *this.identity = participant::identity(role);
             this.process.set(Some((this.start)(role, process).map_err(*this.told)?));
         }
