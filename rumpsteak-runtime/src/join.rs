@@ -20,12 +20,14 @@
 //! Without wakers of its own, `join` would poll all processes in each round: in a ring of ten, ten
 //! polls for each hop.
 
-use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::mem;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
-use std::{fmt, mem};
+use std::task::{Context, Poll, Waker, ready};
 
+use pin_project_lite::pin_project;
+
+use crate::states::action::polled_again;
 use crate::sync::atomic::Ordering;
 use crate::woken::{self, POLLING, Polling, Woken};
 
@@ -92,48 +94,58 @@ mod sealed {
 }
 
 macro_rules! processes {
-    ($($process:ident: $Process:ident = $index:tt),+) => {
+    ($Joined:ident: $($process:ident: $Process:ident = $index:tt),+) => {
+        pin_project! {
+            // Where the processes are put once, and stay: an `async fn` has room for what it is
+            // given, and room once more for what it pins.
+            struct $Joined<$($Process: Future),+> {
+                $(#[pin] $process: Option<$Process>,)+
+                values: ($(Option<$Process::Output>,)+),
+                schedule: Option<Schedule<{ [$($index),+].len() }>>,
+            }
+        }
+
+        impl<$($Process: Future),+> Future for $Joined<$($Process),+> {
+            type Output = ($($Process::Output,)+);
+
+            fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+                let mut this = self.project();
+                let schedule = this.schedule.get_or_insert_with(Schedule::new);
+                ready!(schedule.poll(context, |index, context| match index {
+                    $($index => poll_process(&mut this.$process, &mut this.values.$index, context),)+
+                    _ => Poll::Pending,
+                }));
+                // The schedule is done when each process has given its value.
+                Poll::Ready(($(this.values.$index.take().unwrap_or_else(|| polled_again()),)+))
+            }
+        }
+
         impl<$($Process: Future),+> sealed::Sealed for ($($Process,)+) {}
 
         impl<$($Process: Future),+> Processes for ($($Process,)+) {
             type Values = ($($Process::Output,)+);
 
-            async fn join(self) -> Self::Values {
-                let mut values = ($(None::<$Process::Output>,)+);
+            fn join(self) -> impl Future<Output = Self::Values> {
                 let ($($process,)+) = self;
-                $(let mut $process = pin!(Some($process));)+
-                let mut schedule = Schedule::<{ [$($index),+].len() }>::new();
-                poll_fn(|context| {
-                    schedule.poll(context, |index, context| match index {
-                        $($index => poll_process(&mut $process, &mut values.$index, context),)+
-                        _ => Poll::Pending,
-                    })
-                })
-                .await;
-                ($(
-                    match values.$index {
-                        Some(value) => value,
-                        // The schedule is done when each process has given its value.
-                        None => unreachable!("a process that is done has a value"),
-                    },
-                )+)
+                $(let $process = Some($process);)+
+                $Joined { $($process,)+ values: Default::default(), schedule: None }
             }
         }
     };
 }
 
-processes!(a: A = 0);
-processes!(a: A = 0, b: B = 1);
-processes!(a: A = 0, b: B = 1, c: C = 2);
-processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3);
-processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4);
-processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5);
-processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6);
-processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7);
-processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8);
-processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9);
-processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9, k: K = 10);
-processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9, k: K = 10, l: L = 11);
+processes!(Joined1: a: A = 0);
+processes!(Joined2: a: A = 0, b: B = 1);
+processes!(Joined3: a: A = 0, b: B = 1, c: C = 2);
+processes!(Joined4: a: A = 0, b: B = 1, c: C = 2, d: D = 3);
+processes!(Joined5: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4);
+processes!(Joined6: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5);
+processes!(Joined7: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6);
+processes!(Joined8: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7);
+processes!(Joined9: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8);
+processes!(Joined10: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9);
+processes!(Joined11: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9, k: K = 10);
+processes!(Joined12: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9, k: K = 10, l: L = 11);
 
 /// Polls a process; keeps its value and drops the process when it is done.
 #[inline]
@@ -185,9 +197,10 @@ impl<const N: usize> Schedule<N> {
         context: &mut Context<'_>,
         mut process: impl FnMut(usize, &mut Context<'_>) -> Poll<()>,
     ) -> Poll<()> {
+        if self.running == 0 {
+            return Poll::Ready(());
+        }
         let woken = &*self.woken;
-        // Before the task may sleep.
-        woken.task.register(context.waker());
         woken.elsewhere.fetch_or(POLLING, Ordering::Acquire);
         let _polling = Polling::enter(woken.address());
         for _ in 0..BUDGET {
@@ -197,7 +210,8 @@ impl<const N: usize> Schedule<N> {
             }
             let here = woken.here.load(Ordering::Relaxed) & self.running;
             if here == 0 {
-                // Sleep, unless a wake-up came in between.
+                // Sleep, unless a wake-up came in between. Whoever finds the task asleep wakes it.
+                woken.task.register(context.waker());
                 let sleep = woken.elsewhere.compare_exchange(
                     POLLING,
                     0,
@@ -233,12 +247,6 @@ impl<const N: usize> Schedule<N> {
 impl<const N: usize> Drop for Schedule<N> {
     fn drop(&mut self) {
         woken::keep((Arc::clone(&self.woken), mem::take(&mut self.wakers)));
-    }
-}
-
-impl<const N: usize> fmt::Debug for Schedule<N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Schedule").field("running", &self.running).finish_non_exhaustive()
     }
 }
 

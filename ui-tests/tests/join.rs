@@ -231,3 +231,12 @@ fn one_process_is_a_set_too() {
     // Polled though nobody was woken.
     assert!(waits.as_mut().poll(&mut context).is_pending());
 }
+
+#[test]
+#[should_panic(expected = "polled after it had completed")]
+fn a_set_that_has_ended_is_not_polled_again() {
+    let mut ended = pin!(join((ready(1),)));
+    let mut context = Context::from_waker(Waker::noop());
+    assert_eq!(ended.as_mut().poll(&mut context), Poll::Ready((1,)));
+    let _ = ended.poll(&mut context);
+}
