@@ -230,7 +230,7 @@ fn pair<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
 }
 
 fn route<M: 'static>(outbox: Outbox<M>, inbox: Inbox<M>) -> Net<M> {
-    Net::new(outbox, inbox).looking(Some(Inbox::poll_wanted), ByMacro(()))
+    Net::looking(Some((outbox, inbox)), Some(Inbox::poll_wanted), ByMacro(()))
 }
 
 impl<M> Outbox<M> {

@@ -61,7 +61,7 @@ impl<M> QueueSender<M> {
     /// Drops this half in the place of a role that has left in order, after it had completed so
     /// many sessions: its receiver can [tell](super::QueueReceiver::left_after).
     pub fn leave(self, completed: usize) {
-        leave(self, completed);
+        leave(&mut Some(self), completed);
     }
 
     #[inline]
@@ -207,7 +207,7 @@ thread_local! {
 /// Drops the halves of a route, whose role has completed so many sessions and is in none: what
 /// receives from them can tell that from a session that was aborted. By a variable of the thread,
 /// because a route may be made of any halves, and those that do not care know nothing of it.
-pub(crate) fn leave<T>(halves: T, completed: usize) {
+pub(crate) fn leave<T>(halves: &mut Option<T>, completed: usize) {
     struct Before(usize);
     impl Drop for Before {
         fn drop(&mut self) {
@@ -215,7 +215,7 @@ pub(crate) fn leave<T>(halves: T, completed: usize) {
         }
     }
     let _before = Before(LEAVING_AFTER.replace(completed));
-    drop(halves);
+    *halves = None;
 }
 
 // It is never pinned: a message is only moved.

@@ -128,22 +128,16 @@ impl<'a> Wiring<'a> {
             Some(give) => give(queue::<Near, Far, S>(), TypeId::of::<Near::Link>()),
             None => self.take(roles),
         };
-        let left = given.and_then(|end| end.downcast().ok());
-        let near: Near::Link = match left {
-            Some(near) => *near,
-            None => {
-                let (near, far) = Pair::pair_as(queue::<Near, Far, S>(), queue::<Far, Near, S>());
-                self.ends.push(([roles[1], roles[0]], Box::<Far::Link>::new(far)));
-                near
-            }
-        };
-        near.mark().set_brand(Brand {
-            set: self.set,
-            owner: roles[0],
-            index,
-            role: Near::NAME,
-            peer: Far::NAME,
-        });
+        let brand =
+            Brand { set: self.set, owner: roles[0], index, role: Near::NAME, peer: Far::NAME };
+        // An end is large: it is moved as seldom as can be.
+        if let Some(near) = given.and_then(|end| end.downcast::<Near::Link>().ok()) {
+            near.mark().set_brand(brand);
+            return *near;
+        }
+        let (near, far) = Near::Link::pair_as(queue::<Near, Far, S>(), queue::<Far, Near, S>());
+        self.ends.push(([roles[1], roles[0]], Box::new(far)));
+        near.mark().set_brand(brand);
         near
     }
 

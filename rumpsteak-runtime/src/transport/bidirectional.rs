@@ -42,15 +42,14 @@ pub type Look<Rx> = fn(&mut Rx, &dyn Fn(&dyn Any) -> bool, &Context<'_>) -> Poll
 impl<Tx, Rx> Bidirectional<Tx, Rx> {
     /// A route that sends into `tx` and receives from `rx`.
     pub fn new(tx: Tx, rx: Rx) -> Self {
-        Self { halves: Some((tx, rx)), mark: Mark::new(), look: None }
+        Self::looking(Some((tx, rx)), None, ByMacro(()))
     }
 
-    /// For `rumpsteak-net`: the same route, with how it looks ahead.
+    /// A route of these halves, with how it looks ahead.
     #[doc(hidden)]
-    #[must_use]
-    pub fn looking(mut self, look: Option<Look<Rx>>, _: ByMacro) -> Self {
-        self.look = look;
-        self
+    #[inline]
+    pub fn looking(halves: Option<(Tx, Rx)>, look: Option<Look<Rx>>, _: ByMacro) -> Self {
+        Self { halves, mark: Mark::new(), look }
     }
 
     /// Whether this end was closed, because a session over it was aborted.
@@ -68,7 +67,7 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
     /// Drops both halves: in order, unless a session over it has not ended.
     fn leave(&mut self) {
         let completed = if self.mark.in_session() { 0 } else { self.mark.completed() };
-        channel::leave(self.halves.take(), completed);
+        channel::leave(&mut self.halves, completed);
     }
 
     /// For `rumpsteak-net`: the two halves, also in the middle of a session.

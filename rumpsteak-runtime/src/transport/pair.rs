@@ -62,20 +62,22 @@ where
     Rx: Pair<FarTx>,
 {
     fn pair() -> (Self, Bidirectional<FarTx, FarRx>) {
-        let (tx, far_rx) = Tx::pair();
-        let (rx, far_tx) = Rx::pair();
-        (
-            Self::new(tx, rx).looking(Rx::looks().0, ByMacro(())),
-            Bidirectional::new(far_tx, far_rx).looking(Tx::looks().1, ByMacro(())),
-        )
+        ends(Tx::pair(), Rx::pair())
     }
 
     fn pair_as(sent: Queue, received: Queue) -> (Self, Bidirectional<FarTx, FarRx>) {
-        let (tx, far_rx) = Tx::pair_as(sent, received);
-        let (rx, far_tx) = Rx::pair_as(sent, received);
-        (
-            Self::new(tx, rx).looking(Rx::looks().0, ByMacro(())),
-            Bidirectional::new(far_tx, far_rx).looking(Tx::looks().1, ByMacro(())),
-        )
+        ends(Tx::pair_as(sent, received), Rx::pair_as(sent, received))
     }
+}
+
+/// Both ends of a route, of what each direction has there.
+#[inline]
+fn ends<Tx: Pair<FarRx>, FarRx, Rx: Pair<FarTx>, FarTx>(
+    (tx, far_rx): (Tx, FarRx),
+    (rx, far_tx): (Rx, FarTx),
+) -> (Bidirectional<Tx, Rx>, Bidirectional<FarTx, FarRx>) {
+    (
+        Bidirectional::looking(Some((tx, rx)), Rx::looks().0, ByMacro(())),
+        Bidirectional::looking(Some((far_tx, far_rx)), Tx::looks().1, ByMacro(())),
+    )
 }
