@@ -82,6 +82,80 @@ pub mod streaming {
     }
 }
 
+/// Streaming by what any sink and stream can do, with errors in a box: as little as a program takes
+/// whose channels can be exchanged.
+pub mod exchangeable {
+    use std::error::Error;
+
+    use futures::{SinkExt as _, StreamExt as _};
+
+    use crate::unbounded::streaming::{Label, Ready, Stop, Value};
+    use crate::unbounded::{Rx, Tx};
+    use rumpsteak_runtime::transport::Pair as _;
+
+    type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+    /// One end of the channels between source and sink.
+    #[derive(Debug)]
+    pub struct End {
+        tx: Tx<Label>,
+        rx: Rx<Label>,
+    }
+
+    /// Both ends.
+    pub fn pair() -> (End, End) {
+        let ((tx, from_source), (rx, to_source)) = (Tx::pair(), Rx::pair());
+        (End { tx, rx }, End { tx: to_source, rx: from_source })
+    }
+
+    impl End {
+        async fn ready(&mut self) -> Result<()> {
+            match self.rx.next().await {
+                Some(Label::Ready(Ready)) => Ok(()),
+                _ => Err("the peer is gone, or sent something else".into()),
+            }
+        }
+    }
+
+    /// Sends `count` values, `ahead` of them before they are asked for.
+    ///
+    /// # Errors
+    ///
+    /// If the peer is gone or does not follow the protocol.
+    pub async fn source(s: &mut End, count: i32, ahead: i32) -> Result<()> {
+        for value in 0..ahead {
+            s.tx.send(Label::Value(Value(value))).await?;
+        }
+        for value in ahead..count {
+            s.ready().await?;
+            s.tx.send(Label::Value(Value(value))).await?;
+        }
+        s.ready().await?;
+        s.tx.send(Label::Stop(Stop)).await?;
+        for _ in 0..ahead {
+            s.ready().await?;
+        }
+        Ok(())
+    }
+
+    /// Asks for values until there are no more, and returns their sum.
+    ///
+    /// # Errors
+    ///
+    /// If the peer is gone or does not follow the protocol.
+    pub async fn sink(t: &mut End) -> Result<i32> {
+        let mut sum = 0;
+        loop {
+            t.tx.send(Label::Ready(Ready)).await?;
+            match t.rx.next().await {
+                Some(Label::Value(Value(value))) => sum += value,
+                Some(Label::Stop(Stop)) => return Ok(sum),
+                _ => return Err("the peer is gone, or sent something else".into()),
+            }
+        }
+    }
+}
+
 /// The ring of three.
 pub mod ring {
     use std::convert::Infallible;

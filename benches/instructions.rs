@@ -27,12 +27,13 @@ const TIMES: i32 = 500;
 
 /// What is counted: its name, what one unit of it is, the rows; the first row is what
 /// the others are compared with.
-const TABLE: [(&str, &str, Rows); 6] = [
+const TABLE: [(&str, &str, Rows); 7] = [
     (
         "streaming of 50 values",
         "session",
         &[
             ("bare", bare_streaming),
+            ("bare, exchangeable", exchangeable_streaming),
             ("cells", cells_streaming),
             ("session", session_streaming),
             ("session, default channel", standard_streaming),
@@ -44,6 +45,7 @@ const TABLE: [(&str, &str, Rows); 6] = [
         "session",
         &[
             ("bare", bare_windowed),
+            ("bare, exchangeable", exchangeable_windowed),
             ("session", session_windowed),
             ("session, default channel", standard_windowed),
             ("rumpsteak 0.1", original_windowed),
@@ -58,6 +60,16 @@ const TABLE: [(&str, &str, Rows); 6] = [
             ("session, in tasks", standard_tasks),
             ("session, joined", standard_joined),
             ("window of 5, joined", standard_windowed_joined),
+        ],
+    ),
+    (
+        "roles of streaming, and of double buffering, made and dropped",
+        "set",
+        &[
+            ("rumpsteak 0.1, streaming", original_roles),
+            ("streaming", standard_roles),
+            ("rumpsteak 0.1, buffers", original_buffers),
+            ("buffers", standard_buffers),
         ],
     ),
     (
@@ -151,22 +163,24 @@ fn expected() -> i32 {
     (0..VALUES).sum()
 }
 
-fn bare_stream(times: i32, ahead: i32) {
-    let (mut s, mut t) = bare::streaming::pair();
-    for _ in 0..times {
-        let source = bare::streaming::source(&mut s, black_box(VALUES), ahead);
-        let sum = block_on(try_join(source, bare::streaming::sink(&mut t)));
-        assert_eq!(sum.map(|((), sum)| sum).ok(), Some(expected()));
-    }
+/// Streams without sessions, so many values ahead.
+macro_rules! bare_stream {
+    ($name:ident, $module:ident, $ahead:literal) => {
+        fn $name(times: i32) {
+            let (mut s, mut t) = bare::$module::pair();
+            for _ in 0..times {
+                let source = bare::$module::source(&mut s, black_box(VALUES), $ahead);
+                let sum = block_on(try_join(source, bare::$module::sink(&mut t)));
+                assert_eq!(sum.map(|((), sum)| sum).ok(), Some(expected()));
+            }
+        }
+    };
 }
 
-fn bare_streaming(times: i32) {
-    bare_stream(times, 0);
-}
-
-fn bare_windowed(times: i32) {
-    bare_stream(times, 5);
-}
+bare_stream!(bare_streaming, streaming, 0);
+bare_stream!(bare_windowed, streaming, 5);
+bare_stream!(exchangeable_streaming, exchangeable, 0);
+bare_stream!(exchangeable_windowed, exchangeable, 5);
 
 /// Streams with these roles and processes.
 macro_rules! stream {
@@ -264,6 +278,22 @@ fn original_ring(laps: i32) {
     let original::ring::Roles(a, b, c) = Default::default();
     ring!(laps, (a, b, c), original::ring);
 }
+
+/// Makes a set of roles so often.
+macro_rules! roles {
+    ($name:ident, $Roles:ty) => {
+        fn $name(times: i32) {
+            for _ in 0..times {
+                drop(black_box(<$Roles>::default()));
+            }
+        }
+    };
+}
+
+roles!(original_roles, original::streaming::Roles);
+roles!(standard_roles, standard::streaming::Roles);
+roles!(original_buffers, original::double_buffering::Roles);
+roles!(standard_buffers, standard::double_buffering::Roles);
 
 /// Hears eight lines so often.
 macro_rules! fan {
