@@ -28,6 +28,7 @@ pub mod figure;
 pub mod figures;
 mod oneshot;
 mod processes;
+mod queues;
 pub mod report;
 pub mod ring;
 pub mod runner;

@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 
 use crate::figure::ours as ours_series;
 use crate::tasks::{one_thread, two_threads};
-use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis};
+use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis, queues};
 
 const NAME: &str = "fig6-double-buffering";
 
@@ -38,6 +38,11 @@ pub fn figures() -> Vec<Figure> {
                     "copies alone",
                     Of::Floor,
                     "both buffers are copied and dropped, without messages",
+                ),
+                series(
+                    "bare queues, join",
+                    Of::Floor,
+                    "the processes without sessions, in one task: an atomic exchange for each message",
                 ),
                 series(
                     "rumpsteak 0.1, one task",
@@ -221,6 +226,13 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             "copies alone",
             Box::new(|values| Ok(halves(values).map(|half| black_box(half.to_vec())).into())),
         ),
+        on(
+            "bare queues, join",
+            one(),
+            Box::new(|runtime, values| {
+                Ok(runtime.block_on(queues::double_buffering(halves(values))))
+            }),
+        )?,
         on(
             "rumpsteak 0.1, one task",
             one(),

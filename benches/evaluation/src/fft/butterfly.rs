@@ -2,7 +2,7 @@
 
 use std::f32::consts::PI;
 
-pub(super) use rumpsteak_examples::fft::butterfly;
+pub(crate) use rumpsteak_examples::fft::butterfly;
 use rustfft::num_complex::Complex32;
 
 /// e to the power of −πi · `eighths` / `half`.
@@ -12,7 +12,7 @@ pub(super) fn turn(eighths: usize, half: usize) -> Complex32 {
 
 /// What the process of this number multiplies its row with in a stage, if it answers: its number
 /// has the bit of the stage.
-pub(super) fn factor(process: usize, stage: u32) -> Complex32 {
+pub(crate) fn factor(process: usize, stage: u32) -> Complex32 {
     let half = 1 << stage;
     turn(process % half, half)
 }

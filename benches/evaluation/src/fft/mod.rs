@@ -20,11 +20,12 @@ use rustfft::num_complex::Complex32;
 use rustfft::{Fft, FftDirection, FftPlanner};
 use tokio::runtime::Runtime;
 
-use self::butterfly::{butterfly, factor, turn};
+use self::butterfly::turn;
+pub(crate) use self::butterfly::{butterfly, factor};
 use self::finished::finished;
 use crate::figure::ours as ours_series;
 use crate::tasks::{empty_tasks, one_thread, two_threads};
-use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis};
+use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis, queues};
 
 const NAME: &str = "fig6-fft";
 
@@ -65,6 +66,11 @@ pub fn figures() -> Vec<Figure> {
                 "arithmetic alone",
                 Of::Floor,
                 "the butterflies of the processes, one after the other, without messages",
+            ),
+            series(
+                "bare queues, join",
+                Of::Floor,
+                "eight processes without sessions, in one task: an atomic exchange for each message",
             ),
             series(
                 "empty tasks, tokio 2",
@@ -298,6 +304,11 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
         )?,
         in_halves(by_rows.clone(), x, mode)?,
         processes("arithmetic alone", Box::new(|rows| Ok(arithmetic(ours::begin(rows))))),
+        on(
+            "bare queues, join",
+            one_thread(),
+            Box::new(|runtime, rows| Ok(runtime.block_on(queues::transform(ours::begin(rows))))),
+        )?,
         {
             let runtime = two_threads()?;
             Case::throughput(NAME, "empty tasks, tokio 2", x, mode, x, move || {

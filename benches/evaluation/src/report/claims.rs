@@ -96,6 +96,9 @@ fn streaming(data: &Data<'_>) -> Vec<Claim> {
         claims.push(at_least(data, STREAMING, &what, &[&optimised], &[&plain], Some(1.5)));
     }
     for (series, floor) in [
+        ("plain, join", "bare queues, join"),
+        ("optimised, join", "bare queues ahead, join"),
+        ("bare queues ahead, join", "bare queues, join"),
         ("plain, tokio 1", "cells, tokio 1"),
         ("plain, tokio 2", "empty tasks, tokio 2"),
         ("rumpsteak 0.1, tokio 2", "empty tasks, tokio 2"),
@@ -108,40 +111,51 @@ fn streaming(data: &Data<'_>) -> Vec<Claim> {
 
 fn double_buffering(data: &Data<'_>) -> Vec<Claim> {
     let figure = "fig6-double-buffering";
-    ["join", "tokio 1", "tokio 2"]
-        .into_iter()
-        .map(|runner| {
-            let (optimised, plain) = (format!("optimised, {runner}"), format!("plain, {runner}"));
-            let what = format!("double buffering without delays, `{optimised}` against `{plain}`");
-            at_least(data, figure, &what, &[&optimised], &[&plain], None)
-        })
-        .collect()
+    let runners = ["join", "tokio 1", "tokio 2"].into_iter().map(|runner| {
+        let (optimised, plain) = (format!("optimised, {runner}"), format!("plain, {runner}"));
+        let what = format!("double buffering without delays, `{optimised}` against `{plain}`");
+        at_least(data, figure, &what, &[&optimised], &[&plain], None)
+    });
+    let best = [
+        (&["rumpsteak 0.1, one task", "rumpsteak 0.1 optimised, one task"][..], Some(1.3)),
+        (&["copies alone"], Some(0.7)),
+        (&["bare queues, join"], None),
+    ];
+    let best = best.into_iter().map(|(theirs, wanted)| {
+        let what = format!("double buffering without delays, our best against `{}`", theirs[0]);
+        at_least(data, figure, &what, &["plain, join", "optimised, join"], theirs, wanted)
+    });
+    runners.chain(best).collect()
 }
 
 fn fft(data: &Data<'_>) -> Vec<Claim> {
     let figure = "fig6-fft";
     let ours =
         data.figure(figure).map_or_else(Vec::new, |figure| names_of(figure, &Of::Ours).collect());
-    let from_5000 = |what, theirs: &str, wanted| {
-        at_least_from(data, figure, what, &ours, &[theirs], wanted, 5_000)
-    };
+    let at_each =
+        |what, ours: &[&str], theirs, wanted| at_least(data, figure, what, ours, &[theirs], wanted);
+    let planner = "rustfft, planner";
     vec![
-        from_5000(
-            "FFT of 5000 columns, our best against `rustfft` as the paper uses it",
-            "rustfft, as in the paper",
-            Some(1.0),
-        ),
-        from_5000(
-            "FFT of 5000 columns, our best against the planner of `rustfft`",
-            "rustfft, planner",
-            Some(0.9),
-        ),
-        at_least(
+        at_least_from(
             data,
             figure,
+            "FFT of 5000 columns, our best against `rustfft` as the paper uses it",
+            &ours,
+            &["rustfft, as in the paper"],
+            Some(1.0),
+            5_000,
+        ),
+        at_each("FFT, our best against the planner of `rustfft`", &ours, planner, Some(0.9)),
+        at_each(
             "FFT, our best against the arithmetic of its processes alone",
             &ours,
-            &["arithmetic alone"],
+            "arithmetic alone",
+            None,
+        ),
+        at_each(
+            "FFT, `bare queues, join` against the planner of `rustfft`",
+            &["bare queues, join"],
+            planner,
             None,
         ),
     ]

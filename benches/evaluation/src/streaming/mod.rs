@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 
 use crate::figure::ours as ours_series;
 use crate::tasks::{empty_tasks, expect, one_thread, two_threads};
-use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis};
+use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis, queues};
 
 const NAME: &str = "fig6-streaming";
 
@@ -32,6 +32,16 @@ pub fn figures() -> Vec<Figure> {
                     "bare channel, tokio 1",
                     Of::Floor,
                     "futures' unbounded channel without sessions",
+                ),
+                series(
+                    "bare queues, join",
+                    Of::Floor,
+                    "both processes without sessions, in one task: an atomic exchange for each message",
+                ),
+                series(
+                    "bare queues ahead, join",
+                    Of::Floor,
+                    "the same; the source is five values ahead",
                 ),
                 series(
                     "cells, tokio 1",
@@ -186,6 +196,16 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                     sink.await.map_err(Error::wrong)?.map_err(broken)
                 })
             }),
+        )?,
+        on(
+            "bare queues, join",
+            one_thread(),
+            Box::new(move |runtime| Ok(runtime.block_on(queues::stream(black_box(count), 0)))),
+        )?,
+        on(
+            "bare queues ahead, join",
+            one_thread(),
+            Box::new(move |runtime| Ok(runtime.block_on(queues::stream(black_box(count), 5)))),
         )?,
         on(
             "cells, tokio 1",
