@@ -166,8 +166,8 @@ pub(crate) type Numbers = Vec<Option<u32>>;
 /// Whether two versions of a protocol fit together.
 fn versions_fit([own, theirs]: &[String; 2]) -> Result<(), String> {
     if own.is_empty() || theirs.is_empty() {
-        return Err("one of the ends talks to no other version, or its sessions are proven with those of its own \
-                    build only"
+        return Err("what differs is told, and may be safe, only if both ends have the feature `compat` of rumpsteak-net, and \
+                    neither has sessions that are proven with those of its own build only"
             .to_owned());
     }
     #[cfg(feature = "compat")]
