@@ -25,7 +25,9 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, mut command: Command) -> Reply {
     let mut text = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, FILE, &mut text);
-    reply(&text)
+    // The script for bash takes the `-` of the name for the blank before a verb, in some places.
+    let text = String::from_utf8_lossy(&text);
+    reply(text.replace("cargo__subcmd__rumpsteak", "cargo__rumpsteak"))
 }
 
 /// Prints the manual page of the command, or of a verb
@@ -52,13 +54,9 @@ pub(crate) fn manual(arguments: &Manual, mut command: Command) -> Result<Reply, 
     let mut text = Vec::new();
     let unwritable = |error: io::Error| Notice::error(format!("cannot write the page: {error}"));
     clap_mangen::Man::new(page).render(&mut text).map_err(unwritable)?;
-    Ok(reply(&text))
+    Ok(reply(String::from_utf8_lossy(&text).into_owned()))
 }
 
-fn reply(text: &[u8]) -> Reply {
-    Reply {
-        outcome: Outcome::Holds,
-        words: vec![Words::Lines(String::from_utf8_lossy(text).into_owned())],
-        object: Value::Null,
-    }
+fn reply(text: String) -> Reply {
+    Reply { outcome: Outcome::Holds, words: vec![Words::Lines(text)], object: Value::Null }
 }
