@@ -58,9 +58,10 @@ impl From<ErrorKind> for Error {
     }
 }
 
+/// For people, with the source: a `main` that returns it prints this.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.kind.fmt(f)
+        write!(f, "{self}{}", self.source().map_or(String::new(), |source| format!(": {source:?}")))
     }
 }
 

@@ -237,6 +237,9 @@ fn errors_explain_themselves() {
         ErrorKind::Unexpected { role, peer: "s", legal, came: "d" }.to_string(),
         "`k` got `d` from `s` but can only receive `a`, `b` or `c`"
     );
+    // As a `main` prints it that returns it.
+    let error = Error::from(ErrorKind::ForeignEnd { role });
+    assert_eq!(format!("{error:?}"), error.to_string());
 }
 
 #[derive(Debug)]

@@ -53,11 +53,7 @@ pub(crate) fn unimported(tree: &Tree, judgement: &mut Judgement) -> Vec<(FileId,
 }
 
 /// The protocol from whose code a module imports although no `protocol!(…)` includes that.
-pub(crate) fn unincluded<'a>(
-    tree: &Tree,
-    package: &Package,
-    protocols: &'a Protocols,
-) -> Option<&'a str> {
+pub(crate) fn unincluded(tree: &Tree, package: &Package, protocols: &Protocols) -> Option<String> {
     let is_imported = |code: &str| {
         (0..tree.modules.len()).map(ModuleId).any(|id| {
             let Module { imports, is_opaque, .. } = tree.module(id);
@@ -68,7 +64,7 @@ pub(crate) fn unincluded<'a>(
                 && !is_opaque
         })
     };
-    protocols.names().find(|name| {
+    protocols.names().map(str::to_owned).find(|name| {
         let code = name::snake(name);
         !tree.inclusions.iter().any(|inclusion| inclusion.item.module() == code)
             && !tree.failed.iter().any(|(_, name)| *name == code)

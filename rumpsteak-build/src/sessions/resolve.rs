@@ -380,6 +380,10 @@ impl Resolver<'_> {
             return Cause::GenericLabel { path: text, label: label.to_owned() };
         }
         let meant = match similar(&written, &known) {
+            // Something else here has the name of a label.
+            _ if known.contains(&&*written) => {
+                vec![tree.path_in(tree.item(self.role_id).module, &written)]
+            }
             Some(label) => vec![label.to_owned()],
             None if tree.is_generated(self.role_id) => {
                 known.iter().map(|&label| label.to_owned()).collect()

@@ -655,6 +655,10 @@ fn what_a_session_over_generated_code_gets_wrong() {
             "`Mine` (lib.rs:4) is no session; help: put `#[session(Role)]` on it if a role runs it, `#[session]` if it \
              is a part of one",
         ),
+        (
+            "use p::*;\nstruct Hello;\n#[session(A)] type Mine = Send<B, Hello, End>;",
+            "`Hello` is no message of the role that plays `P::a`; help: did you mean `crate::p::Hello`?",
+        ),
         // What keeps a session lacks a lifetime, and rustc says so.
         ("use p::ASession;\nstruct Kept { session: ASession }", ""),
         (

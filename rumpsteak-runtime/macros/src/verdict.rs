@@ -328,22 +328,17 @@ pub(crate) fn unverified(name: &Ident, reason: &str) -> TokenStream {
 
 const NO_BUILD_SCRIPT: &str = r#"this package has no build script that verifies it
 
-help: add to Cargo.toml
-        [build-dependencies]
-        rumpsteak-build = "0.1"
-      and, beside it, a file build.rs
+help: add `rumpsteak-build` to Cargo.toml under `[build-dependencies]`, from where `rumpsteak-runtime` is,
+      and, beside it, a file build.rs, with `.generate()` before `.verify()` if there is a `protocol!`
         fn main() -> Result<(), rumpsteak_build::Report> {
-            rumpsteak_build::verify("protocols")?;
+            rumpsteak_build::configure().protocols("protocols").verify()?;
             Ok(())
         }"#;
 
 const NO_VERDICTS: &str = r#"the build script of this package left no verdicts
 
-help: write in build.rs
-        fn main() -> Result<(), rumpsteak_build::Report> {
-            rumpsteak_build::verify("protocols")?;
-            Ok(())
-        }"#;
+help: let `main` of build.rs return `rumpsteak_build::configure().protocols("protocols").verify().map(drop)`, a
+      `Result<(), rumpsteak_build::Report>`, with `.generate()` before `.verify()` if there is a `protocol!`"#;
 
 const STALE_VERDICTS: &str =
     "the verdicts in OUT_DIR are not those of the last run of the build script

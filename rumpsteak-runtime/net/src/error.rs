@@ -1,8 +1,9 @@
 //! What can go wrong between processes.
 
-use std::io;
+use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 use crate::address::{Address, AddressError};
 use crate::codec::CodecError;
@@ -12,7 +13,7 @@ use crate::refusal::Refusal;
 ///
 /// In a process it is the source of an
 /// [`ErrorKind::Transport`](rumpsteak_runtime::ErrorKind::Transport).
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetError {
     /// A text is no address.
@@ -153,4 +154,10 @@ pub enum NetError {
         /// What the socket or the codec says.
         source: Arc<CodecError>,
     },
+}
+
+impl fmt::Debug for NetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}{}", self.source().map_or(String::new(), |source| format!(": {source}")))
+    }
 }

@@ -154,7 +154,7 @@ fn no_build_script_says_what_to_add() {
         .check(&[])
         .error()
         .says("`Source` was not verified: this package has no build script that verifies it")
-        .says("rumpsteak_build::verify(\"protocols\")");
+        .says("rumpsteak_build::configure().protocols(\"protocols\").verify()?;");
 }
 
 #[test]
