@@ -212,16 +212,11 @@ impl<const N: usize> Schedule<N> {
             if here == 0 {
                 // Sleep, unless a wake-up came in between. Whoever finds the task asleep wakes it.
                 woken.task.register(context.waker());
-                let sleep = woken.elsewhere.compare_exchange(
-                    POLLING,
-                    0,
-                    Ordering::AcqRel,
-                    Ordering::Relaxed,
-                );
-                match sleep {
-                    Ok(_) => return Poll::Pending,
-                    Err(_) => continue,
+                let (slept, woken_up) = (Ordering::AcqRel, Ordering::Relaxed);
+                if woken.elsewhere.compare_exchange(POLLING, 0, slept, woken_up).is_ok() {
+                    return Poll::Pending;
                 }
+                continue;
             }
             let behind = here & (usize::MAX << 1 << self.last);
             let next = if behind == 0 { here } else { behind };

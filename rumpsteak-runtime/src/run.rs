@@ -98,7 +98,6 @@ where
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, E>> {
         let mut this = self.project();
-        // A session begins once: the other polls only look at the process.
         if this.process.is_none() {
             let Some((role, process)) = this.begins.take() else { polled_again() };
             *this.identity = participant::identity(role);

@@ -1,5 +1,5 @@
-//! As little as the processes of one task can do that pass messages by what two threads could share:
-//! one atomic exchange for each message. Nothing is checked, and nobody can leave.
+//! As little as the processes of one task can do that pass messages by what two threads could
+//! share: one atomic exchange for each message. Nothing is checked, and nobody can leave.
 
 use std::array;
 use std::cell::RefCell;
