@@ -70,6 +70,8 @@ fn empty(item: &ProtocolItem, problems: &TokenStream) -> TokenStream {
 
 /// What is certainly wrong with the names that the file has of the code: it imports some that are
 /// not there, or names sessions and imports nothing. Each would be an error wherever it is used.
+/// Only names in a place where nothing but a type of generics or an enum fits are looked at: a
+/// variant of the user's may be called `NewSession`.
 fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
     let module = module_name(item);
     let (text, path) = (source(item)?, format!("{module}::"));
@@ -80,7 +82,7 @@ fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
     // Whether an item is there may depend on what nobody knows here.
     let globs = if text.contains("#[cfg") { usize::MAX } else { text.matches("::*").count() };
     if globs == 1 && text.contains(&format!("use {path}*;")) {
-        gone.extend((&here.used - &code).into_iter().filter(|name| is_generated(name)));
+        gone.extend((&here.typed - &code).into_iter().filter(|name| is_generated(name)));
     } else if globs == 0 && !text.contains(&path) {
         missing = &here.used & &code;
     }
@@ -94,7 +96,7 @@ fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
             list(gone),
             list(others)
         )
-    } else if missing.iter().any(|name| is_generated(name)) {
+    } else if missing.iter().any(|name| is_generated(name) && here.typed.contains(name)) {
         let all = list(missing).replace('`', "");
         format!("nothing of `{module}` is imported\n\nhelp: add `use {path}{{{all}}};`")
     } else {
@@ -120,6 +122,8 @@ fn source(item: &ProtocolItem) -> Option<String> {
 struct Types {
     /// Those at no end of a path that it neither declares nor imports.
     used: BTreeSet<String>,
+    /// Of those, `: Name<` and `Name::`, in no call of a macro, which may declare what it is given.
+    typed: BTreeSet<String>,
     /// Those that it does.
     known: BTreeSet<String>,
     /// Those that it imports from a module beside it, outside of any other, in every build.
@@ -130,13 +134,18 @@ impl Types {
     fn of(text: &str, module: &Ident) -> Option<Self> {
         const DECLARING: [&str; 8] =
             ["as", "const", "enum", "static", "struct", "trait", "type", "union"];
-        let (mut types, mut last) = (Self::default(), String::new());
+        let (mut types, mut before, mut last) = (Self::default(), String::new(), String::new());
         // In a `use`; in one of the module; in an item with an attribute.
         let (mut is_import, mut is_own, mut is_conditional) = (false, false, false);
         let mut open = vec![text.parse::<TokenStream>().ok()?.into_iter()];
+        // How deep the call of a macro is that all this is given to.
+        let mut call = usize::MAX;
         while let Some(trees) = open.last_mut() {
             let word = match trees.next() {
-                None => open.pop().map(|_| String::new())?,
+                None => {
+                    open.pop();
+                    String::new()
+                }
                 // It has names of macros.
                 Some(TokenTree::Group(_)) if last == "#" => {
                     is_conditional = true;
@@ -144,11 +153,20 @@ impl Types {
                 }
                 Some(TokenTree::Group(group)) => {
                     is_conditional &= is_import || group.delimiter() != Delimiter::Brace;
+                    if last == "!" {
+                        call = call.min(open.len());
+                    }
                     open.push(group.stream().into_iter());
                     String::new()
                 }
                 Some(tree) => tree.to_string(),
             };
+            call = if call < open.len() { call } else { usize::MAX };
+            if call == usize::MAX && before == ":" && word == "<" {
+                types.typed.insert(last.clone());
+            } else if call == usize::MAX && last == ":" && word == ":" {
+                types.typed.insert(before.clone());
+            }
             is_own &= is_import;
             is_own |= last == "use" && *module == word && open.len() == 1 && !is_conditional;
             is_import = word == "use" || is_import && word != ";";
@@ -163,9 +181,11 @@ impl Types {
                     types.used.insert(word.clone());
                 }
             }
-            last = if word == ":" && last == ":" { "::".to_owned() } else { word };
+            let is_path = word == ":" && last == ":";
+            before = std::mem::replace(&mut last, if is_path { "::".to_owned() } else { word });
         }
         types.used = &types.used - &types.known;
+        types.typed = &types.typed & &types.used;
         Some(types)
     }
 }
@@ -186,5 +206,21 @@ fn module(item: &ProtocolItem, file: &str) -> TokenStream {
         #visibility mod #module {
             ::core::include!(::core::concat!(::core::env!("OUT_DIR"), #file));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Variants are named as users like, and macros declare what they are given.
+    #[test]
+    fn only_what_is_written_as_a_session_or_choice_counts_as_one() {
+        let text = "enum Event { NewSession(u8), ReadOrWrite }
+            make!(fn a(s: DbSession<'_>) { OneOrTwo::One });
+            fn b(s: KSession<'_>) { match c { KGoOrStop::Go(_) => NewSession(1) } }";
+        let types = Types::of(text, &Ident::new("p", Span::call_site())).unwrap();
+        assert_eq!(types.typed, ["KGoOrStop", "KSession"].map(str::to_owned).into());
+        assert!(types.used.contains("NewSession"));
     }
 }
