@@ -37,6 +37,12 @@ impl Fsm {
         FsmBuilder { role: role.into(), states: 0, transitions: vec![] }
     }
 
+    /// A copy under construction, in which states and transitions keep their ids.
+    pub fn edit(&self) -> FsmBuilder {
+        let (role, transitions) = (self.role.clone(), self.transitions.clone());
+        FsmBuilder { role, states: self.len(), transitions }
+    }
+
     /// Whose machine this is.
     pub fn role(&self) -> &Role {
         &self.role
@@ -131,16 +137,13 @@ impl Fsm {
     /// the initial one instead. States and transitions keep their ids. A machine that has nothing
     /// to do stays so.
     pub(crate) fn repeated(&self) -> Self {
-        let mut builder = Self::builder(self.role());
-        for _ in self.states() {
-            builder.add_state();
-        }
-        let initial = self.initial;
-        for Transition { source, action, target, .. } in self.transitions() {
-            let target = if self.is_terminal(target) { initial } else { target };
-            builder.add_transition(source, action.clone(), target);
-        }
-        builder.build(initial).on_demand(self.is_on_demand)
+        let mut builder = self.edit();
+        builder.change(|_, _, target| {
+            if self.is_terminal(*target) {
+                *target = self.initial;
+            }
+        });
+        builder.build(self.initial).on_demand(self.is_on_demand)
     }
 
     /// The states that a run can reach, breadth first from the initial one.
@@ -148,8 +151,11 @@ impl Fsm {
         self.reachable_from(self.initial)
     }
 
-    /// The states that a run can reach from `state` on, breadth first.
-    pub(crate) fn reachable_from(&self, state: StateId) -> impl Iterator<Item = StateId> {
+    /// The states that a run can reach from `state` on, breadth first; `state` is the first.
+    ///
+    /// # Panics
+    /// If it is no state of this machine.
+    pub fn reachable_from(&self, state: StateId) -> impl Iterator<Item = StateId> {
         let mut is_met = vec![false; self.len()];
         is_met[state.index()] = true;
         let mut open = VecDeque::from([state]);
@@ -328,6 +334,18 @@ impl FsmBuilder {
         );
         self.transitions.push((from, action, to));
         TransitionId::from_index(self.transitions.len() - 1)
+    }
+
+    /// Changes the action and the target of each transition.
+    ///
+    /// # Panics
+    /// If a target was not added to this builder.
+    #[track_caller]
+    pub fn change(&mut self, mut change: impl FnMut(TransitionId, &mut Action, &mut StateId)) {
+        for (index, (_, action, target)) in self.transitions.iter_mut().enumerate() {
+            change(TransitionId::from_index(index), action, target);
+            assert!(target.index() < self.states, "a target in `{}` was not added", self.role);
+        }
     }
 
     /// The number of states so far.

@@ -70,13 +70,7 @@ fn telling(system: &System) -> Option<System> {
 const FINISHED: &str = "has finished";
 
 fn tell(machine: &Fsm, system: &System) -> Fsm {
-    let mut builder = Fsm::builder(machine.role());
-    for _ in machine.states() {
-        builder.add_state();
-    }
-    for found in machine.transitions() {
-        builder.add_transition(found.source, found.action.clone(), found.target);
-    }
+    let mut builder = machine.edit();
     let told = receivers(machine).into_iter().map(|peer| Action::send(peer, FINISHED, &[]));
     let telling = system.machines().iter().filter(|peer| receivers(peer).contains(machine.role()));
     let heard = telling.map(|peer| Action::receive(peer.role(), FINISHED, &[]));
