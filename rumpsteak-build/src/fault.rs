@@ -339,9 +339,11 @@ impl Cause {
     /// The transition of the protocol whose message a session does not know.
     pub(crate) fn unknown_message(&self) -> Option<TransitionId> {
         let Self::Refused(refusal) = self else { return None };
-        match refusal.misfit {
-            Some(Misfit::Unknown(Some(id)) | Misfit::OtherPayload(id)) => Some(id),
-            Some(Misfit::Missing { ref due, .. }) => due.first().copied(),
+        match refusal.misfit.as_ref()? {
+            Misfit::Missing { due, is_new: true, .. } | Misfit::NoOption(due) => {
+                due.first().copied()
+            }
+            Misfit::Unknown(Some(id)) | Misfit::OtherPayload(id) => Some(*id),
             _ => None,
         }
     }

@@ -1,18 +1,15 @@
 //! Why an action has no place where it is done: the simplest reason that is true.
 //!
 //! Subtyping says which two actions may not change places. Before that is called a reordering, the
-//! simple causes are looked for, in this order: the supertype has no such action, but one with
-//! another peer, direction or payload, or of nearly the same name; or the subtype lacks what is due
-//! before it; or the supertype has the action, but only once a choice is made, in another branch,
-//! or earlier.
+//! simple causes are looked for, in this order: one [change](super::change) explains it; or the
+//! supertype has no such action, but one with another peer, direction or payload, or of nearly the
+//! same name; or it has the action, but only once a choice is made, in another branch, or earlier.
 //!
 //! ```text
 //! supertype      ?run ─ !done ─┐        the subtype does `!done` first: it does not know yet
 //!        start ─┤              ⟲        whether `run` or `stop` comes
 //!                ?stop ─ end
 //! ```
-
-use std::collections::{BTreeSet, VecDeque};
 
 use rumpsteak_fsm::subtype::{Refusal, Rule};
 use rumpsteak_fsm::{Action, Direction, Fsm, StateId, Transition, TransitionId};
@@ -21,16 +18,26 @@ use rumpsteak_scribble::similar;
 /// Why an action of a subtype has no place. Transitions are those of the supertype.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Misfit {
-    /// The action is there with these other peers, one transition for each.
-    OtherPeer(Vec<TransitionId>),
+    /// The action is there with another peer.
+    OtherPeer(TransitionId),
     /// The message goes the other way.
     OtherDirection(TransitionId),
     /// The message has another payload.
     OtherPayload(TransitionId),
     /// There is no such message with this peer; this one has nearly the same name.
     Unknown(Option<TransitionId>),
-    /// These are due before it, or may come instead, and the subtype never does any of them.
-    Missing { due: Vec<TransitionId>, is_option: bool },
+    /// These may come instead, and the subtype never takes any of them.
+    NoOption(Vec<TransitionId>),
+    /// One of these is due behind it, or before what is there, and does not come.
+    Missing {
+        due: Vec<TransitionId>,
+        /// Whether the subtype never does it.
+        is_new: bool,
+        /// Whether it lacks wherever the subtype comes to that state.
+        is_of_state: bool,
+    },
+    /// Without it the subtype fits; and why it has no place, unless it comes once more.
+    Superfluous(Option<Box<Self>>),
     /// It comes after a choice that is not made yet: its options, and those that lead to the
     /// action.
     Undecided { options: Vec<TransitionId>, after: Vec<TransitionId> },
@@ -41,16 +48,15 @@ pub(crate) enum Misfit {
 }
 
 impl Misfit {
-    /// Whether the supertype has no such action: no order of its actions could help.
+    /// Whether no other order of the actions could help.
     pub(crate) fn is_foreign(&self) -> bool {
         !matches!(self, Self::Undecided { .. })
     }
 }
 
-/// The action of the subtype that has no place, and why. `None` if it is one that comes later, or
-/// one that is missing.
-pub(crate) fn find(sub: &Fsm, sup: &Fsm, refusal: &Refusal) -> Option<(TransitionId, Misfit)> {
-    let is_known = |action: &Action| sup.transitions().any(|due| due.action == action);
+/// Why an action of the subtype has no place, which the refusal names then. `None` if it is one
+/// that comes later, or one that is missing.
+pub(super) fn find(sub: &Fsm, sup: &Fsm, refusal: &mut Refusal) -> Option<Misfit> {
     let here = || sub.transitions_from(refusal.sub_state).map(|transition| transition.id);
     let blamed: Vec<TransitionId> = match (refusal.sub, refusal.rule) {
         (Some(id), _) => vec![id],
@@ -58,130 +64,60 @@ pub(crate) fn find(sub: &Fsm, sup: &Fsm, refusal: &Refusal) -> Option<(Transitio
         (None, Rule::InputNotHandled) => here().collect(),
         (None, _) => Vec::new(),
     };
-    let unknown = blamed.iter().filter(|id| !is_known(sub.transition(**id).action));
-    let foreign = unknown.filter_map(|&id| {
+    let (id, misfit) = blamed.into_iter().find_map(|id| {
         let action = sub.transition(id).action;
-        // Where the other label is what differs, nobody means the other direction.
-        let is_due = |due: TransitionId| {
-            let due = sup.transition(due).action;
-            due.direction == action.direction && due.peer == action.peer
-        };
-        match foreign(sub, sup, action) {
-            Misfit::OtherDirection(_) if refusal.sup.is_some_and(is_due) => None,
-            misfit => Some((id, misfit)),
+        if !has(sup, action) {
+            return Some((id, Misfit::Unknown(near(sub, sup, action))));
         }
-    });
-    if let Some(found) = { foreign }.next() {
-        return Some(found);
-    }
-    let (state, first_early) = standing(sub, sup, &refusal.path);
-    if let Some((step, state)) = first_early {
-        let (path, id) = (&refusal.path[..step], refusal.path[step]);
-        let misfit = displaced(sub, sup, path, state, sub.transition(id).action);
-        if let Some(misfit) = misfit.filter(|misfit| is_reason(misfit, sub, sup, refusal)) {
-            return Some((id, misfit));
+        if refusal.rule == Rule::InputNotHandled {
+            return None;
         }
-    }
-    let mut blamed = blamed.into_iter().filter(|_| refusal.rule != Rule::InputNotHandled);
-    blamed.find_map(|id| {
-        let action = sub.transition(id).action;
-        let misfit = displaced(sub, sup, &refusal.path, state, action)?;
-        let is_certain = first_early.is_none() || is_reason(&misfit, sub, sup, refusal);
-        (is_known(action) && is_certain).then_some((id, misfit))
-    })
+        let state = *walk(sub, sup, &refusal.path).get(refusal.path.len())?;
+        Some((id, displaced(sub, sup, &refusal.path, state, action)?))
+    })?;
+    refusal.sub = Some(id);
+    Some(misfit)
 }
 
-/// Whether what keeps an action from being done early is why there is a refusal later: something
-/// is never done, or another option may come, or is chosen there.
-fn is_reason(misfit: &Misfit, sub: &Fsm, sup: &Fsm, refusal: &Refusal) -> bool {
-    let refused = refusal.sub.map(|id| sub.transition(id).action);
-    match misfit {
-        Misfit::Missing { .. } => true,
-        Misfit::Undecided { options, after } => options.iter().any(|id| {
-            let option = sup.transition(*id).action;
-            !after.contains(id)
-                && (option.direction == Direction::Receive || refused == Some(option))
-        }),
-        _ => false,
-    }
+pub(super) fn has(fsm: &Fsm, action: &Action) -> bool {
+    fsm.transitions().any(|found| found.action == action)
 }
 
-/// Why the supertype does not have an action.
-fn foreign(sub: &Fsm, sup: &Fsm, wanted: &Action) -> Misfit {
-    let first = |fits: &dyn Fn(&Action) -> bool| {
-        sup.transitions().find(|due| fits(due.action)).map(|due| due.id)
-    };
-    let Action { peer, direction, message } = wanted;
-    if let Some(due) = first(&|due| due.message == *message && due.peer == *peer) {
-        return Misfit::OtherDirection(due);
-    }
-    let named = |due: &Action| due.direction == *direction && due.message.label == message.label;
-    if let Some(due) = first(&|due| named(due) && due.peer == *peer) {
-        return Misfit::OtherPayload(due);
-    }
-    // A name that the subtype does not know either.
-    let is_near = |due: &Action| due.direction == *direction && due.peer == *peer;
-    let is_used = |action: &Action| sub.transitions().any(|own| own.action == action);
-    let near = sup.transitions().map(|due| due.action);
-    let near = near.filter(|due| is_near(due) && !is_used(due));
-    let near: Vec<&str> = near.map(|due| due.message.label.as_str()).collect();
-    if let Some(name) = similar(message.label.as_str(), &near) {
-        return Misfit::Unknown(first(&|due| is_near(due) && due.message.label.as_str() == name));
-    }
-    let mut peers = BTreeSet::new();
-    let others = sup.transitions().filter(|due| named(due.action) && !is_used(due.action));
-    let others = others.filter(|due| peers.insert(due.action.peer.clone())).map(|due| due.id);
-    let others: Vec<TransitionId> = others.collect();
-    if !others.is_empty() {
-        return Misfit::OtherPeer(others);
-    }
-    match first(&|due| due.message == *message && due.direction != *direction) {
-        Some(due) => Misfit::OtherDirection(due),
-        None => Misfit::Unknown(None),
-    }
+/// Where the supertype is on a path of the subtype, as long as it does the same.
+pub(super) fn walk(sub: &Fsm, sup: &Fsm, path: &[TransitionId]) -> Vec<StateId> {
+    let mut walk = vec![sup.initial()];
+    walk.extend(path.iter().scan(sup.initial(), |state, &id| {
+        let mut dues = sup.transitions_from(*state);
+        *state = dues.find(|due| due.action == sub.transition(id).action)?.target;
+        Some(*state)
+    }));
+    walk
 }
 
-/// Where the supertype stands after a path of the subtype; and the first step that is not its next
-/// one, with where it stands then.
-fn standing(sub: &Fsm, sup: &Fsm, path: &[TransitionId]) -> (StateId, Option<(usize, StateId)>) {
-    let (mut state, mut first, mut early) = (sup.initial(), None, Vec::new());
-    for (step, id) in path.iter().enumerate() {
-        early.push(sub.transition(*id).action);
-        let done = |state, early: &[&Action]| {
-            let mut due = sup.transitions_from(state);
-            due.find_map(|due| {
-                let place = early.iter().position(|action| *action == due.action)?;
-                Some((place, due.target))
-            })
-        };
-        while let Some((place, target)) = done(state, &early) {
-            early.remove(place);
-            state = target;
-        }
-        if first.is_none() && !early.is_empty() {
-            first = Some((step, state));
-        }
-    }
-    (state, first)
+/// The action of nearly the same name that the subtype does not know either.
+fn near(sub: &Fsm, sup: &Fsm, wanted: &Action) -> Option<TransitionId> {
+    let is_end = |due: &Action| due.direction == wanted.direction && due.peer == wanted.peer;
+    let near = || sup.transitions().filter(|due| is_end(due.action) && !has(sub, due.action));
+    let names: Vec<&str> = near().map(|due| due.action.message.label.as_str()).collect();
+    let name = similar(wanted.message.label.as_str(), &names)?;
+    near().find(|due| due.action.message.label.as_str() == name).map(|due| due.id)
 }
 
 /// Why an action does not come next, or later whatever happens, in a state of the supertype. `None`
 /// if it does.
-fn displaced(
+pub(super) fn displaced(
     sub: &Fsm,
     sup: &Fsm,
     path: &[TransitionId],
     state: StateId,
     wanted: &Action,
 ) -> Option<Misfit> {
-    let here = || sup.transitions_from(state);
-    let unused = |due: &Transition<'_>| !sub.transitions().any(|own| own.action == due.action);
-    let is_option =
-        here().any(|due| due.action == wanted) && wanted.direction == Direction::Receive;
     let reaching = states(sup, wanted, false);
-    let due: Vec<TransitionId> = here().filter(unused).map(|due| due.id).collect();
-    if !due.is_empty() && (is_option || due.len() == here().count() && reaching[state.index()]) {
-        return Some(Misfit::Missing { due, is_option });
+    let here = || sup.transitions_from(state);
+    let unused: Vec<_> = here().filter(|due| !has(sub, due.action)).map(|due| due.id).collect();
+    let is_due = wanted.direction == Direction::Receive && here().any(|due| due.action == wanted);
+    if is_due && !unused.is_empty() {
+        return Some(Misfit::NoOption(unused));
     }
     if !reaching[state.index()] {
         let due = sup.transitions().find(|due| due.action == wanted)?.id;
@@ -190,21 +126,22 @@ fn displaced(
     }
     let certain = states(sup, wanted, true);
     // The nearest choice that decides about it.
-    let (mut seen, mut open) = (BTreeSet::from([state]), VecDeque::from([state]));
-    while let Some(state) = open.pop_front().filter(|state| !certain[state.index()]) {
+    for state in sup.reachable_from(state).take_while(|state| !certain[state.index()]) {
         let leads = |known: &[bool]| {
             let options = sup.transitions_from(state);
-            let options = options.filter(|due| due.action == wanted || known[due.target.index()]);
+            let options = options.filter(|due| known[due.target.index()]);
             options.map(|due| due.id).collect::<Vec<_>>()
         };
         let options: Vec<TransitionId> = sup.transitions_from(state).map(|due| due.id).collect();
+        // What is an option itself is not decided by that.
+        if options.iter().any(|&id| sup.transition(id).action == wanted) {
+            return None;
+        }
         let (sure, possible) = (leads(&certain), leads(&reaching));
         if options.len() > 1 && (!sure.is_empty() || possible.len() < options.len()) {
             let after = if sure.is_empty() { possible } else { sure };
             return Some(Misfit::Undecided { options, after });
         }
-        let targets = sup.transitions_from(state).map(|due| due.target);
-        open.extend(targets.filter(|target| seen.insert(*target)));
     }
     None
 }

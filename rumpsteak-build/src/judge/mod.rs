@@ -1,6 +1,7 @@
 //! Whether the sessions of a package are safe.
 
 pub(crate) mod capacities;
+mod change;
 pub(crate) mod closed_system;
 pub(crate) mod inclusions;
 pub(crate) mod judgement;

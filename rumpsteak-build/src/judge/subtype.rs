@@ -14,7 +14,8 @@ use rumpsteak_fsm::{Defect, Fsm, Message, Role, Verdict, verify};
 
 use crate::configuration::{Configuration, Liveness};
 use crate::fault::{Cause, Fault, Place, Refusal, Subject};
-use crate::judge::{liveness, misfit};
+use crate::judge::misfit::{self, Misfit};
+use crate::judge::{change, liveness};
 use crate::link::context::Context;
 use crate::link::labels::{LabelMatch, match_label};
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
@@ -38,8 +39,12 @@ pub(crate) fn judge(
         let (cause, defect) = *unfit;
         let place = match (&cause, defect) {
             (Cause::Refused(refusal), _) => {
-                let action = refusal.action.as_ref();
-                let action = action.map(|(id, _)| session.origins[id.index()]);
+                let (places, is_of_state) = match refusal.misfit {
+                    Some(Misfit::Missing { is_of_state, .. }) => (&session.behind, is_of_state),
+                    _ => (&session.origins, false),
+                };
+                let action = refusal.action.as_ref().filter(|_| !is_of_state);
+                let action = action.map(|(id, _)| places[id.index()]);
                 action.or_else(|| blame(session, &refusal.refused))
             }
             (_, Some(Defect::Nondeterministic { transitions, .. })) => {
@@ -92,11 +97,12 @@ pub(crate) fn judge_machine(
     };
     let cause = match judged {
         Ok(Verdict::Safe(accepted)) => return Ok(accepted),
-        Ok(Verdict::Unsafe(refused)) => {
-            let found = refused.refusal.as_ref();
-            let misfit = found.and_then(|found| misfit::find(fsm, projection, found));
-            let (blamed, misfit) = misfit.unzip();
-            let sub = blamed.or_else(|| found?.sub);
+        Ok(Verdict::Unsafe(mut refused)) => {
+            let misfit = refused.refusal.as_mut().and_then(|found| {
+                change::find(fsm, projection, found)
+                    .or_else(|| misfit::find(fsm, projection, found))
+            });
+            let sub = refused.refusal.as_ref().and_then(|found| found.sub);
             Cause::Refused(Box::new(Refusal {
                 subject: *subject(),
                 action: sub.map(|id| (id, fsm.transition(id).action.clone())),
@@ -142,9 +148,12 @@ pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place
             _ => session.origins[last.transition.index()],
         });
     };
-    Some(match refusal.cycle.first() {
-        Some(transition) => session.origins[transition.index()],
-        None => session.states[refusal.sub_state.index()],
+    Some(match (refusal.cycle.first(), refusal.path.last()) {
+        (Some(transition), _) => session.origins[transition.index()],
+        (None, Some(last)) if session.fsm.is_terminal(refusal.sub_state) => {
+            session.behind[last.index()]
+        }
+        (None, _) => session.states[refusal.sub_state.index()],
     })
 }
 

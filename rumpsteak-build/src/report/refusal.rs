@@ -18,7 +18,6 @@
 //! help: send `Ready` to `S` before this
 //! ```
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use rumpsteak_fsm::subtype::{self, Rule};
@@ -260,11 +259,17 @@ impl Words<'_> {
         let here =
             |id| (id, format!("here the protocol has `{role}` {} this", verb(Some(action(id)))));
         let marks: Vec<(TransitionId, String)> = match misfit {
-            Misfit::OtherPeer(ids) | Misfit::Missing { due: ids, .. } => {
-                ids.iter().copied().map(here).collect()
+            Misfit::Missing { due, .. } | Misfit::NoOption(due) => {
+                due.iter().copied().map(here).collect()
             }
-            Misfit::OtherDirection(id) | Misfit::OtherPayload(id) => vec![here(*id)],
-            Misfit::Unknown(id) => id.or(self.refusal.sup).map(here).into_iter().collect(),
+            Misfit::OtherPeer(id)
+            | Misfit::OtherDirection(id)
+            | Misfit::OtherPayload(id)
+            | Misfit::Unknown(Some(id)) => vec![here(*id)],
+            Misfit::Unknown(None) | Misfit::Superfluous(None) => {
+                self.refusal.sup.map(here).into_iter().collect()
+            }
+            Misfit::Superfluous(Some(why)) => return self.marks_of_misfit(why, role),
             Misfit::Undecided { options, after } => {
                 let option = |id: &TransitionId| {
                     let word =
@@ -324,17 +329,8 @@ impl Words<'_> {
 
     /// Where the protocol does an action, the nearest place from a state on.
     fn next(&self, from: StateId, wanted: &Action) -> Option<TransitionId> {
-        let mut seen: BTreeSet<StateId> = [from].into();
-        let mut layer = vec![from];
-        while !layer.is_empty() {
-            let transitions =
-                || layer.iter().flat_map(|&state| self.projection.fsm.transitions_from(state));
-            if let Some(found) = transitions().find(|transition| transition.action == wanted) {
-                return Some(found.id);
-            }
-            let targets: Vec<StateId> = transitions().map(|transition| transition.target).collect();
-            layer = targets.into_iter().filter(|&target| seen.insert(target)).collect();
-        }
-        None
+        let fsm = &self.projection.fsm;
+        let mut after = fsm.reachable_from(from).flat_map(|state| fsm.transitions_from(state));
+        after.find(|transition| transition.action == wanted).map(|transition| transition.id)
     }
 }

@@ -5,7 +5,7 @@ use rumpsteak_fsm::subtype::Rule;
 use rumpsteak_fsm::{Direction, TransitionId};
 
 use crate::judge::misfit::Misfit;
-use crate::words::{either, list};
+use crate::words::either;
 
 /// A broken rule, in the names that the reader knows.
 pub(super) struct Broken<'a> {
@@ -69,7 +69,11 @@ impl Broken<'_> {
         let told = |deed: &Option<Deed>| deed.as_ref().map_or("ends".to_owned(), Deed::told);
         let (done, due) = (told(&self.done), told(&self.due));
         if let Some((misfit, deed)) = self.misfit {
-            return format!("{subject} {done}{}", self.misfit_clause(misfit, deed));
+            let clause = self.misfit_clause(misfit, deed);
+            return match (misfit, &self.done) {
+                (Misfit::Missing { .. }, None) => format!("{subject}{clause} at its beginning"),
+                _ => format!("{subject} {done}{clause}"),
+            };
         }
         match self.rule {
             Rule::InputBeforeOutput | Rule::InputsFromOnePeer | Rule::OutputsToOnePeer => {
@@ -109,24 +113,25 @@ impl Broken<'_> {
             None => format!("here `{role}` is done"),
         };
         match misfit {
-            Misfit::OtherPeer(ids) => {
-                let (noun, verb) = if ids.len() == 1 { ("peer", "is") } else { ("peers", "are") };
-                let peers = list(ids.iter().map(|id| deed(*id).peer));
-                format!(", but the {noun} of `{message}` {verb} {peers}")
+            Misfit::OtherPeer(id) => {
+                format!(", but the peer of `{message}` is `{}`", deed(*id).peer)
             }
             Misfit::OtherPayload(_) => format!(" with another payload than {place} has"),
             Misfit::OtherDirection(id) | Misfit::Unknown(Some(id)) => {
                 format!(", but {place} has `{role}` {}", deed(*id).order())
             }
             Misfit::Unknown(None) => format!(", which {place} never has `{role}` do"),
-            Misfit::Missing { due, is_option: true } => {
+            Misfit::NoOption(due) => {
                 let Deed { message, peer, .. } = one_of(due, deed);
                 format!(", but never `{message}` from `{peer}`, which may come instead")
             }
             Misfit::Missing { due, .. } => {
-                let due = one_of(due, deed).order();
-                format!(", but {place} has `{role}` {due} first, which it never does")
+                let order = one_of(due, deed).order();
+                let then = if self.done.is_some() { ", but then" } else { "" };
+                format!("{then} does not {order}")
             }
+            Misfit::Superfluous(Some(why)) => self.misfit_clause(why, deed),
+            Misfit::Superfluous(None) => format!(" once more than {place}"),
             Misfit::Undecided { options, .. } => {
                 let options: Vec<Deed> = options.iter().map(|id| deed(*id)).collect();
                 let names = either(options.iter().map(|option| &option.message));
@@ -144,9 +149,8 @@ impl Broken<'_> {
     fn misfit_help(&self, misfit: &Misfit, deed: &dyn Fn(TransitionId) -> Deed) -> String {
         let Self { place, .. } = self;
         match misfit {
-            Misfit::OtherPeer(ids) => {
-                let peers = either(ids.iter().map(|id| deed(*id).peer));
-                format!("name {peers} as its peer, or change {place}")
+            Misfit::OtherPeer(id) => {
+                format!("name `{}` as its peer, or change {place}", deed(*id).peer)
             }
             Misfit::OtherPayload(id) => {
                 format!("the message there is `{}`: change the one or the other", deed(*id).whole)
@@ -158,14 +162,15 @@ impl Broken<'_> {
                 format!("did you mean `{}`? Or is that misspelled in {place}?", deed(*id).message)
             }
             Misfit::Unknown(None) => format!("take it out, or add it to {place}"),
-            Misfit::Missing { due, is_option } => {
-                let due = one_of(due, deed);
-                let what = match is_option {
-                    true => format!("add an option for `{}`", due.message),
-                    false => format!("{} before this", due.order()),
-                };
-                format!("{what}, or take it out of {place}")
+            Misfit::NoOption(due) => {
+                let due = one_of(due, deed).message;
+                format!("add an option for `{due}`, or take it out of {place}")
             }
+            Misfit::Missing { due, .. } => {
+                let order = one_of(due, deed).order();
+                format!("{order} here, or take that out of {place}")
+            }
+            Misfit::Superfluous(_) => format!("take it out here, or change {place}"),
             Misfit::Undecided { after, .. } => {
                 format!("do this only after {}", either(after.iter().map(|id| deed(*id).message)))
             }

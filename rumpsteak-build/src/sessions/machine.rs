@@ -17,6 +17,9 @@ pub(crate) struct SessionMachine {
     pub(crate) fsm: Fsm,
     /// Where each transition is written: the constructor of an action, the variant of an option.
     pub(crate) origins: Vec<Place>,
+    /// Where what comes behind each transition is written: the token of the next action, or of what
+    /// the session goes on as.
+    pub(crate) behind: Vec<Place>,
     /// Where each state is written: the token that the next action would stand at.
     pub(crate) states: Vec<Place>,
 }
@@ -28,6 +31,7 @@ impl ResolvedSession {
             session: self,
             fsm: Fsm::builder(role.clone()),
             origins: Vec::new(),
+            behind: Vec::new(),
             states: Vec::new(),
             chains: BTreeMap::new(),
             choices: BTreeMap::new(),
@@ -45,8 +49,8 @@ impl ResolvedSession {
                 Pending::Choice(choice, end, state) => machine.choice(choice, &end, state),
             }
         }
-        let Builder { fsm, origins, states, .. } = machine;
-        SessionMachine { fsm: fsm.build(initial), origins, states }
+        let Builder { fsm, origins, behind, states, .. } = machine;
+        SessionMachine { fsm: fsm.build(initial), origins, behind, states }
     }
 }
 
@@ -65,6 +69,7 @@ struct Builder<'a> {
     session: &'a ResolvedSession,
     fsm: FsmBuilder,
     origins: Vec<Place>,
+    behind: Vec<Place>,
     states: Vec<Place>,
     chains: BTreeMap<ItemId, StateId>,
     /// The states of choices: one for each enum, direction and peer.
@@ -136,7 +141,7 @@ impl Builder<'_> {
         from: StateId,
         (direction, peer, message): (session::Direction, &Peer, &Message),
         to: StateId,
-        origin: Place,
+        (origin, behind): (Place, Place),
     ) {
         let direction = match direction {
             session::Direction::Receive => Direction::Receive,
@@ -145,17 +150,29 @@ impl Builder<'_> {
         let action = Action { peer: peer.role.clone(), direction, message: message.clone() };
         self.fsm.add_transition(from, action, to);
         self.origins.push(origin);
+        self.behind.push(behind);
+    }
+
+    /// The state in which the action of a chain at a position is done, or its tail, and where that
+    /// is written.
+    fn behind(&mut self, item: ItemId, chain: &ResolvedChain, position: usize) -> (StateId, Place) {
+        if let Some(action) = chain.actions.get(position) {
+            let place = Place::new(item, action.token);
+            return (self.state(place), place);
+        }
+        let (ResolvedTail::Choice { token, .. }
+        | ResolvedTail::End { token }
+        | ResolvedTail::Named { token, .. }) = chain.tail;
+        (self.tail(item, &chain.tail), Place::new(item, token))
     }
 
     /// Adds the actions of a chain, the first of which happens in `state`.
     fn chain(&mut self, item: ItemId, chain: &ResolvedChain, mut state: StateId) {
         for (index, action) in chain.actions.iter().enumerate() {
-            let next = match chain.actions.get(index + 1) {
-                Some(following) => self.state(Place::new(item, following.token)),
-                None => self.tail(item, &chain.tail),
-            };
+            let (next, behind) = self.behind(item, chain, index + 1);
             let what = (action.direction, &action.peer, &action.label.message);
-            self.transition(state, what, next, Place::new(item, action.token));
+            let origin = Place::new(item, action.token);
+            self.transition(state, what, next, (origin, behind));
             state = next;
         }
     }
@@ -166,12 +183,10 @@ impl Builder<'_> {
         for chain in session.items.get(&choice).into_iter().flatten() {
             let Some(option) = &chain.option else { continue };
             let Some((direction, peer)) = option.end.as_ref().or(end.as_ref()) else { continue };
-            let next = match chain.actions.first() {
-                Some(action) => self.state(Place::new(choice, action.token)),
-                None => self.tail(choice, &chain.tail),
-            };
+            let (next, behind) = self.behind(choice, chain, 0);
             let origin = Place::new(choice, option.token);
-            self.transition(state, (*direction, peer, &option.label.message), next, origin);
+            let what = (*direction, peer, &option.label.message);
+            self.transition(state, what, next, (origin, behind));
             self.chain(choice, chain, next);
         }
     }

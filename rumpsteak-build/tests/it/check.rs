@@ -142,7 +142,7 @@ fn every_refusal_names_its_token_and_the_way_out() {
     let text = kernel(
         "refused-other-label",
         "Send<S, Ready, Receive<S, Ready, Loop>>",
-        "src/lib.rs:8:48: `Kernel` does not handle `Value`, which `S` may send here",
+        "src/lib.rs:8:48: `Kernel` receives `Ready` from `S`, which the protocol never has `k` do",
     );
     says(&text, "4 |     value(i32) from s to k;");
 
@@ -154,9 +154,49 @@ fn every_refusal_names_its_token_and_the_way_out() {
     let text = kernel(
         "refused-not-offered",
         "Send<S, Value, Loop>",
-        "src/lib.rs:8:33: `Kernel` sends `Value` to `S`, but here the protocol has `k` do something else: it sends `Ready` to `S`",
+        "src/lib.rs:8:33: `Kernel` sends `Value` to `S`, but the protocol has `k` send `Ready` to `S`",
     );
-    says(&text, "help: send `Ready` to `S` here, or extend the protocol");
+    says(&text, "help: did you mean `Ready`? Or is that misspelled in the protocol?");
+}
+
+/// Where subtyping stops is in the next round of a loop, or in another one.
+#[test]
+fn a_refusal_names_the_change_with_which_the_session_fits() {
+    let protocol = "global protocol P(role a, role b) {
+        rec next { choice at a {
+            play() from a to b;
+            choice at b { won() from b to a; pay() from a to b; } or { lost() from b to a; tip() from a to b; }
+            continue next;
+        } or { stop() from a to b; } }
+    }";
+    let roles = "
+#[derive(Role)] #[protocol(P::b)] #[message(Label)] pub struct B(#[route(A)] Channel<Label>);
+#[derive(Role)] #[protocol(P::a)] #[message(Label)] pub struct A(#[route(B)] Channel<Label>);
+#[derive(Message)] pub enum Label { Play(Play), Won(Won), Pay(Pay), Lost(Lost), Tip(Tip), Stop(Stop) }
+pub struct Play; pub struct Won; pub struct Pay; pub struct Lost; pub struct Tip; pub struct Stop;
+#[session(B)] type Bank = Branch<A, Order>;
+#[session] enum Order { Stop(Stop, End), Play(Play, PLAYED) }
+#[session] enum Told {
+ Won(Won, WON),
+ Lost(Lost, LOST) }
+";
+    // What comes behind `Play`, `Won` and `Lost`; the second case has two mistakes.
+    let cases = "
+Select<A, Told>|Bank|Receive<A, Tip, Bank>|9:11: `Bank` sends `Won` to `A`, but then does not receive `Pay` from `A`
+Select<A, Told>|Bank|Bank|9:11: `Bank` sends `Won` to `A`, but then does not receive `Pay` from `A`
+Select<A, Told>|Receive<A, Tip, Bank>|Receive<A, Tip, Bank>|9:11: `Bank` receives `Tip` from `A` once more than the protocol: here `b` receives `Pay` from `A`
+Select<A, Told>|Receive<A, Pay, Bank>|Receive<A, Tip, Receive<A, Pay, Bank>>|10:29: `Bank` receives `Pay` from `A` before it knows whether `Play` or `Stop` comes
+Send<A, Lost, Select<A, Told>>|Receive<A, Pay, Bank>|Receive<A, Tip, Bank>|7:53: `Bank` sends `Lost` to `A` once more than the protocol
+Bank|Receive<A, Pay, Bank>|Receive<A, Tip, Bank>|7:53: `Bank` receives `Play` from `A`, but then does not send `Won` or `Lost` to `A`
+Select<A, Told>|Send<A, Pay, Bank>|Receive<A, Tip, Bank>|9:11: `Bank` sends `Pay` to `A`, but the protocol has `b` receive `Pay` from `A`";
+    for case in cases.trim().lines() {
+        let [played, won, lost, expected] = case.split('|').collect::<Vec<_>>()[..] else {
+            panic!()
+        };
+        let source = roles.replace("PLAYED", played).replace("WON", won).replace("LOST", lost);
+        let files = [("protocols/p.scr", protocol), ("src/lib.rs", &source)];
+        check("change", &files, &[&format!("src/lib.rs:{expected}")]);
+    }
 }
 
 #[test]

@@ -317,7 +317,7 @@ fn every_kind_of_refusal_says_what_to_do() {
         (
             "Send<S, Ready, Receive<S, Ready, Loop>>",
             "Receive",
-            "does not handle `Value`, which `S` may send here",
+            "receives `Ready` from `S`, which the protocol never has `k` do",
         ),
         ("Send<T, Ready, Loop>", "Send", "sends `Ready` to `T`"),
     ];
