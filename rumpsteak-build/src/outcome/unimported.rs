@@ -56,11 +56,17 @@ pub(crate) fn unimported(tree: &Tree, judgement: &mut Judgement) -> Vec<(FileId,
 pub(crate) fn unincluded(tree: &Tree, package: &Package, protocols: &Protocols) -> Option<String> {
     let is_imported = |code: &str| {
         (0..tree.modules.len()).map(ModuleId).any(|id| {
-            let Module { imports, is_opaque, .. } = tree.module(id);
+            let Module { imports, names, is_opaque, .. } = tree.module(id);
             let leads = |of: &Import| of.path.first().is_some_and(|first| first == code);
+            // What comes by a `*` from elsewhere may be anything.
+            let is_unknown = |of: &Import| {
+                of.name.is_none() && !leads(of) && module(tree, id, &of.path).is_none()
+            };
             imports.iter().any(|of| leads(of) && (of.path.len() > 1 || of.name.is_none()))
                 && !imports.iter().any(|of| of.name.as_deref() == Some(code))
+                && !names.contains_key(code)
                 && module(tree, id, &[code.to_owned()]).is_none()
+                && !imports.iter().any(is_unknown)
                 && !is_opaque
         })
     };
@@ -69,6 +75,7 @@ pub(crate) fn unincluded(tree: &Tree, package: &Package, protocols: &Protocols) 
         !tree.inclusions.iter().any(|inclusion| inclusion.item.module() == code)
             && !tree.failed.iter().any(|(_, name)| *name == code)
             && !package.dependencies.contains(&code)
+            && tree.crates.iter().all(|krate| krate.name != code)
             && is_imported(&code)
     })
 }
