@@ -60,6 +60,15 @@ pub enum NetError {
         /// The role.
         role: &'static str,
     },
+    /// A label and a type in payloads have one name, by which both ends would compare them.
+    #[error(
+        "`{name}` is a label and a type in payloads, too, which are compared by their names: rename \
+         that type (or `#[serde(rename = \"…\")]`), or use a codec that writes names"
+    )]
+    Ambiguous {
+        /// The name.
+        name: String,
+    },
     /// A route of the role cannot lead to another process.
     #[error("the route of `{role}` to `{peer}` stays in its process: make it a `Net`")]
     Route {

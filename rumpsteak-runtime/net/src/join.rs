@@ -229,7 +229,7 @@ impl<R: Joins, C: Codec> Join<R, C> {
             return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
         }
         let instance = fastrand::u64(..);
-        let hellos = hellos::<R, C>(&self.session, &queues, instance);
+        let hellos = hellos::<R, C>(&self.session, &queues, instance)?;
         let offers = |hello| Hello { transports: self.transports.clone(), ..hello };
         let hellos: Vec<Hello> = hellos.into_iter().map(offers).collect();
 
@@ -336,13 +336,18 @@ pub(crate) fn queues<R: Joins>() -> Result<Vec<Queue>, NetError> {
 }
 
 /// How a role greets the peers to which it has these queues.
+///
+/// # Errors
+///
+/// [`NetError::Ambiguous`].
 pub(crate) fn hellos<R: Joins, C: Codec>(
     session: &str,
     queues: &[Queue],
     instance: u64,
-) -> Vec<Hello> {
+) -> Result<Vec<Hello>, NetError> {
     // One search for all.
-    let types = if C::WRITES_NAMES { BTreeMap::new() } else { schema::of::<R::Message>() };
+    let types = if C::WRITES_NAMES { Ok(BTreeMap::new()) } else { schema::of::<R::Message>() };
+    let types = types.map_err(|name| NetError::Ambiguous { name })?;
     let hello = |queue: &Queue| Hello {
         protocol: R::PROTOCOL.to_owned(),
         session: session.to_owned(),
@@ -361,7 +366,7 @@ pub(crate) fn hellos<R: Joins, C: Codec>(
         received: 0,
         transports: Vec::new(),
     };
-    queues.iter().map(hello).collect()
+    Ok(queues.iter().map(hello).collect())
 }
 
 /// A number for what both ends must have in common: the protocol, and all sessions where they are

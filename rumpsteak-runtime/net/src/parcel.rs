@@ -176,7 +176,7 @@ where
             None => Default::default(),
         };
         let queues = queues::<R>()?;
-        let hellos = hellos::<R, C>(&session, &queues, instance);
+        let hellos = hellos::<R, C>(&session, &queues, instance)?;
         let packed = self.routes.iter();
         let plain = |own: &Hello| Hello {
             known: None,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
-use serde_reflection::{ContainerFormat, Samples, Tracer, TracerConfig};
+use serde_reflection::{ContainerFormat, Format, FormatHolder, Samples, Tracer, TracerConfig};
 
 /// A number for each type in messages, by its name: made from its fields or variants, their names,
 /// types and order.
@@ -12,18 +12,40 @@ use serde_reflection::{ContainerFormat, Samples, Tracer, TracerConfig};
 /// Found by reading a message from nothing. A type that reads itself in its own way, and refuses
 /// what it is given, ends the search: what it and others after it are made of is not known.
 /// The variants of the message type are its labels, which ends compare one by one.
-pub(crate) fn of<M: DeserializeOwned>() -> BTreeMap<String, u64> {
+///
+/// # Errors
+///
+/// The name of a label that is also that of a type in a payload: types are told apart by their
+/// names, so what that one is made of is not known.
+pub(crate) fn of<M: DeserializeOwned>() -> Result<BTreeMap<String, u64>, String> {
     let mut tracer = Tracer::new(TracerConfig::default());
     // What was found until then is in the registry.
     let _ = tracer.trace_type::<M>(&Samples::new());
-    let is_of_labels = |type_name: &str, format: &ContainerFormat| {
-        type_name == name::<M>() && matches!(format, ContainerFormat::Enum(_))
-    };
-    let found = tracer.registry_unchecked().into_iter();
-    found
-        .filter(|(name, format)| !is_of_labels(name, format))
-        .map(|(name, format)| (name, fingerprint(format!("{format:?}").bytes())))
-        .collect()
+    let found = tracer.registry_unchecked();
+    let messages = found.get(name::<M>()).filter(|it| matches!(it, ContainerFormat::Enum(_)));
+    let labels = messages.map_or_else(Vec::new, named);
+    let payloads =
+        || found.iter().filter(|(name, _)| messages.is_none() || *name != self::name::<M>());
+    let carried: Vec<&String> = payloads().flat_map(|(_, format)| named(format)).collect();
+    if let Some(ambiguous) = labels.iter().find(|label| carried.contains(label)) {
+        return Err((*ambiguous).clone());
+    }
+    let fingerprints =
+        payloads().map(|(name, format)| (name.clone(), fingerprint(format!("{format:?}").bytes())));
+    Ok(fingerprints.collect())
+}
+
+/// The names of the types that a type is made of.
+fn named(format: &ContainerFormat) -> Vec<&String> {
+    let mut names = Vec::new();
+    // It fails at what was not found out, with the names before that.
+    let _ = format.visit(&mut |part| {
+        if let Format::TypeName(name) = part {
+            names.push(name);
+        }
+        Ok(())
+    });
+    names
 }
 
 /// The name of a type, without its module.
@@ -67,7 +89,7 @@ mod tests {
         };
     }
 
-    messages!(one: struct Job { from: u32, to: u32 });
+    messages!(one: pub(super) struct Job { from: u32, to: u32 });
     messages!(same: struct Job { from: u32, to: u32 });
     messages!(swapped: struct Job { to: u32, from: u32 });
     messages!(wider: struct Job { from: u32, to: u64 });
@@ -76,9 +98,9 @@ mod tests {
 
     #[test]
     fn a_type_is_known_by_its_fields_and_their_order() {
-        let one = of::<one::Label>();
+        let one = of::<one::Label>().unwrap();
         assert_eq!(one.keys().collect::<Vec<_>>(), ["Job", "Run"]);
-        assert_eq!(one, of::<same::Label>());
+        assert_eq!(one, of::<same::Label>().unwrap());
         let others = [
             of::<swapped::Label>(),
             of::<wider::Label>(),
@@ -86,8 +108,24 @@ mod tests {
             of::<variants::Label>(),
         ];
         for other in others {
+            let other = other.unwrap();
             assert_ne!(one["Job"], other["Job"]);
             assert_eq!(one["Run"], other["Run"]);
         }
+    }
+    #[derive(Deserialize)]
+    #[expect(dead_code, reason = "only its type matters")]
+    enum Messages {
+        Stop(()),
+        Job(Job),
+    }
+
+    #[derive(Deserialize)]
+    #[expect(dead_code, reason = "only its type matters")]
+    struct Job(Vec<one::Job>);
+
+    #[test]
+    fn a_label_and_a_type_of_its_payload_need_two_names() {
+        assert_eq!(of::<Messages>(), Err("Job".to_owned()));
     }
 }
