@@ -114,6 +114,8 @@ fn is_generated(name: &str) -> bool {
 
 /// The text of the file that the macro is called in, unless somebody types.
 fn source(item: &ProtocolItem) -> Option<String> {
+    // It unwraps rustc's own span, and panics only outside of a macro that is expanded: only
+    // `expand` comes here.
     std::fs::read_to_string(item.name.span().unwrap().local_file()?).ok()
 }
 

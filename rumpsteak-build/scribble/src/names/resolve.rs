@@ -274,6 +274,7 @@ impl<'m> Resolver<'_, 'm> {
     fn unknown_role(&mut self, name: &Name, decl: &ProtocolDecl) {
         let known = self.known(decl.roles.iter().map(|role| role.name.as_str()));
         let unknown = name_errors::unknown_role(name, &decl.name, &known);
+        // Not all of them are looked at, so that many mistakes cost no more than linear time.
         let mut said = self.diagnostics.iter_mut().take(200);
         match said.find(|said| (said.code, &said.message) == (unknown.code, &unknown.message)) {
             None => self.diagnostics.push(unknown),
