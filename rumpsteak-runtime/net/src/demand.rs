@@ -15,14 +15,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::address::Address;
 use crate::codec::Codec;
 use crate::error::NetError;
 use crate::guard::Guard;
 use crate::handshake::Hello;
-use crate::host::{Arrival, Call, Shared, texts};
+use crate::host::{Arrival, Call, LONGEST_PAUSE, Shared, texts};
 use crate::lane::{Lane, Packed};
 use crate::reach::{Reach, run};
 use crate::transport::Connection;
@@ -39,6 +39,24 @@ pub(crate) struct Awaited {
 }
 
 impl Awaited {
+    /// Waits for the peer, as long as there is hope.
+    pub(crate) async fn arrival(&mut self, until: Instant) -> Arrival {
+        loop {
+            // A program may listen a moment after its roles have begun to join.
+            let look = until.min(Instant::now() + LONGEST_PAUSE);
+            let arrival = timeout_at(look, self.arrivals.recv()).await.ok().flatten();
+            let is_cut_off = || self.addresses.is_empty() && self.shared.cuts_off(&self.own);
+            if arrival.is_some() || look == until || is_cut_off() {
+                return arrival.unwrap_or_else(|| Arrival::Failed(self.absent()));
+            }
+        }
+    }
+
+    /// That it has not come.
+    pub(crate) fn absent(&self) -> NetError {
+        self.shared.absent(&self.own, &self.addresses, None)
+    }
+
     /// Moves messages to and from the peer, which has come.
     pub(crate) async fn meet<M: Serialize + DeserializeOwned, C: Codec>(
         self,
@@ -92,7 +110,7 @@ impl Awaited {
                 }
                 () = self.guard.broken(), if until.is_none() => None,
                 () = sleep_until(late.unwrap_or_else(Instant::now)), if late.is_some() => {
-                    break self.shared.absent(&self.own, None);
+                    break self.absent();
                 }
             };
             let Some(arrival) = arrival else {

@@ -99,15 +99,17 @@ pub enum NetError {
         /// The role.
         role: &'static str,
     },
-    /// A peer did not come in time.
-    #[error("`{peer}` has not joined the session `{session}` within {waited:?}")]
+    /// A peer did not come in time, or cannot.
+    #[error("`{role}` waits for `{peer}` in the session `{session}`, {how}")]
     Absent {
+        /// The role that waits.
+        role: String,
         /// The peer.
         peer: String,
         /// The session.
         session: String,
-        /// How long it was waited for.
-        waited: Duration,
+        /// For how long, and where the peer was called, or was to call.
+        how: String,
         /// The last thing that went wrong when it was called, if it was.
         #[source]
         last: Option<Arc<io::Error>>,
@@ -145,7 +147,9 @@ pub enum NetError {
         source: Arc<CodecError>,
     },
     /// The connection to a peer broke, and was not made again in time.
-    #[error("`{peer}` is lost: its connection broke and was not resumed within {waited:?}")]
+    #[error(
+        "`{peer}` is lost, or ended without `leave()`: its connection broke and was not resumed within {waited:?}"
+    )]
     Lost {
         /// The peer.
         peer: String,

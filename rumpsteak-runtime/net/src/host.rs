@@ -1,5 +1,7 @@
 //! A host: the roles that a process plays, and where others reach them.
 
+mod absence;
+
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -110,6 +112,8 @@ struct Slot {
     is_wired: bool,
     /// The lane to a peer that has come on this host, and has left it.
     lane: Option<LaneTask>,
+    /// Another session, for which the peer has called in vain.
+    other: Option<String>,
 }
 
 /// A peer of a role that goes on elsewhere.
@@ -342,8 +346,8 @@ impl Shared {
                     let _ = arrivals.send(own);
                 }
             }
-            let (hello, is_calling, lane) = (hello.clone(), false, None);
-            let slot = Slot { hello, arrivals, taken, is_calling, is_wired, lane };
+            let (hello, is_calling, lane, other) = (hello.clone(), false, None, None);
+            let slot = Slot { hello, arrivals, taken, is_calling, is_wired, lane, other };
             slots.insert(slot.hello.peer.clone(), slot);
             receivers.push(receiver);
         }
@@ -431,13 +435,12 @@ impl Shared {
                         }
                         // Only who knows its peer is told that it has moved, and offers have been
                         // followed.
-                        Ok(Ok(Greeted::Moved(_) | Greeted::Offers(_))) => return false,
+                        Ok(Ok(Greeted::Moved(_) | Greeted::Offers(_))) | Err(_) => return false,
                         Ok(Err(NetError::Absent { last: why, .. })) => {
                             last = why;
                             return false;
                         }
                         Ok(Err(error)) => failed(error),
-                        Err(_) => failed(self.absent(&own, last.take())),
                     }
                     true
                 });
@@ -447,17 +450,12 @@ impl Shared {
                 }
             }
             if timeout_at(until, sleep(pause)).await.is_err() {
-                let absent = self.absent(&own, last);
+                let absent = self.absent(&own, &addresses, last);
                 self.slot(&own, |slot| slot.arrive(Arrival::Failed(absent)));
                 return;
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
-    }
-
-    pub(crate) fn absent(&self, own: &Hello, last: Option<Arc<std::io::Error>>) -> NetError {
-        let (peer, session) = (own.peer.clone(), own.session.clone());
-        NetError::Absent { peer, session, waited: self.limits.join, last }
     }
 
     /// Calls a peer once, at this address.
@@ -492,7 +490,7 @@ impl Shared {
         };
         let greeted = timeout(self.limits.handshake, greet).await;
         let greeted = greeted.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()));
-        let absent = |error| self.absent(own, Some(Arc::new(error)));
+        let absent = |error| self.absent(own, &[], Some(Arc::new(error)));
         let (connection, answer) = greeted.map_err(absent)?;
         let refusal = match answer {
             Answer::Welcome(hello) if hello.role != own.peer || hello.peer != own.role => {
@@ -573,17 +571,12 @@ async fn dismiss(connection: &mut Connection, answer: &Answer) -> std::io::Resul
 }
 
 /// What a host makes of a greeting.
-#[expect(clippy::large_enum_variant, reason = "one for each connection, and seldom moved")]
 enum Reception {
     /// The role is not here yet, or it calls the peer itself at the moment.
     Wait,
-    Refuse(Refusal),
-    /// The first connection of this peer.
-    Welcome(Hello, UnboundedSender<Arrival>),
-    /// A connection that is made again.
-    Again(UnboundedSender<Arrival>),
-    /// The role is at one of these addresses now.
-    Moved(Vec<String>),
+    Dismiss(Answer),
+    /// With this welcome, if it is the first connection of this peer.
+    Take(Option<Hello>, UnboundedSender<Arrival>),
 }
 
 impl Shared {
@@ -594,7 +587,7 @@ impl Shared {
         let Some(hello) = hear::<Hello>(&mut connection, &mut bytes).await? else {
             return dismiss(&mut connection, &Answer::Refused(Refusal::NoGreeting)).await.map(drop);
         };
-        let mut is_compared = false;
+        let (mut is_compared, until) = (false, Instant::now() + self.limits.handshake / 2);
         let answer = loop {
             if !connection.may_play(&hello.protocol, &hello.role) {
                 break Answer::Refused(Refusal::Certificate);
@@ -607,25 +600,30 @@ impl Shared {
             changed.as_mut().enable();
             if !is_compared && let Some(own) = self.hello_to(&hello) {
                 if let Err(refusal) = own.fits(&hello).await {
+                    let (peer, refused) = (hello.role.clone(), refusal.clone());
+                    let failed = Arrival::Failed(NetError::Refused { peer, refusal: refused });
+                    self.slot(&own, |slot| slot.taken.is_none().then(|| slot.arrive(failed)));
                     break Answer::Refused(refusal);
                 }
                 is_compared = true;
             }
             match self.receive(&hello, is_compared) {
-                Reception::Wait => changed.await,
-                Reception::Refuse(refusal) => break Answer::Refused(refusal),
-                Reception::Moved(to) => break Answer::Moved(to),
-                Reception::Welcome(own, arrivals) => {
-                    // If this fails, the peer calls again.
-                    let said = say(&mut connection, &Answer::Welcome(own)).await;
-                    let _ =
-                        arrivals.send(Arrival::Remote(connection, Box::new(hello), Call::Theirs));
-                    return said;
+                // Who calls hears why before it gives up this call, and calls again.
+                Reception::Wait if timeout_at(until, changed).await.is_ok() => {}
+                Reception::Wait => {
+                    self.missed(&hello);
+                    break Answer::Refused(Refusal::Unknown);
                 }
-                Reception::Again(arrivals) => {
-                    let _ =
-                        arrivals.send(Arrival::Remote(connection, Box::new(hello), Call::Again));
-                    return Ok(());
+                Reception::Dismiss(answer) => break answer,
+                Reception::Take(own, arrivals) => {
+                    let call = if own.is_some() { Call::Theirs } else { Call::Again };
+                    // If this fails, the peer calls again.
+                    let said = match own {
+                        Some(own) => say(&mut connection, &Answer::Welcome(own)).await,
+                        None => Ok(()),
+                    };
+                    let _ = arrivals.send(Arrival::Remote(connection, Box::new(hello), call));
+                    return said;
                 }
             }
         };
@@ -653,20 +651,18 @@ impl Shared {
     fn receive(&self, hello: &Hello, is_compared: bool) -> Reception {
         let mut state = self.state();
         let place = (hello.protocol.clone(), hello.session.clone(), hello.peer.clone());
+        let refuse = |refusal| Reception::Dismiss(Answer::Refused(refusal));
         let Some(seat) = state.seats.get_mut(&place) else {
             if hello.known.is_some() {
-                return match state.moved.get(&place) {
-                    Some(moved) if moved.until > Instant::now() => {
-                        Reception::Moved(moved.to.clone())
-                    }
-                    _ => Reception::Refuse(Refusal::Unknown),
-                };
+                let moved = state.moved.get(&place).filter(|moved| moved.until > Instant::now());
+                let moved = moved.map(|moved| Reception::Dismiss(Answer::Moved(moved.to.clone())));
+                return moved.unwrap_or(refuse(Refusal::Unknown));
             }
             state.announce(place);
             return Reception::Wait;
         };
         let Some(slot) = seat.slots.get_mut(&hello.role) else {
-            return Reception::Refuse(Refusal::Unknown);
+            return refuse(Refusal::Unknown);
         };
         if !is_compared {
             // It has come in this very moment: compare, and come back.
@@ -676,15 +672,15 @@ impl Shared {
         let is_known = hello.known.is_none_or(|known| known == slot.hello.instance);
         match slot.taken {
             Some(taken) if taken == hello.instance && is_known => {
-                Reception::Again(slot.arrivals.clone())
+                Reception::Take(None, slot.arrivals.clone())
             }
-            Some(_) => Reception::Refuse(Refusal::Taken),
-            None if hello.known.is_some() => Reception::Refuse(Refusal::Unknown),
+            Some(_) => refuse(Refusal::Taken),
+            None if hello.known.is_some() => refuse(Refusal::Unknown),
             // Where both call each other, one of the two waits.
             None if slot.is_calling && slot.hello.role < hello.role => Reception::Wait,
             None => {
                 slot.taken = Some(hello.instance);
-                Reception::Welcome(slot.hello.clone(), slot.arrivals.clone())
+                Reception::Take(Some(slot.hello.clone()), slot.arrivals.clone())
             }
         }
     }

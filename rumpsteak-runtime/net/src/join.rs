@@ -207,7 +207,8 @@ impl<R: Joins, C: Codec> Join<R, C> {
     /// # Errors
     ///
     /// If an address is none, or is that of no peer; if the role has joined the session here
-    /// already; if a peer does not come in time, or does not fit.
+    /// already; if a peer does not come in time, or does not fit; if it plays on another host and
+    /// neither end can call the other.
     ///
     /// # Cancel safety
     ///
@@ -258,11 +259,10 @@ impl<R: Joins, C: Codec> Join<R, C> {
         for mut peer in awaited {
             let own = peer.own.clone();
             let (end, fate, lane) = if waits(&own) {
-                let arrival = timeout_at(until, peer.arrivals.recv()).await.ok().flatten();
-                match arrival.unwrap_or_else(|| Arrival::Failed(shared.absent(&own, None))) {
+                match peer.arrival(until).await {
                     Arrival::Failed(error) => return Err(error),
                     // A role leaves when it has joined.
-                    Arrival::Leave(_) => return Err(shared.absent(&own, None)),
+                    Arrival::Leave(_) => return Err(peer.absent()),
                     Arrival::Local(end) => {
                         let (end, fate) = local(end, &own.peer)?;
                         (end, fate, None)
@@ -287,7 +287,7 @@ impl<R: Joins, C: Codec> Join<R, C> {
             && let Some(Tie { own, .. }) = ties.first()
             && timeout_at(until, met.recv()).await.ok().flatten().is_none()
         {
-            return Err(shared.absent(own, None));
+            return Err(shared.absent(own, &self.addresses_of(&own.peer), None));
         }
         Ok(Joined { role, ties, guard, writes: Box::new(self.codec) })
     }

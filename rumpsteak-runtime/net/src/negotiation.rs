@@ -49,7 +49,7 @@ impl Shared {
             }
         }
         if last.is_some() {
-            return Err(self.absent(own, last));
+            return Err(self.absent(own, &[], last));
         }
         let offered = offers.iter().map(Address::scheme).collect::<Vec<_>>().join(", ");
         let refusal = Refusal::Transport([own.transports.join(", "), offered]);

@@ -304,7 +304,9 @@ fn lost(ended: Error) -> (&'static str, &'static str) {
     match ended.into_kind() {
         ErrorKind::Transport { role, peer, source, .. } => {
             let error = source.downcast_ref::<NetError>().unwrap();
-            assert!(matches!(error, NetError::Lost { .. }), "{error}");
+            let told =
+                format!("`{peer}` is lost, or ended without `leave()`: its connection broke");
+            assert!(error.to_string().starts_with(&told), "{error}");
             (role, peer)
         }
         other => panic!("{other:?}"),

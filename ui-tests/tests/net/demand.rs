@@ -354,7 +354,9 @@ async fn a_role_that_is_asked_and_not_there_is_an_error() {
         panic!("it is absent");
     };
     assert_eq!(peer, "expert");
-    assert_eq!(source.to_string(), "`expert` has not joined the session `1` within 30s");
+    let absent =
+        "`clerk` waits for `expert` in the session `1`, and called memory://not-there for 30s";
+    assert_eq!(source.to_string(), absent);
     assert!(matches!(source.downcast_ref(), Some(NetError::Absent { last: Some(_), .. })));
     assert!(matches!(led.unwrap_err().into_kind(), ErrorKind::Closed { peer: "clerk", .. }));
 }
@@ -365,7 +367,10 @@ async fn a_role_on_demand_waits_for_the_first_of_its_peers() {
     let (hosts, [at_c, _]) = hosts(["memory://first", "memory://second"]).await;
     let joins = hosts[2].join::<Expert>("1").peer("clerk", [&at_c]).connect();
     let absent = in_time(joins).await.map(drop).unwrap_err();
-    assert_eq!(absent.to_string(), "`clerk` has not joined the session `1` within 30s");
+    assert_eq!(
+        absent.to_string(),
+        "`expert` waits for `clerk` in the session `1`, and called memory://first for 30s"
+    );
 }
 
 rumpsteak_runtime::protocol!(
@@ -439,7 +444,8 @@ async fn who_waits_for_a_role_on_demand_learns_that_nobody_asks_it() {
         match cured.map_err(Error::into_kind) {
             Ok(report) => assert_eq!(Some(report), findings.map(|it| 2 * it)),
             Err(ErrorKind::Transport { peer, source, .. }) => {
-                let absent = "`specialist` has not joined the session `1` within 30s";
+                let absent = "`patient` waits for `specialist` in the session `1`, which has not \
+                              called memory://patient-false within 30s";
                 assert_eq!((peer, &*source.to_string()), ("specialist", absent));
                 assert_eq!(findings, None);
             }

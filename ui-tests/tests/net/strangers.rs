@@ -260,11 +260,53 @@ async fn a_role_is_taken_once() {
 #[tokio::test(start_paused = true)]
 async fn who_does_not_come_is_named() {
     let host = Host::new();
-    let join = host.join::<C>("1").peer("s", ["memory://nowhere"]).connect();
+    let join = host.join::<C>("1").peer("s", ["memory://nowhere", "memory://neither"]).connect();
     let absent = join.await.map(drop).unwrap_err();
-    assert_eq!(absent.to_string(), "`s` has not joined the session `1` within 30s");
-    let NetError::Absent { last: Some(last), .. } = absent else {
+    let NetError::Absent { last: Some(last), .. } = &absent else {
         panic!("{absent:?}");
     };
     assert_eq!(last.kind(), io::ErrorKind::ConnectionRefused);
+    assert_eq!(
+        absent.to_string(),
+        "`c` waits for `s` in the session `1`, and called memory://nowhere and memory://neither for 30s"
+    );
+    let nobody = host.join::<C>("1").connect().await.map(drop).unwrap_err();
+    assert_eq!(
+        nobody.to_string(),
+        "`c` waits for `s` in the session `1`, which has not joined it on this host within 30s: no \
+         address of it was given, and this host does not listen"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_called_for_another_session_says_so() {
+    let (called, calls) = (Host::new(), Host::new());
+    called.listen("memory://names").await.unwrap();
+    let c = calls.join::<C>("two").peer("s", ["memory://names"]).connect();
+    let (c, s) = tokio::join!(c, called.join::<S>("one").connect());
+    // As `main` prints it.
+    assert_eq!(
+        [format!("{:?}", c.unwrap_err()), format!("{:?}", s.unwrap_err())],
+        [
+            "`c` waits for `s` in the session `two`, and called memory://names for 30s: nobody there \
+             plays this role in this session",
+            "`s` waits for `c` in the session `one`, which has not called memory://names within 30s, \
+             and has called for the session `two`"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_role_that_can_neither_call_nor_be_called_says_so_at_once() {
+    let (far, near, began) = (Host::new(), Host::new(), tokio::time::Instant::now());
+    far.listen("memory://far").await.unwrap();
+    let _s = tokio::spawn(far.join::<S>("1").connect());
+    let _c = tokio::spawn(near.join::<C>("1").peer("s", ["memory://far"]).connect());
+    let cut_off = near.join::<L>("1").connect().await.unwrap_err();
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    assert_eq!(
+        cut_off.to_string(),
+        "`l` waits for `s` in the session `1`, which plays on another host: no address of it was \
+         given, and this host does not listen"
+    );
 }

@@ -1,10 +1,13 @@
 //! Roles that were verified against different versions of a protocol: `c` and `l` against the
 //! first one, `s` against another.
 
+use std::time::Duration;
+
 use relay_first::{C, Client, L, Ledger, Note, Order, Price, Total};
 use relay_second::{S, Server};
 use rumpsteak_net::{Host, NetError, Refusal};
 use rumpsteak_runtime::{Result, try_run};
+use tokio::time::timeout;
 
 async fn client(role: &mut C, order: u64) -> Result<(u64, u64)> {
     try_run(role, async |s: Client<'_>| {
@@ -44,6 +47,31 @@ async fn hosts(names: [&str; 2]) -> ([Host; 3], [String; 2]) {
     (hosts, addresses)
 }
 
+/// Why `c` and `s` refuse each other: both hear it.
+async fn refusal<C, S>(
+    c: impl Future<Output = Result<C, NetError>>,
+    s: impl Future<Output = Result<S, NetError>>,
+) -> Refusal {
+    let (c, s) = timeout(Duration::from_secs(10), async { tokio::join!(c, s) }).await.unwrap();
+    let [(called, at_c), (caller, at_s)] =
+        [c.map(drop), s.map(drop)].map(|refused| match refused {
+            Err(NetError::Refused { peer, refusal }) => (peer, refusal),
+            other => panic!("{other:?}"),
+        });
+    assert_eq!((&*called, &*caller, &at_c), ("s", "c", &at_s));
+    at_c
+}
+
+async fn difference<C, S>(
+    c: impl Future<Output = Result<C, NetError>>,
+    s: impl Future<Output = Result<S, NetError>>,
+) -> String {
+    match refusal(c, s).await {
+        Refusal::Protocol(difference) => difference,
+        other => panic!("{other}"),
+    }
+}
+
 #[tokio::test]
 async fn a_version_that_fits_joins_and_runs() {
     let (hosts, [at_s, at_l]) = hosts(["fits-s", "fits-l"]).await;
@@ -65,12 +93,9 @@ async fn a_version_that_does_not_fit_is_refused_with_the_run_that_would_go_wrong
     let c = hosts[0].join::<C>("1").peer("s", [&at_s]).peer("l", [&at_l]).connect();
     let s = hosts[1].join::<relay_third::S>("1").peer("l", [&at_l]).connect();
     let l = hosts[2].join::<L>("1").connect();
-    let refused = tokio::select! {
-        c = c => c.map(drop).unwrap_err(),
-        (s, l) = async { tokio::join!(s, l) } => panic!("{s:?} {l:?}"),
-    };
-    let NetError::Refused { peer, refusal: Refusal::Protocol(difference) } = refused else {
-        panic!("{refused:?}");
+    let (difference, l) = tokio::join!(difference(c, s), l);
+    let Err(NetError::Refused { peer, refusal: Refusal::Protocol(_) }) = l else {
+        panic!("{l:?}");
     };
     assert_eq!(peer, "s");
     assert_eq!(
@@ -110,16 +135,8 @@ async fn a_session_that_is_safe_with_its_own_build_only_joins_no_other() {
     // With who tells when it is asked, both would wait.
     let c = hosts[0].join::<Asks>("2").peer("s", [&at]).connect();
     let s = hosts[1].join::<relay_second::Tells>("2").connect();
-    let refused = tokio::select! {
-        c = c => c.map(drop).unwrap_err(),
-        s = s => panic!("{s:?}"),
-    };
-    let NetError::Refused { peer, refusal: Refusal::Protocol(difference) } = refused else {
-        panic!("{refused:?}");
-    };
-    assert_eq!(peer, "s");
     assert_eq!(
-        difference,
+        difference(c, s).await,
         "what differs is told, and may be safe, only if both ends have the feature `compat` of rumpsteak-net, and \
          neither has sessions that are proven with those of its own build only"
     );
@@ -130,12 +147,5 @@ async fn a_payload_with_its_fields_in_another_order_is_refused() {
     let (hosts, [at, _]) = hosts(["stamps", "stamps-l"]).await;
     let c = hosts[0].join::<relay_first::Stamper>("1").peer("s", [&at]).connect();
     let s = hosts[1].join::<relay_second::Reader>("1").connect();
-    let refused = tokio::select! {
-        c = c => c.map(drop).unwrap_err(),
-        s = s => panic!("{s:?}"),
-    };
-    let NetError::Refused { peer, refusal } = refused else {
-        panic!("{refused:?}");
-    };
-    assert_eq!((&*peer, refusal), ("s", Refusal::Type("Stamp".to_owned())));
+    assert_eq!(refusal(c, s).await, Refusal::Type("Stamp".to_owned()));
 }
