@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 
-mod ahead;
 mod turns;
 
 use std::convert::Infallible;
@@ -80,17 +79,6 @@ fn no_peer_starves_another_in_other_choices() {
             assert!(waited <= 2, "{who} waits for ever: {words:?}");
         }
     }
-}
-
-/// What the chief has sent stays where it is until the paper has come.
-#[test]
-fn a_peer_that_is_ahead_is_heard_in_its_turn() {
-    let ahead::Roles { mut reader, mut chief, mut press } = ahead::Roles::default();
-    block_on(ahead::judges(&mut chief)).unwrap();
-    let (praised, printed) =
-        block_on(rumpsteak_runtime::join((ahead::reads(&mut reader), ahead::prints(&mut press))));
-    printed.unwrap();
-    assert!(praised.unwrap());
 }
 
 /// Over threads, every interleaving that comes up gives each writer's lines in order.

@@ -122,18 +122,19 @@ impl Package {
     /// A package with a manifest only.
     pub(crate) fn empty(name: &str) -> Self {
         let package = Self::bare(name);
-        package.write_manifest();
+        package.write_manifest("");
         package
     }
 
-    fn write_manifest(&self) {
+    /// Writes a manifest with further dependencies, each a line.
+    fn write_manifest(&self, dependencies: &str) {
         let name = self.name();
         self.write(
             "Cargo.toml",
             &format!(
                 "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
                  [features]\nfast = []\nunsafe-reordering = []\n\n\
-                 [dependencies]\nrumpsteak-runtime = {}\n\n\
+                 [dependencies]\n{dependencies}rumpsteak-runtime = {}\n\n\
                  [build-dependencies]\nrumpsteak-build = {}\n\n[workspace]\n",
                 dependency("rumpsteak-runtime"),
                 dependency("rumpsteak-build"),
@@ -401,14 +402,19 @@ pub(crate) fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// A target folder with the dependencies that most packages have.
+/// A target folder with the dependencies that most packages have: without tokio, and with what the
+/// examples of the documents ask of it, since the features of what both depend on differ.
 static DEPENDENCIES: LazyLock<PathBuf> = LazyLock::new(|| {
     let package = Package::alone("dependencies");
-    package.write_manifest();
     package.write("build.rs", "fn main() {}\n");
     package.write("src/lib.rs", "");
-    for verb in ["check", "build"] {
-        package.cargo(verb, &[]).passes();
+    let tokio = |features| format!("tokio = {{ version = \"1\", features = {features:?} }}\n");
+    let least = ["macros", "rt"].as_slice();
+    for dependencies in [String::new(), tokio(least), tokio(&["macros", "rt", "sync"])] {
+        package.write_manifest(&dependencies);
+        for verb in ["check", "build"] {
+            package.cargo(verb, &[]).passes();
+        }
     }
     package.target()
 });

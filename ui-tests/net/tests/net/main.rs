@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 
+mod ahead;
 mod breaks;
 #[cfg(feature = "nats")]
 mod broker;

@@ -1,20 +1,21 @@
 //! A role that waits for one peer, and hears of another one that it stops, over routes that may
 //! lead to other processes. The other one is ahead.
 
+use futures::executor::block_on;
 use rumpsteak_net::Net;
 use rumpsteak_runtime::{Message, Result, Role, Roles, session, try_run};
 
 #[derive(Roles)]
 #[closed_system]
-pub(crate) struct Roles {
-    pub(crate) reader: Reader,
-    pub(crate) chief: Chief,
-    pub(crate) press: Press,
+struct Roles {
+    reader: Reader,
+    chief: Chief,
+    press: Press,
 }
 
 #[derive(Role)]
 #[message(Label)]
-pub(crate) struct Reader {
+struct Reader {
     #[route(Chief)]
     chief: Net<Label>,
     #[route(Press)]
@@ -23,54 +24,54 @@ pub(crate) struct Reader {
 
 #[derive(Role)]
 #[message(Label)]
-pub(crate) struct Chief(#[route(Reader)] Net<Label>);
+struct Chief(#[route(Reader)] Net<Label>);
 
 #[derive(Role)]
 #[message(Label)]
-pub(crate) struct Press(#[route(Reader)] Net<Label>);
+struct Press(#[route(Reader)] Net<Label>);
 
 #[derive(Message)]
-pub(crate) enum Label {
+enum Label {
     Paper(Paper),
     Praise(Praise),
     Stop(Stop),
 }
 
-pub(crate) struct Paper;
-pub(crate) struct Praise;
-pub(crate) struct Stop;
+struct Paper;
+struct Praise;
+struct Stop;
 
 #[session(Reader)]
-pub(crate) struct Reads(Branch<Next>);
+struct Reads(Branch<Next>);
 
 #[session]
-pub(crate) enum Next {
+enum Next {
     Paper(Receive<Press, Paper, Branch<Chief, Judgement>>),
     Stop(Receive<Chief, Stop, Receive<Press, Paper, End>>),
 }
 
 #[session]
-pub(crate) enum Judgement {
+enum Judgement {
     Praise(Praise, End),
     Stop(Stop, End),
 }
 
 #[session(Chief)]
-pub(crate) struct Judges(Select<Reader, Judgement>);
+struct Judges(Select<Reader, Judgement>);
 
 #[session(Press)]
-pub(crate) struct Prints(Send<Reader, Paper, End>);
+struct Prints(Send<Reader, Paper, End>);
 
-pub(crate) async fn judges(role: &mut Chief) -> Result<()> {
+async fn judges(role: &mut Chief) -> Result<()> {
     try_run(role, async |s: Judges<'_>| Ok(((), s.select(Praise).await?))).await
 }
 
-pub(crate) async fn prints(role: &mut Press) -> Result<()> {
+async fn prints(role: &mut Press) -> Result<()> {
     try_run(role, async |s: Prints<'_>| Ok(((), s.send(Paper).await?))).await
 }
 
 /// Whether it is praised for what it has read.
-pub(crate) async fn reads(role: &mut Reader) -> Result<bool> {
+async fn reads(role: &mut Reader) -> Result<bool> {
     try_run(role, async |s: Reads<'_>| {
         Ok(match s.branch().await? {
             Next::Paper(Paper, s) => match s.branch().await? {
@@ -81,4 +82,15 @@ pub(crate) async fn reads(role: &mut Reader) -> Result<bool> {
         })
     })
     .await
+}
+
+/// What the chief has sent stays where it is until the paper has come.
+#[test]
+fn a_peer_that_is_ahead_is_heard_in_its_turn() {
+    let Roles { mut reader, mut chief, mut press } = Roles::default();
+    block_on(judges(&mut chief)).unwrap();
+    let (praised, printed) =
+        block_on(rumpsteak_runtime::join((reads(&mut reader), prints(&mut press))));
+    printed.unwrap();
+    assert!(praised.unwrap());
 }
