@@ -30,25 +30,30 @@ pub(crate) fn nested_recursion(protocol: &str, span: Span, behind: Span) -> Diag
         .help("let the call be last: else each round leaves one more thing to do")
 }
 
+/// `branch` is the number of the branch, or none if all of them begin with that role.
 pub(crate) fn choice_subject(
     chooser: &str,
     choice: Span,
     first: Span,
     sender: &str,
-    branch: usize,
+    branch: Option<usize>,
 ) -> Diagnostic {
-    let message =
-        format!("`{chooser}` chooses, and branch {branch} begins with a message of `{sender}`");
-    let label = format!("`{sender}` sends first");
-    Diagnostic::new(Code::ChoiceSubject, message, first, label)
-        .with(choice, format!("`{chooser}` chooses here"))
-        .help(format!(
-            "begin every branch with a message of `{chooser}`: nobody else knows the choice"
-        ))
+    let which = branch.map_or("every branch".to_owned(), |branch| format!("branch {branch}"));
+    let message = format!("`{chooser}` chooses, and {which} begins with a message of `{sender}`");
+    let (sends, chooses) = (format!("`{sender}` sends first"), format!("`{chooser}` chooses here"));
+    let other = format!("begin every branch with a message of `{chooser}`");
+    match branch {
+        Some(_) => Diagnostic::new(Code::ChoiceSubject, message, first, sends)
+            .with(choice, chooses)
+            .help(format!("{other}: nobody else knows the choice")),
+        None => Diagnostic::new(Code::ChoiceSubject, message, choice, chooses)
+            .with(first, sends)
+            .help(format!("write `choice at {sender}`, or {other}")),
+    }
 }
 
 /// Marks the messages with which the branches of a choice begin equally.
-fn equal_beginning(mut diagnostic: Diagnostic, equal: &[Span]) -> Diagnostic {
+pub(super) fn equal_beginning(mut diagnostic: Diagnostic, equal: &[Span]) -> Diagnostic {
     let first = iter::once("the branches begin equally, with this");
     for (&span, label) in equal.iter().zip(first.chain(iter::repeat("and with this"))) {
         diagnostic = diagnostic.with(span, label);

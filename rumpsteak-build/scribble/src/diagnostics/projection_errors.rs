@@ -2,6 +2,7 @@
 
 use super::code::Code;
 use super::diagnostic::Diagnostic;
+use super::global_errors::equal_beginning;
 use super::name_errors::suggest;
 use super::span::{Name, Span};
 
@@ -13,6 +14,8 @@ pub(crate) struct Branches {
     /// The interaction that one run takes, and the other run's, if it goes on.
     pub(crate) one: Step,
     pub(crate) other: Option<Step>,
+    /// The message just before, which the role sees, if several branches begin with it.
+    pub(crate) equal: Vec<Span>,
     /// The shortest two runs that look the same to the role, interaction by interaction.
     pub(crate) runs: [Vec<String>; 2],
 }
@@ -46,7 +49,8 @@ pub(crate) struct Step {
 fn branching(mut diagnostic: Diagnostic, role: &str, branches: &Branches) -> Diagnostic {
     let primary = diagnostic.primary;
     if branches.one.span != primary {
-        let label = format!("`{}` chooses this branch…", branches.chooser);
+        let chooses = if branches.equal.is_empty() { "chooses" } else { "then has to choose" };
+        let label = format!("`{}` {chooses} this branch…", branches.chooser);
         diagnostic = diagnostic.with(branches.one.span, label);
     }
     if let Some(other) = &branches.other
@@ -140,10 +144,13 @@ pub(crate) fn problem(
     if let Some(other) = other {
         diagnostic = diagnostic.with(other.span, there);
     }
-    if let Some(branches) = branches {
-        diagnostic = branching(diagnostic, role, &branches);
+    let Some(branches) = branches else { return diagnostic.help(help) };
+    diagnostic = branching(diagnostic, role, &branches);
+    if branches.equal.is_empty() {
+        return diagnostic.help(help);
     }
-    diagnostic.help(help)
+    let differ = "begin the branches with different messages";
+    equal_beginning(diagnostic, &branches.equal).help(format!("{differ}, or tell `{role}` in each"))
 }
 
 /// `limit` is the setting that is met, and `value` what it is set to.

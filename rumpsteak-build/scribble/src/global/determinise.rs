@@ -110,6 +110,7 @@ struct Offers {
 #[derive(Clone, Copy)]
 struct Chooser {
     role: u32,
+    choice: u32,
     /// The heading of the choice.
     span: Span,
     branch: usize,
@@ -230,16 +231,15 @@ impl Determiniser<'_, '_> {
             match self.unfolding.step(place)? {
                 Step::End => offers.end = Some(chooser),
                 Step::Choice { role, branches, span } => {
-                    self.subject(chooser, role, span, offers);
-                    let branches = (1..).zip(branches);
-                    let starts = branches
-                        .map(|(branch, start)| (start, Some(Chooser { role, span, branch })));
+                    self.subject(chooser, role, span, offers)?;
+                    let chooser = |branch| Some(Chooser { role, choice: place, span, branch });
+                    let starts = (1..).zip(branches).map(|(at, start)| (start, chooser(at)));
                     let base = stack.len();
                     stack.extend(starts);
                     stack[base..].reverse();
                 }
                 Step::Message { letter, target, span } => {
-                    self.subject(chooser, letter.from, span, offers);
+                    self.subject(chooser, letter.from, span, offers)?;
                     let letter = index(self.letters.insert_full(letter).0);
                     offers.messages.push(Offer { letter, origin: span, target });
                 }
@@ -257,17 +257,40 @@ impl Determiniser<'_, '_> {
     }
 
     /// S0304: `role` acts first in a branch of a choice of somebody else.
-    fn subject(&mut self, chooser: Option<Chooser>, role: u32, first: Span, offers: &mut Offers) {
+    fn subject(
+        &mut self,
+        chooser: Option<Chooser>,
+        role: u32,
+        first: Span,
+        offers: &mut Offers,
+    ) -> Result<(), TooLarge> {
         if let Some(chooser) = chooser
             && chooser.role != role
         {
             offers.has_wrong_subject = true;
+            let Chooser { choice, span, branch, .. } = chooser;
+            let branch = if self.acts_first(role, choice)? { None } else { Some(branch) };
             let [chooses, acts] =
                 [chooser.role, role].map(|role| self.roles[role as usize].as_str());
-            let Chooser { span, branch, .. } = chooser;
-            let diagnostic = global_errors::choice_subject(chooses, span, first, acts, branch);
-            self.report(diagnostic);
+            self.report(global_errors::choice_subject(chooses, span, first, acts, branch));
         }
+        Ok(())
+    }
+
+    /// Whether each branch of a choice begins with this role.
+    fn acts_first(&mut self, role: u32, choice: u32) -> Result<bool, TooLarge> {
+        let Step::Choice { branches, .. } = self.unfolding.step(choice)? else { return Ok(false) };
+        for branch in branches {
+            let first = match self.unfolding.step(branch)? {
+                Step::Message { letter, .. } => letter.from,
+                Step::Choice { role, .. } => role,
+                _ => return Ok(false),
+            };
+            if first != role {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Reports a mistake once: it shows in every state that has it.

@@ -6,6 +6,7 @@ use super::subsets::{EdgeAt, Subsets};
 use super::validity::{Problem, can_end};
 use crate::diagnostics::diagnostic::{self, Diagnostic};
 use crate::diagnostics::projection_errors::{Branches, ProblemKind, problem};
+use crate::diagnostics::span::Span;
 use crate::index::NONE;
 
 /// Reports no more than this many errors for one role.
@@ -71,9 +72,18 @@ fn branches(
         chooser: chooser.to_string(),
         one: global.step(edge),
         other: other.get(part).map(|&edge| global.step(subsets.edge(edge))),
+        equal: part.checked_sub(1).map_or(Vec::new(), |before| equal(subsets, one[before])),
         runs: runs.map(|run| run.iter().map(|&at| global.text(subsets.edge(at))).collect()),
     };
     Some((first.0, branches))
+}
+
+/// Where an interaction stands that the role sees, if several branches begin with it.
+fn equal(subsets: &Subsets<'_>, edge: EdgeAt) -> Vec<Span> {
+    let edge = subsets.edge(edge);
+    let mut origins = subsets.global.origins(edge).to_vec();
+    origins.dedup();
+    if origins.len() > 1 && subsets.sees(edge.letter) { origins } else { Vec::new() }
 }
 
 /// The shortest run of the protocol to `goal` of which the role sees exactly `word`, as edges.
