@@ -258,6 +258,8 @@ fn growth_races_with_receiver_going() {
             let _ = tx.try_send(Arc::clone(&alive));
         }
         receiver.join().unwrap();
+        // Whichever ring the sender is at, it is told.
+        assert!(tx.try_send(Arc::clone(&alive)).is_err());
         drop(tx);
         assert_eq!(Arc::strong_count(&alive), 1);
     });

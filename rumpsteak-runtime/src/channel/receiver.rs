@@ -8,7 +8,7 @@ use futures_core::Stream;
 
 use super::parking::{Parker, Unparker};
 use super::ring::{Empty, PARKED};
-use super::shared::Consumer;
+use super::shared::{Consumer, drop_messages};
 use crate::sync::atomic::Ordering;
 use crate::transport::capacity::Queue;
 use crate::woken;
@@ -171,17 +171,9 @@ impl<M> QueueReceiver<M> {
 
 impl<M> Drop for QueueReceiver<M> {
     fn drop(&mut self) {
-        loop {
-            let next = self.consumer.shared().abandon();
-            self.made_room();
-            // The ring itself lives as long as its sender. The messages need not, save one that is
-            // sent at this very moment.
-            while self.consumer.pop().is_ok() {}
-            match next {
-                Some(next) => self.consumer = next,
-                None => break,
-            }
-        }
+        self.consumer.shared().receiver_is_gone.store(true, Ordering::Release);
+        self.made_room();
+        drop_messages(&mut self.consumer);
     }
 }
 

@@ -48,7 +48,7 @@
     reason = "a message is written to and read from memory that both sides share; `models` tries every race"
 )]
 
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, offset_of};
 
 use crate::sync::Arc;
 use crate::sync::atomic::{AtomicUsize, Ordering};
@@ -92,14 +92,14 @@ pub(super) struct Empty(usize);
 ///
 /// `tail` and `head` are so far apart, and from all else, that a write of one side does not take
 /// away what the other side reads: by two cache lines, since some processors fetch them in pairs.
-/// Not by an alignment, for which allocators take several times as long.
+/// Not by an alignment, for which allocators take several times as long. What is seldom used fills
+/// the place before `tail`.
 #[repr(C)]
 struct Ring<M, T> {
     /// As many as a power of two, and at least as many as `capacity`.
     slots: Box<[UnsafeCell<MaybeUninit<M>>]>,
     capacity: usize,
     shared: T,
-    before_tail: Gap,
     /// Where the producer is, and the flags.
     tail: AtomicUsize,
     before_head: Gap,
@@ -124,6 +124,7 @@ unsafe impl<M: Send, T: Sync> Sync for Ring<M, T> {}
 /// If there is no memory of this size.
 pub(super) fn ring<M, T>(capacity: usize, shared: T) -> (Producer<M, T>, Consumer<M, T>) {
     let slots = capacity.checked_next_power_of_two();
+    const { assert!(offset_of!(Ring<M, T>, tail) >= size_of::<Gap>()) };
     // Positions of twice as many messages must differ.
     let slots = slots.filter(|&slots| slots <= usize::MAX / ONE / 2);
     let Some(slots) = slots else { panic!("no memory for a queue of {capacity} messages") };
@@ -131,7 +132,6 @@ pub(super) fn ring<M, T>(capacity: usize, shared: T) -> (Producer<M, T>, Consume
         slots: (0..slots).map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect(),
         capacity,
         shared,
-        before_tail: Gap::uninit(),
         tail: AtomicUsize::new(0),
         before_head: Gap::uninit(),
         head: AtomicUsize::new(0),

@@ -131,9 +131,7 @@ impl<M> QueueSender<M> {
                 let (mut producer, consumer) = ring(size, Shared::new(self.queue()));
                 // The new ring is empty, has room for at least two, and no receiver waits at it.
                 assert!(producer.push(message).is_ok(), "a new ring has room");
-                if !self.producer.shared().continue_at(consumer) {
-                    return Err(Disconnected);
-                }
+                self.producer.shared().continue_at(consumer);
                 self.end_ring();
                 self.producer = producer;
                 Ok(())
@@ -195,7 +193,10 @@ impl<M> Sink<M> for QueueSender<M> {
 impl<M> Drop for QueueSender<M> {
     fn drop(&mut self) {
         self.producer.shared().left_after.store(LEAVING_AFTER.get(), Ordering::Relaxed);
-        self.close();
+        // Nobody is told that there are no more messages where nobody is left.
+        if !self.receiver_is_gone() {
+            self.close();
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! What both ends of a queue share beside the messages.
 
-use std::mem;
 use std::ops::DerefMut;
 use std::sync::PoisonError;
 
@@ -8,7 +7,7 @@ use super::parking::{Parking, WakerSlot};
 use super::ring;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use crate::transport::capacity::{Capacity, Queue};
+use crate::transport::capacity::Queue;
 
 /// The writing side of a ring of a queue.
 pub(super) type Producer<M> = ring::Producer<M, Shared<M>>;
@@ -17,78 +16,66 @@ pub(super) type Producer<M> = ring::Producer<M, Shared<M>>;
 pub(super) type Consumer<M> = ring::Consumer<M, Shared<M>>;
 
 /// What both ends of a queue share beside the messages: in the memory of the ring, each of a queue
-/// that grows has its own.
+/// that grows has its own. What each message is sent by comes first: the rest keeps it apart from
+/// what the ring has behind it.
+#[repr(C)]
 pub(super) struct Shared<M> {
+    pub(super) receiver_is_gone: AtomicBool,
     pub(super) queue: Queue,
     /// For the receiver of an empty queue, which parks in its ring.
     pub(super) receiver: WakerSlot,
     /// For the sender of a full queue that waits.
     pub(super) sender: Parking,
-    pub(super) receiver_is_gone: AtomicBool,
     /// How many sessions the sender's role had completed when it was dropped in order; 0 as long as
     /// it was not, and for good if it never completes one. Written before the last ring ends.
     pub(super) left_after: AtomicUsize,
-    /// Where the receiver goes on when this ring has ended.
-    next: Mutex<Next<M>>,
+    /// Where the receiver goes on when this ring has ended, if it has not done so.
+    next: Mutex<Option<Next<M>>>,
 }
 
-/// What follows a ring.
-enum Next<M> {
-    /// Nothing yet, or the receiver is there already.
-    Nothing,
-    /// A larger ring.
-    Ring(Consumer<M>),
-    /// Nothing ever: the receiver was dropped at this ring.
-    Abandoned,
+/// A ring to which the receiver has not come. If it is dropped here, with the ring before it, the
+/// receiver was, too, and never comes.
+struct Next<M>(Option<Consumer<M>>);
+
+impl<M> Drop for Next<M> {
+    fn drop(&mut self) {
+        if let Some(ring) = &mut self.0 {
+            ring.shared().receiver_is_gone.store(true, Ordering::Release);
+            drop_messages(ring);
+        }
+    }
+}
+
+/// Drops the messages of a ring whose receiver is gone. The ring itself lives as long as its
+/// sender. The messages need not, save one that is sent at this very moment.
+pub(super) fn drop_messages<M>(ring: &mut Consumer<M>) {
+    while ring.pop().is_ok() {}
 }
 
 impl<M> Shared<M> {
     pub(super) fn new(queue: Queue) -> Self {
         Self {
+            receiver_is_gone: AtomicBool::new(false),
             queue,
             receiver: WakerSlot::new(),
             sender: Parking::new(),
-            receiver_is_gone: AtomicBool::new(false),
             left_after: AtomicUsize::new(0),
-            next: Mutex::new(Next::Nothing),
+            next: Mutex::new(None),
         }
     }
 
-    /// Says which ring follows; `false` if the receiver is gone and never comes there.
-    pub(super) fn continue_at(&self, ring: Consumer<M>) -> bool {
-        let mut next = self.next();
-        if matches!(*next, Next::Abandoned) {
-            return false;
-        }
-        *next = Next::Ring(ring);
-        true
+    /// Says which ring follows.
+    pub(super) fn continue_at(&self, ring: Consumer<M>) {
+        *self.next() = Some(Next(Some(ring)));
     }
 
     /// The ring that follows, if there is one: for the receiver, which goes there.
     pub(super) fn take_next(&self) -> Option<Consumer<M>> {
-        mem::replace(&mut *self.next(), Next::Nothing).into_ring()
-    }
-
-    /// Says that the receiver is gone. The ring that follows, to which that has to be said too.
-    pub(super) fn abandon(&self) -> Option<Consumer<M>> {
-        self.receiver_is_gone.store(true, Ordering::Release);
-        if self.queue.capacity != Capacity::Growable {
-            return None;
-        }
-        mem::replace(&mut *self.next(), Next::Abandoned).into_ring()
+        self.next().take().and_then(|mut next| next.0.take())
     }
 
     /// No code of users runs under the lock.
-    fn next(&self) -> impl DerefMut<Target = Next<M>> {
+    fn next(&self) -> impl DerefMut<Target = Option<Next<M>>> {
         self.next.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<M> Next<M> {
-    fn into_ring(self) -> Option<Consumer<M>> {
-        match self {
-            Self::Ring(ring) => Some(ring),
-            Self::Nothing | Self::Abandoned => None,
-        }
     }
 }
