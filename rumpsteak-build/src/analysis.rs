@@ -144,14 +144,19 @@ impl Analysis {
             let (message, help) = text.split_once("\n\nhelp: ").unwrap_or((&text, ""));
             Report::of(&format!("{}: {message}", base.show(&tree.files[file.0].path)), help)
         });
-        let unsaid = unsaid.chain(unincluded(&tree, &package, &protocols).map(|name| {
+        let unincluded = unincluded(&tree, &package, &protocols);
+        let unsaid = unsaid.chain(unincluded.iter().map(|name| {
             let message = format!("nothing includes the code of the protocol `{name}`, from which this package imports");
             Report::of(&message, &format!("add `rumpsteak_runtime::protocol!({name});` beside the import"))
         }));
         let unsaid =
             manifest(&package, &tree).map_or_else(|| unsaid.collect(), |error| vec![error]);
         let findings = entries(context, &judgement, &base, limits, &word);
-        let mut warnings = warnings::warnings(context, &judgement, &base);
+        let is_right = findings.problems.is_empty()
+            && findings.unanchored.is_empty()
+            && tree.is_read()
+            && unincluded.is_none();
+        let mut warnings = warnings::warnings(context, &judgement, &base, is_right);
         let accepted = &configuration.closed_systems;
         warnings.extend(warnings::unknown_closed_systems(context, accepted));
         warnings.extend(liveness::unknown(configuration, &protocols));

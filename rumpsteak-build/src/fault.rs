@@ -6,15 +6,17 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use rumpsteak_contract::name;
 use rumpsteak_contract::session::Direction;
 use rumpsteak_contract::verdict::RoleName;
 use rumpsteak_fsm::verify::{Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, TransitionId};
+use rumpsteak_scribble::similar;
 
 use crate::gravity::Gravity;
 use crate::judge::misfit::Misfit;
 use crate::named_text::NamedText;
-use crate::protocols::{Lookup, ProtocolRole};
+use crate::protocols::{Lookup, ProtocolRole, Protocols};
 use crate::source::crate_tree::ItemId;
 
 /// A token of an item of the Rust source.
@@ -125,10 +127,11 @@ pub(crate) enum Cause {
     Unjudged { subject: Box<Subject>, error: VerifyError },
     /// No message of the protocol has the name of the label.
     UnknownLabel { path: String, label: String, protocol: usize },
-    /// A role has routes to two structs that play the same role.
-    TwoStructs { role: RoleName, structs: [String; 2] },
-    /// No protocol has this name.
-    UnknownProtocol { wanted: String },
+    /// A role has routes to two structs that play the same role, or to one that plays its own.
+    /// Nothing plays the idle roles of the protocol.
+    TwoStructs { role: RoleName, structs: Box<[String; 2]>, idle: Vec<String> },
+    /// No protocol has this name; one has nearly the same.
+    UnknownProtocol { wanted: String, meant: Option<String> },
     /// The protocol has no such role, or several of which none is written like this.
     UnknownRole { wanted: String, protocol: usize },
     /// The module uses these names of the runtime, and does not import them.
@@ -299,6 +302,9 @@ impl Cause {
             Self::NoRoute { message, .. } | Self::OtherRoute { message, .. } => {
                 Some(format!("instead {message}"))
             }
+            Self::UnknownProtocol { meant: Some(meant), .. } => {
+                Some(format!("instead {}", name::snake(meant)))
+            }
             Self::DeclaredTwice { .. } | Self::Unmarked { .. } => Some("unmarked".to_owned()),
             Self::Undeclared { declaration, .. } => Some(format!("label {declaration}")),
             _ => None,
@@ -306,7 +312,11 @@ impl Cause {
     }
 
     /// The protocol that a name stands for, by position.
-    pub(crate) fn unless_found(lookup: Lookup, wanted: &str) -> Result<usize, Self> {
+    pub(crate) fn unless_found(
+        protocols: &Protocols,
+        lookup: Lookup,
+        wanted: &str,
+    ) -> Result<usize, Self> {
         let wanted = wanted.to_owned();
         Err(match lookup {
             Lookup::Found(position) => return Ok(position),
@@ -315,7 +325,11 @@ impl Cause {
                 let files = [first, second];
                 Self::ProtocolDeclaredTwice { wanted, files }
             }
-            Lookup::Unknown => Self::UnknownProtocol { wanted },
+            Lookup::Unknown => {
+                let known: Vec<&str> = protocols.names().collect();
+                let meant = similar(&wanted, &known).map(str::to_owned);
+                Self::UnknownProtocol { wanted, meant }
+            }
             Lookup::Unplayable => Self::UnplayableProtocol { wanted },
         })
     }

@@ -93,7 +93,8 @@ impl<'a> Generator<'a> {
     /// The code that a `protocol!(…)` includes.
     pub(crate) fn generate(&mut self, item: &ProtocolItem) -> Rc<Generated> {
         let wanted = &*item.name.unraw().to_string();
-        let cause = match Cause::unless_found(self.protocols.lookup(wanted), wanted) {
+        let lookup = self.protocols.lookup(wanted);
+        let cause = match Cause::unless_found(self.protocols, lookup, wanted) {
             Ok(position) if self.enabled => {
                 let key = (position, item.variant());
                 if let Some(known) = self.known.get(&key) {

@@ -51,7 +51,16 @@ pub(crate) fn find(tree: &Tree) -> (Vec<ClosedSet>, BTreeMap<ItemId, (usize, Rol
                 _ => Some(NameProblem::NoRoleForSet),
             };
             roles.push(found.filter(|_| problem.is_none()));
-            faults.extend(problem.map(|problem| {
+            // Whether a set has a protocol is said once.
+            let is_told = |fault: &Fault| {
+                let said = NameProblem::HasProtocol;
+                matches!(fault.cause, Cause::Name { problem, .. } if problem == said)
+            };
+            let is_first = |problem: &NameProblem| {
+                *problem != NameProblem::HasProtocol || !faults.iter().any(is_told)
+            };
+            let news = problem.filter(is_first);
+            faults.extend(news.map(|problem| {
                 let token = path.last_token();
                 let path = path.to_string();
                 Cause::Name { path, problem, meant: None }.at(id, token)

@@ -104,7 +104,8 @@ impl Pairs {
             roles.insert(id, RolePair { name, link, labels });
         }
         let linked = roles.iter().filter(|(_, pair)| pair.link.is_ok());
-        let second = linked.filter_map(|(&id, _)| Some((id, second_route(tree, &roles, id)?)));
+        let second =
+            linked.filter_map(|(&id, _)| Some((id, second_route(tree, protocols, &roles, id)?)));
         for (id, (token, cause)) in second.collect::<Vec<_>>() {
             if let Some(pair) = roles.get_mut(&id) {
                 pair.link = Err(LinkError::Wrong { token, cause });
@@ -123,7 +124,7 @@ fn follow_link(
     if let Lookup::Broken(file) = lookup {
         return Err(LinkError::Broken { file });
     }
-    let protocol = Cause::unless_found(lookup, &link.protocol.to_string())
+    let protocol = Cause::unless_found(protocols, lookup, &link.protocol.to_string())
         .map_err(|cause| wrong(link.protocol_token, cause))?;
     match protocols.protocols[protocol].roles(&link.role)[..] {
         [role] => Ok(ProtocolRole { protocol, role }),
@@ -142,23 +143,32 @@ pub(crate) fn peers(tree: &Tree, role: ItemId) -> impl Iterator<Item = (usize, O
 }
 
 /// The second of two routes that lead to different structs of one role, if a role has such: its
-/// sessions would take the two for one peer.
+/// sessions would take the two for one peer. Or a route to another struct of the role itself, which
+/// one of the two says.
 fn second_route(
     tree: &Tree,
+    protocols: &Protocols,
     roles: &BTreeMap<ItemId, RolePair>,
     id: ItemId,
 ) -> Option<(usize, Cause)> {
-    let mut seen: Vec<(ProtocolRole, ItemId)> = Vec::new();
+    let own = roles[&id].link.as_ref().ok();
+    let mut seen: Vec<(ProtocolRole, ItemId)> = own.map(|&role| (role, id)).into_iter().collect();
     for (token, peer) in peers(tree, id) {
         let Some(peer) = peer else { continue };
         let Some(Ok(role)) = roles.get(&peer).map(|pair| &pair.link) else { continue };
         match seen.iter().find(|(other, _)| other == role) {
-            Some((_, first)) if *first != peer => {
-                let structs = [*first, peer].map(|id| tree.item(id).name.clone());
+            Some((_, first)) if *first != peer && (*first != id || id < peer) => {
+                let structs = Box::new([*first, peer].map(|id| tree.item(id).name.clone()));
+                let played = |name: &String| roles.values().any(|of| of.name.to_string() == *name);
+                let protocol = &protocols.protocols[role.protocol];
+                let all = protocol.protocol.roles().iter();
+                let all = all.map(|role| format!("{}::{role}", protocol.name()));
+                let idle = all.filter(|name| !played(name)).collect();
                 let role = roles[&peer].name.clone();
-                return Some((token, Cause::TwoStructs { role, structs }));
+                return Some((token, Cause::TwoStructs { role, structs, idle }));
             }
-            _ => seen.push((*role, peer)),
+            Some(_) => {}
+            None => seen.push((*role, peer)),
         }
     }
     None

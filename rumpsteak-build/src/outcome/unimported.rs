@@ -10,7 +10,9 @@ use crate::protocols::Protocols;
 use crate::source::bare_names::{MACROS, RUNTIME};
 use crate::source::cargo_targets::Package;
 use crate::source::conditions::CfgValue;
-use crate::source::crate_tree::{FileId, Import, ItemId, ItemKind, Module, ModuleId, Tree};
+use crate::source::crate_tree::{
+    CrateId, FileId, Import, ItemId, ItemKind, Module, ModuleId, Tree,
+};
 use crate::source::names::{is_known, module};
 
 /// Adds a fault for each module to one of its items, or to its `protocol!(…)`. Returns what no
@@ -54,6 +56,10 @@ pub(crate) fn unimported(tree: &Tree, judgement: &mut Judgement) -> Vec<(FileId,
 
 /// The protocol from whose code a module imports although no `protocol!(…)` includes that.
 pub(crate) fn unincluded(tree: &Tree, package: &Package, protocols: &Protocols) -> Option<String> {
+    // That is most likely what is meant, and its macro says what is wrong with it.
+    if (0..tree.crates.len()).any(|krate| tree.without_code(CrateId(krate)).is_some()) {
+        return None;
+    }
     let is_imported = |code: &str| {
         (0..tree.modules.len()).map(ModuleId).any(|id| {
             let Module { imports, names, is_opaque, .. } = tree.module(id);

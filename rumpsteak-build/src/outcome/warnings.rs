@@ -9,21 +9,22 @@ use crate::judge::judgement::Judgement;
 use crate::link::context::Context;
 use crate::protocols::{Lookup, ScrFile};
 use crate::source::crate_tree::ItemId;
-use crate::source::names;
 use crate::source::package_root::PackageRoot;
 
-/// What to warn of, in the order of the texts.
+/// What to warn of, in the order of the texts. What nobody plays or has a session of counts only if
+/// the package is right: with an error, that is mostly what the error leads to.
 pub(crate) fn warnings(
     context: Context<'_>,
     judgement: &Judgement,
     base: &PackageRoot,
+    is_right: bool,
 ) -> Vec<String> {
     let Context { tree, protocols, pairs } = context;
     let mut warnings = Vec::new();
     let linked = pairs.roles.values().flat_map(|role| &role.link);
     let played: BTreeSet<usize> = linked.map(|linked| linked.protocol).collect();
     for (position, protocol) in protocols.protocols.iter().enumerate() {
-        if !played.contains(&position) {
+        if is_right && !played.contains(&position) {
             let file = protocols.files[protocol.file].shown();
             warnings.push(format!("{file}: no role plays the protocol `{}`", protocol.name()));
         }
@@ -58,8 +59,7 @@ pub(crate) fn warnings(
     }));
     let with_session: BTreeSet<ItemId> = judgement.roots.values().map(|root| root.role).collect();
     for (&id, role) in &pairs.roles {
-        let is_linked = role.link.is_ok();
-        if is_linked && !with_session.contains(&id) && !has_failed_root(context, judgement, id) {
+        if is_right && role.link.is_ok() && !with_session.contains(&id) {
             let item = tree.item(id);
             let file = base.show(&tree.files[item.file.0].path);
             warnings.push(format!(
@@ -134,13 +134,4 @@ fn starving(run: &Run) -> Option<(String, String)> {
         .map(|(_, action)| format!("{} from {}", action.message, action.peer))
         .collect();
     Some((role.to_string(), awaited.join(" or ")))
-}
-
-/// Whether some session that could not be read further names the role.
-fn has_failed_root(context: Context<'_>, judgement: &Judgement, role: ItemId) -> bool {
-    let tree = context.tree;
-    judgement.faults.items().any(|id| {
-        let named = tree.session(id).and_then(|session| session.role.as_ref());
-        named.and_then(|path| names::item(tree, tree.item(id).module, path)) == Some(role)
-    })
 }

@@ -36,6 +36,10 @@ pub(crate) struct Protocols {
     pub(crate) texts: BTreeMap<PathBuf, String>,
     /// The existing files and folders that were looked at.
     pub(crate) looked_at: BTreeSet<PathBuf>,
+    /// The folders and files that were named, as shown.
+    pub(crate) folders: Vec<String>,
+    /// The files in them, as shown, that have protocols by the ending of other tools.
+    pub(crate) others: Vec<String>,
 }
 
 /// A file of protocols, with the files that it imports.
@@ -100,7 +104,8 @@ impl Protocols {
         let mut files: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
         for path in paths {
             let path = base.join(path);
-            if let Err(error) = loaded.find(&path, &mut files) {
+            loaded.folders.push(base.show(&path));
+            if let Err(error) = loaded.find(base, &path, &mut files) {
                 loaded.unreadable.push((base.show(&path), error.to_string()));
             }
         }
@@ -141,7 +146,12 @@ impl Protocols {
     }
 
     /// Looks for files at and below a path.
-    fn find(&mut self, path: &Path, files: &mut BTreeMap<PathBuf, PathBuf>) -> std::io::Result<()> {
+    fn find(
+        &mut self,
+        base: &PackageRoot,
+        path: &Path,
+        files: &mut BTreeMap<PathBuf, PathBuf>,
+    ) -> std::io::Result<()> {
         let root = path;
         let mut pending = vec![path.to_owned()];
         // A symbolic link is followed, unless it leads back.
@@ -159,10 +169,13 @@ impl Protocols {
             }
             for entry in std::fs::read_dir(folder)? {
                 let path = entry?.path();
+                let is = |ending: &str| path.extension().is_some_and(|own| own == ending);
                 if path.is_dir() {
                     pending.push(path);
-                } else if path.extension().is_some_and(|extension| extension == "scr") {
+                } else if is("scr") {
                     files.insert(path, root.to_owned());
+                } else if ["nuscr", "scribble", "mpst"].into_iter().any(is) {
+                    self.others.push(base.show(&path));
                 }
             }
         }

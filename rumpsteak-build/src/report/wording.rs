@@ -21,7 +21,7 @@ use super::runs::{NEXT_SESSION, failure, shortest};
 use crate::fault::{Cause, Gap, MachineProblem, NameProblem, Note, NoteKind};
 use crate::outcome::findings::Told;
 use crate::protocols::{Loaded, Protocols, ScrFile};
-use crate::words::list;
+use crate::words::{either, list};
 
 /// What is said of what is wrong with an item.
 pub(crate) fn told(cause: &Cause, note: Option<&Note>, protocols: &Protocols) -> Told {
@@ -184,10 +184,16 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              different enums\n\
              help: write the item once for each role"
         ),
-        Cause::TwoStructs { role, structs: [first, second] } => format!(
-            "`{first}` and `{second}` both play `{role}`, which is one peer of this role\n\n\
-             help: give the role one route to it; two variants of a role belong to two sets of roles"
-        ),
+        Cause::TwoStructs { role, structs, idle } => {
+            let [first, second] = &**structs;
+            let advice = match &idle[..] {
+                [] => "give the role one route to it; two variants of a role belong to two sets of roles".to_owned(),
+                idle => format!("no struct plays {}: does one of the two?", either(idle)),
+            };
+            format!(
+                "`{first}` and `{second}` both play `{role}`, which is one participant\n\nhelp: {advice}"
+            )
+        }
         Cause::Undecided { subject, limit, fair } => format!(
             "`{}` could not be verified: {limit}\n\n\
              note: it may be safe, but the search for a proof was stopped\n\
@@ -229,7 +235,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::UnknownLabel { path, label, protocol } => {
             unknown_label(path, label, loaded(*protocol))
         }
-        Cause::UnknownProtocol { wanted } => unknown_protocol(wanted, protocols),
+        Cause::UnknownProtocol { wanted, meant } => {
+            unknown_protocol(wanted, meant.as_deref(), protocols)
+        }
         Cause::UnknownRole { wanted, protocol } => unknown_role(wanted, loaded(*protocol)),
         Cause::UnplayableProtocol { wanted } => format!(
             "the protocol `{wanted}` is there to be called by others: it is `aux` or has parameters\n\n\
@@ -356,15 +364,20 @@ fn last(path: &str) -> &str {
     path.rsplit("::").next().unwrap_or(path)
 }
 
-fn unknown_protocol(wanted: &str, protocols: &Protocols) -> String {
-    let known: Vec<&str> = protocols.names().collect();
-    let advice = match similar(wanted, &known) {
-        Some(name) => format!("did you mean `{name}`?"),
-        None if protocols.files.is_empty() => {
-            "the build script was given no `.scr` file: write the protocol, and name its folder in build.rs"
-                .to_owned()
+fn unknown_protocol(wanted: &str, meant: Option<&str>, protocols: &Protocols) -> String {
+    let advice = match (meant, &protocols.folders[..], protocols.others.first()) {
+        (Some(name), ..) => format!("did you mean `{name}`?"),
+        _ if !protocols.files.is_empty() => {
+            format!("the protocols are {}", list(protocols.names()))
         }
-        None => format!("the protocols are {}", list(known)),
+        (_, [], _) => "build.rs names no folder: call `.protocols(\"protocols\")`".to_owned(),
+        (_, _, Some(other)) => {
+            format!("{other} is not read: the name of a file of protocols ends in `.scr`")
+        }
+        (_, folders, None) => format!(
+            "there is no `.scr` file in {}, which build.rs names: write the protocol there, or name its folder",
+            list(folders.iter().map(String::as_str))
+        ),
     };
     format!("no `.scr` file declares a protocol `{wanted}`\n\nhelp: {advice}")
 }

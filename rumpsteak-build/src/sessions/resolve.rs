@@ -385,6 +385,9 @@ impl Resolver<'_> {
                 vec![tree.path_in(tree.item(self.role_id).module, &written)]
             }
             Some(label) => vec![label.to_owned()],
+            None if known.contains(&&*format!("{written}Message")) => {
+                vec![format!("{written}Message")]
+            }
             None if tree.is_generated(self.role_id) => {
                 known.iter().map(|&label| label.to_owned()).collect()
             }

@@ -236,6 +236,14 @@ impl Tree {
         Some(self.path_in(module, &name))
     }
 
+    /// Whether no file or item that concerns sessions has an error that rustc or a macro says.
+    pub(crate) fn is_read(&self) -> bool {
+        let is_broken = |item: &Item| matches!(*item.kind, ItemKind::Broken);
+        self.failed.is_empty()
+            && !self.files.iter().any(|file| file.no_rust.is_some())
+            && !self.items.iter().any(is_broken)
+    }
+
     /// Whether every build compiles a crate: the library, or the binaries of a package without one.
     pub(crate) fn is_always_compiled(&self, krate: &Crate) -> bool {
         match krate.target.kind {

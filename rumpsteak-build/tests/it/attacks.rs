@@ -69,7 +69,7 @@ fn two_structs_that_play_one_role_are_no_two_peers() {
              #[session(S)] type Source = Send<K1, Ping, Receive<K2, Pong, End>>;"
         );
         let folder = package(name, &[("src/lib.rs", &source)]);
-        let text = "`K1` and `K2` both play `P::k`, which is one peer of this role";
+        let text = "`K1` and `K2` both play `P::k`, which is one participant";
         assert_eq!(problems(&folder), [("K2".to_owned(), text.to_owned())]);
     }
 }

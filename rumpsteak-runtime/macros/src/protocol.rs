@@ -36,27 +36,29 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let found = match verdict::find(Kind::Protocol, name, &item.key, &item.krate) {
         Ok(found) => found,
         Err(Missing::Silent) => Verdict { passed: true, ..Verdict::default() },
-        Err(missing) => return empty(&item, &missing.once_more(name)),
+        Err(missing) => return empty(&item, None, &missing.of_protocol(name)),
     };
-    let (problems, passed) = (found.problems, found.passed);
+    let Verdict { problems, passed, instead, .. } = found;
     match verdict::generated(&item) {
         Ok(Some(file)) => match misnamed(&item, &file) {
-            Some(error) => empty(&item, &quote!(#problems #error)),
+            Some(error) => empty(&item, None, &quote!(#problems #error)),
             None => {
-                let module = module(&item, &file);
+                let module = module(&item, &file, instead);
                 quote!(#module #problems)
             }
         },
-        Ok(None) if passed => empty(&item, &verdict::unverified(name, verdict::UNSEEN)),
-        Ok(None) => empty(&item, &problems),
-        Err(reason) => empty(&item, &verdict::unverified(name, &reason)),
+        Ok(None) if passed => empty(&item, None, &verdict::unverified(name, verdict::UNSEEN)),
+        Ok(None) => empty(&item, instead, &problems),
+        Err(reason) => empty(&item, None, &verdict::unverified(name, &reason)),
     }
 }
 
 /// The module without any code. With the error in it, rustc says nothing of what is imported from
-/// it by name: so all that the file uses and may have from there is imported by name.
-fn empty(item: &ProtocolItem, problems: &TokenStream) -> TokenStream {
-    let (module, visibility) = (module_name(item), &item.visibility);
+/// it by name: so all that the file uses and may have from there is imported by name. The name of
+/// the module may be another one.
+fn empty(item: &ProtocolItem, instead: Option<TokenStream>, problems: &TokenStream) -> TokenStream {
+    let module = instead.and_then(|name| syn::parse2(name).ok());
+    let (module, visibility) = (module.unwrap_or_else(|| module_name(item)), &item.visibility);
     let types = source(item).and_then(|text| Types::of(&text, &module));
     let names = types.unwrap_or_default().used;
     let names = names.iter().map(|name| Ident::new(name, Span::call_site()));
@@ -76,7 +78,10 @@ fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
     let module = module_name(item);
     let (text, path) = (source(item)?, format!("{module}::"));
     let code = std::fs::read_to_string(verdict::folder("OUT_DIR").join(file)).ok()?;
-    let (here, code) = (Types::of(&text, &module)?, Types::of(&code, &module)?.known);
+    let here = Types::of(&text, &module)?;
+    let mut code = Types::of(&code, &module)?.known;
+    // What it imports itself nobody can import from it.
+    code.retain(|name| !["Channel", "Message", "Role"].contains(&&**name));
     let mut gone = &here.imported - &code;
     let mut missing = BTreeSet::new();
     // Whether an item is there may depend on what nobody knows here.
@@ -86,18 +91,19 @@ fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
     } else if globs == 0 && !text.contains(&path) {
         missing = &here.used & &code;
     }
-    let list = |names: BTreeSet<String>| names.into_iter().collect::<Vec<_>>().join("`, `");
     let text = if !gone.is_empty() {
-        let others = &(&code - &here.imported) - &here.used;
-        let others = others.into_iter().filter(|name| is_generated(name)).collect();
+        let mut others = &(&code - &here.imported) - &here.used;
+        others.remove("Label");
+        let place = line_of(&text, &gone).map_or(String::new(), |line| {
+            format!(" ({}:{line})", item.name.span().unwrap().file())
+        });
         format!(
-            "`{module}` has no `{}`: the protocol has no such name, or no more [V0101]\n\n\
-             note: what it has and nothing names here: `{}`",
-            list(gone),
-            list(others)
+            "`{module}` has no `{}`{place}: the protocol has no such name, or no more [V0101]\n\n{}",
+            list(&gone),
+            advice(gone, others)
         )
     } else if missing.iter().any(|name| is_generated(name) && here.typed.contains(name)) {
-        let all = list(missing).replace('`', "");
+        let all = list(&missing).replace('`', "");
         format!("nothing of `{module}` is imported\n\nhelp: add `use {path}{{{all}}};`")
     } else {
         return None;
@@ -105,11 +111,75 @@ fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
     Some(verdict::error(item.name.span(), text))
 }
 
+/// The first line in which one of the names stands.
+fn line_of(text: &str, names: &BTreeSet<String>) -> Option<usize> {
+    let words = |line: &str| {
+        let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.any(|word| names.contains(word))
+    };
+    Some(text.lines().position(words)? + 1)
+}
+
+/// What to write instead of names that the code lacks, of those that it has and nothing names.
+fn advice(mut gone: BTreeSet<String>, mut others: BTreeSet<String>) -> String {
+    let (mut advice, is_only) = (Vec::new(), gone.len() == 1);
+    let by = |name: &str| if is_only { String::new() } else { format!(" by `{name}`") };
+    for name in gone.clone() {
+        let renamed = ["Message", "Role"].map(|suffix| format!("{name}{suffix}"));
+        let renamed = renamed.into_iter().find(|renamed| others.contains(renamed));
+        let is_renamed = renamed.is_some();
+        let Some(other) = renamed.or_else(|| near(&name, &others).cloned()) else { continue };
+        advice.push(match is_renamed {
+            true => {
+                format!("help: write `{other}`: a type `{name}` would hide one that the code uses")
+            }
+            false => format!("help: did you mean `{other}`{}?", by(&name)),
+        });
+        others.remove(&other);
+        gone.remove(&name);
+    }
+    others.retain(|other| gone.iter().any(|name| kind(name) == kind(other)));
+    match (gone.first(), others.first()) {
+        (None, _) => {}
+        (Some(name), Some(other)) if (gone.len(), others.len()) == (1, 1) => {
+            advice.push(format!("help: did you mean `{other}`{}?", by(name)));
+        }
+        (_, Some(_)) => {
+            advice.push(format!("note: it has, and nothing here names: `{}`", list(&others)))
+        }
+        (_, None) => advice.push(format!("help: take out what names `{}`", list(&gone))),
+    }
+    advice.join("\n")
+}
+
+fn list(names: &BTreeSet<String>) -> String {
+    names.iter().map(String::as_str).collect::<Vec<_>>().join("`, `")
+}
+
+/// The name that has more than two thirds of its letters in common with this one, counted from both
+/// ends.
+fn near<'a>(name: &str, others: &'a BTreeSet<String>) -> Option<&'a String> {
+    let common = |other: &String| {
+        let same = |(left, right): &(char, char)| left == right;
+        let most = name.len().min(other.len());
+        let before = name.chars().zip(other.chars()).take_while(same).count();
+        let behind = name.chars().rev().zip(other.chars().rev()).take_while(same).count();
+        (before + behind).min(most)
+    };
+    let others = others.iter().filter(|other| kind(other) == kind(name));
+    let others = others.filter(|other| 3 * common(other) > 2 * name.len().max(other.len()));
+    others.max_by_key(|other| common(other))
+}
+
+/// What a name is most likely that of: a session, a choice, or else.
+fn kind(name: &str) -> (bool, bool) {
+    (is_generated(name), name.ends_with("Session"))
+}
+
 /// Whether a name is most likely one of generated code: `KSession`, `KGoOrStop`.
 fn is_generated(name: &str) -> bool {
-    let choice = name.split_once("Or").filter(|(first, _)| !first.is_empty());
-    name.ends_with("Session")
-        || choice.is_some_and(|(_, last)| last.starts_with(char::is_uppercase))
+    let is_choice = |(at, _)| at > 0 && name[at + 2..].starts_with(char::is_uppercase);
+    name.ends_with("Session") || name.match_indices("Or").any(is_choice)
 }
 
 /// The text of the file that the macro is called in, unless somebody types.
@@ -196,8 +266,9 @@ fn module_name(item: &ProtocolItem) -> Ident {
     Ident::new(&item.module(), Span::call_site().located_at(item.name.span()))
 }
 
-fn module(item: &ProtocolItem, file: &str) -> TokenStream {
+fn module(item: &ProtocolItem, file: &str, instead: Option<TokenStream>) -> TokenStream {
     let ProtocolItem { name, attributes, visibility, .. } = item;
+    let visibility = instead.as_ref().unwrap_or(visibility);
     let module = module_name(item);
     let file = format!("/{file}");
     let summary = format!("The protocol `{name}`: its roles, its messages and its sessions.");

@@ -70,7 +70,10 @@ fn assertions(set: &SetItem, first: &SetField) -> TokenStream {
                 let (first, played) =
                     (<#first as #krate::Role>::PLAYED.0, <#ty as #krate::Role>::PLAYED.0);
                 // What plays nothing has an error of its own.
-                if first.number != 0 && played.number != 0 {
+                if first.number != 0
+                    && played.number != 0
+                    #(&& !#krate::private::wiring::is_refused(<#types as #krate::Role>::PLAYED.0.role))*
+                {
                     ::core::assert!(
                         #krate::private::wiring::same(first.protocol, played.protocol),
                         #protocols

@@ -118,13 +118,14 @@ pub(crate) fn problems(
 
 impl Missing {
     /// The same of a `protocol!(…)`, whose module needs an error: short where it was said before.
-    pub(crate) fn once_more(&self, name: &Ident) -> TokenStream {
-        let error = self.error(name);
+    pub(crate) fn of_protocol(&self, name: &Ident) -> TokenStream {
         match self {
-            Self::Unverified(reason) if error.is_empty() => {
-                unverified(name, reason.lines().next().unwrap_or_default())
+            Self::Unverified(reason) if is_news(reason) => {
+                let verify = [".verify()", ".generate().verify()"];
+                unverified(name, &reason.replace(IF_GENERATED, "").replace(verify[0], verify[1]))
             }
-            _ => error,
+            Self::Unverified(reason) => unverified(name, reason.lines().next().unwrap_or_default()),
+            _ => self.error(name),
         }
     }
 
@@ -325,6 +326,9 @@ pub(crate) fn unverified(name: &Ident, reason: &str) -> TokenStream {
     let code = if reason == UNSEEN { "V0701" } else { "V0702" };
     error(name.span(), format_args!("`{name}` was not verified: {headline} [{code}]{rest}"))
 }
+
+/// What these say to an item that is no `protocol!(…)`.
+const IF_GENERATED: &str = ", with `.generate()` before `.verify()` if there is a `protocol!`";
 
 const NO_BUILD_SCRIPT: &str = r#"this package has no build script that verifies it
 

@@ -32,8 +32,8 @@ macro_rules! __stub {
         #[allow(dead_code, reason = "the program may use it where a `cfg` hides that")]
         $label
     };
-    // Of a role, for which its derive puts another one.
-    (instead $message:ty) => {};
+    // Of a role or a module, for which its macro puts another one.
+    (instead $($other:tt)*) => {};
     // Of a session, which its macro leaves out.
     (nothing) => {};
     // The same beside a type without `#[session]`: `Send` is the only word in it that rustc knows.

@@ -177,6 +177,15 @@ pub const fn counted<R: Role>(system: u64) -> bool {
     R::PLAYED.0.system == 0 || R::PLAYED.0.system == system
 }
 
+/// Whether the link of a role has an error: its name is one that `RoleName::refused` makes.
+pub const fn is_refused(role: &str) -> bool {
+    const END: &str = " (refused)";
+    match role.split_at_checked(role.len().saturating_sub(END.len())) {
+        Some((_, end)) => same(end, END),
+        None => false,
+    }
+}
+
 /// Whether two roles of these protocols play the same one.
 pub const fn same(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
