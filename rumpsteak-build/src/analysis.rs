@@ -24,6 +24,7 @@ use crate::source::bare_names::RUNTIME;
 use crate::source::cargo_targets::{self, Package, Root, Target, TargetKind};
 use crate::source::conditions::Cfg;
 use crate::source::crate_tree;
+use crate::source::names::missed;
 use crate::source::package_root::PackageRoot;
 
 /// What was verified.
@@ -116,7 +117,10 @@ impl Analysis {
             protocols.looked_at.extend(folders.map(Path::to_owned));
         }
         let limits = &configuration.limits;
-        let tree = crate_tree::walk(&roots, cfg, limits.modules);
+        let mut tree = crate_tree::walk(&roots, cfg, limits.modules);
+        for code in missed(&tree) {
+            tree.inclusions[code].is_missed = true;
+        }
         protocols.settle(&tree.homes());
         let mut generator = Generator::new(&protocols, &base, configuration.generate, Some(&tree));
         let wanted = tree.inclusions.iter();

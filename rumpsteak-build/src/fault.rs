@@ -51,6 +51,8 @@ pub(crate) enum Cause {
     SaidOf { name: String },
     /// A session does nothing and leads back to itself.
     Idle { name: String },
+    /// A module imports from that of a `protocol!(…)`, and does not see it.
+    PrivateCode { protocol: String, module: String },
     /// A second `protocol!(…)` of one protocol in a crate.
     IncludedTwice { name: String },
     /// A file beside a `.scr` file is no machine for the role that it is named after.
@@ -182,6 +184,8 @@ pub(crate) enum NameProblem {
     OwnRole,
     /// It is this struct, which is no role.
     PlainStruct(ItemId),
+    /// It is a part of a session, and a process runs it.
+    Roleless,
     /// It is this role, which has no link to a protocol.
     RoleWithoutLink(ItemId),
     /// It is a session where a choice should be.
@@ -305,6 +309,7 @@ impl Cause {
             Self::UnknownProtocol { meant: Some(meant), .. } => {
                 Some(format!("instead {}", name::snake(meant)))
             }
+            Self::PrivateCode { .. } => Some("instead pub".to_owned()),
             Self::DeclaredTwice { .. } | Self::Unmarked { .. } => Some("unmarked".to_owned()),
             Self::Undeclared { declaration, .. } => Some(format!("label {declaration}")),
             _ => None,

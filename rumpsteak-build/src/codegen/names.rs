@@ -21,9 +21,9 @@ use rumpsteak_fsm::{Action, Fsm, Message, Role};
 use rumpsteak_scribble::{DeclarationKind, Span};
 
 use crate::protocols::{Loaded, ScrFile};
-use crate::source::crate_tree::Tree;
-use crate::source::names::{PRIMITIVES, is_lost};
-use crate::words::did_you_mean;
+use crate::source::crate_tree::{File, ItemId, ItemKind, Tree};
+use crate::source::names::{PRIMITIVES, is_lost, types_at};
+use crate::words::{did_you_mean, list};
 
 /// Where the types of payloads may be.
 pub(crate) type Homes<'a> = Option<&'a Tree>;
@@ -154,6 +154,10 @@ impl Names {
             taken.extend(types.iter().flat_map(|payload| payload.names.clone()));
             payloads.push(types);
         }
+        let texts = payloads.iter().flatten().map(|payload| &*payload.text).collect();
+        if let Some(refused) = homes.and_then(|tree| without_serde(tree, texts, choices)) {
+            return Err(refused);
+        }
         let mut names = Self { choices: choices.clone(), taken, ..Self::default() };
         let mut fields = BTreeSet::new();
         for role in protocol.protocol.roles() {
@@ -249,6 +253,39 @@ impl Names {
 
 fn reserved() -> BTreeSet<String> {
     RESERVED.split(' ').map(str::to_owned).collect()
+}
+
+/// That types of payloads certainly lack the derives of serde which those of messages ask for:
+/// rustc would say so of each type and each message, in the generated code.
+fn without_serde(tree: &Tree, payloads: BTreeSet<&str>, choices: &Choices) -> Option<String> {
+    let is_serde = |path: &&String| path.ends_with("Serialize") || path.ends_with("Deserialize");
+    let asked: Vec<&String> = choices.derives.iter().filter(is_serde).collect();
+    let lacking = payloads.into_iter().filter(|path| {
+        let found = types_at(tree, path);
+        let is_bare = |id: &ItemId| matches!(*tree.item(*id).kind, ItemKind::Other(_, true));
+        !found.is_empty() && found.iter().all(is_bare)
+    });
+    let lacking: Vec<&str> = lacking.collect();
+    // They may be implemented by hand, or by the call of a macro.
+    let implements = |file: &File| {
+        let text = std::fs::read_to_string(&file.path).unwrap_or_default();
+        ["Serialize for", "Deserialize<"].iter().any(|of| text.contains(of))
+    };
+    if asked.is_empty()
+        || lacking.is_empty()
+        || tree.modules.iter().any(|module| module.is_opaque)
+        || tree.files.iter().any(implements)
+    {
+        return None;
+    }
+    let asked: Vec<&str> = asked.into_iter().map(String::as_str).collect();
+    let derive = asked.join(", ");
+    let (do_not, each) = if lacking.len() == 1 { ("does not", "it") } else { ("do not", "each") };
+    Some(format!(
+        "{} {do_not} derive {}, which `derive(…)` asks of payloads\n\nhelp: put `#[derive({derive})]` on {each}",
+        list(lacking),
+        list(asked)
+    ))
 }
 
 /// The messages of a protocol, in the order in which its text has them.

@@ -260,6 +260,20 @@ impl<'a> Judge<'a> {
         let roles = pairs.roles.iter().filter(|(id, role)| role.link.is_ok() && !with.contains(id));
         let without: Vec<ItemId> = roles.map(|(&id, _)| id).collect();
         unmarked(tree, &without).into_iter().for_each(|fault| self.found.faults.add(fault));
+        // A part has a parameter for its role, which the type of a process does not give it.
+        let parts: BTreeSet<ItemId> =
+            self.found.roots.values().flat_map(|root| root.session.items.keys().copied()).collect();
+        for id in tree.item_ids().filter(|id| !parts.contains(id)) {
+            let item = tree.item(id);
+            if let Some(session) = tree.session(id)
+                && session.role.is_none()
+                && tree.module(item.module).run.contains(&item.name)
+            {
+                let (path, problem) = (item.name.clone(), NameProblem::Roleless);
+                let cause = Cause::Name { path, problem, meant: None };
+                self.found.faults.add(cause.at(id, session.name_token));
+            }
+        }
     }
 
     /// A session of what is no role, or of none that a protocol has.
@@ -271,7 +285,7 @@ impl<'a> Judge<'a> {
             && tree.crate_id(role) == tree.crate_id(id)
             && matches!(
                 *tree.item(role).kind,
-                ItemKind::Role(_) | ItemKind::Other(Some(_)) | ItemKind::Broken
+                ItemKind::Role(_) | ItemKind::Other(Some(_), _) | ItemKind::Broken
             )
         {
             let name = RoleName::refused("", &tree.item(role).name);
@@ -299,7 +313,7 @@ impl<'a> Judge<'a> {
             (_, Some(role)) => Ok((found, role)),
             (ItemKind::Role(_), None) => Err(name(NameProblem::RoleWithoutLink(found))),
             (ItemKind::Broken, None) => Err(Cause::SaidOf { name: path.last().to_string() }),
-            (ItemKind::Other(Some(_)), _) => Err(name(NameProblem::PlainStruct(found))),
+            (ItemKind::Other(Some(_), _), _) => Err(name(NameProblem::PlainStruct(found))),
             _ => Err(name(NameProblem::NoRole)),
         }
     }

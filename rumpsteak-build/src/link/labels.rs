@@ -64,7 +64,7 @@ fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant, plays: &Plays<
     let item = variant.payload.as_ref().and_then(|path| names::item(tree, module, path));
     let payloads = match item.map(|id| &*tree.item(id).kind) {
         // A struct stands for its fields, or for itself: `order(Order)`.
-        Some(ItemKind::Other(Some(fields)) | ItemKind::Message(_, Some(fields))) => {
+        Some(ItemKind::Other(Some(fields), _) | ItemKind::Message(_, Some(fields))) => {
             let module = item.map_or(module, |id| tree.item(id).module);
             let own = fields.iter().map(|field| text(tree, module, field, plays));
             let own: Vec<String> = own.collect();

@@ -52,9 +52,10 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
             return None;
         }
         Cause::Name { problem, .. } => return of_name(*problem),
-        Cause::Undeclared { .. } | Cause::UndeclaredRole { .. } | Cause::Unimported { .. } => {
-            "V0101"
-        }
+        Cause::PrivateCode { .. }
+        | Cause::Undeclared { .. }
+        | Cause::UndeclaredRole { .. }
+        | Cause::Unimported { .. } => "V0101",
         Cause::DeclaredTwice { .. } => "V0102",
         Cause::Unmarked { .. } => "V0103",
         Cause::NoRoute { .. } | Cause::OtherRoute { .. } => "V0211",
@@ -98,6 +99,7 @@ fn of_name(problem: NameProblem) -> Option<&'static str> {
         | NameProblem::Module
         | NameProblem::NoSession
         | NameProblem::OtherDirection(_)
+        | NameProblem::Roleless
         | NameProblem::Session => "V0103",
         NameProblem::NoRole
         | NameProblem::Swapped

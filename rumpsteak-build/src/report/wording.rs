@@ -67,6 +67,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             "the session `{name}` never does anything: the items that it names lead back to it\n\n\
              help: end it with `End`, or give it an action"
         ),
+        Cause::PrivateCode { protocol, module } => format!(
+            "the module `{module}` is private, and one outside imports from it\n\nhelp: `protocol!(pub {protocol})`"
+        ),
         Cause::IncludedTwice { name } => format!(
             "a second `protocol!({name})` in this crate: its roles would be other types than those of the first\n\n\
              help: import the module of the first one"
@@ -319,6 +322,10 @@ fn name_text(path: &str, problem: NameProblem) -> String {
             "`{path}` plays the role that this session is of, and no role talks to itself\n\n\
              help: name the role at the other end"
         ),
+        NameProblem::Roleless => format!(
+            "a process runs `{path}`, and its `#[session]` names no role\n\n\
+             help: name the one that runs it: `#[session(Role)] type {path} = …`"
+        ),
         NameProblem::RoleWithoutLink(_) => format!(
             "the role `{path}` is linked to no protocol\n\n\
              help: put `#[protocol(Protocol::role)]` on the struct, with the names of the `.scr` file"
@@ -370,7 +377,9 @@ fn unknown_protocol(wanted: &str, meant: Option<&str>, protocols: &Protocols) ->
         _ if !protocols.files.is_empty() => {
             format!("the protocols are {}", list(protocols.names()))
         }
-        (_, [], _) => "build.rs names no folder: call `.protocols(\"protocols\")`".to_owned(),
+        (_, [], _) => {
+            "no folder of protocols is named: `.protocols(\"protocols\")` in build.rs".to_owned()
+        }
         (_, _, Some(other)) => {
             format!("{other} is not read: the name of a file of protocols ends in `.scr`")
         }

@@ -1,6 +1,8 @@
 //! What a module names of the runtime without a path, so that it has to import it. A name that is
 //! not imported costs rustc an error at each of its uses, and one at all that follows.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use rumpsteak_contract::Angles;
 use rumpsteak_contract::canonical::{Piece, Pieces};
@@ -14,8 +16,9 @@ pub(crate) const RUNTIME: &str = "rumpsteak_runtime";
 pub(crate) const MACROS: [&str; 4] = ["Message", "Role", "Roles", "session"];
 
 /// The names of the runtime that an item uses without a path; [`RUNTIME`] itself, if it uses a path
-/// that begins so.
-pub(crate) fn bare_names(item: &RawItem<'_>) -> Vec<&'static str> {
+/// that begins so. Adds to `run` the types with one lifetime as their only argument, `Oven<'_>`, of
+/// a function that runs a process.
+pub(crate) fn bare_names(item: &RawItem<'_>, run: &mut BTreeSet<String>) -> Vec<&'static str> {
     let called: Vec<String> = item.attributes.iter().flat_map(Attribute::bare).collect();
     let mut names: Vec<&str> =
         MACROS.into_iter().filter(|name| called.iter().any(|called| called == name)).collect();
@@ -27,7 +30,7 @@ pub(crate) fn bare_names(item: &RawItem<'_>) -> Vec<&'static str> {
         }
         RawKind::Use(tree) if begins_with_runtime(tree) => names.push(RUNTIME),
         RawKind::Protocol(_) if begins_with_runtime(item.tokens) => names.push(RUNTIME),
-        RawKind::Other => names.extend(of_function(item.tokens)),
+        RawKind::Other => names.extend(of_function(item.tokens, run)),
         _ => {}
     }
     names
@@ -39,15 +42,22 @@ fn begins_with_runtime(tokens: Tokens<'_>) -> bool {
 }
 
 /// What a function uses that runs a process, unless it may have imports of its own.
-fn of_function(tokens: Tokens<'_>) -> Vec<&'static str> {
+fn of_function(tokens: Tokens<'_>, run: &mut BTreeSet<String>) -> Vec<&'static str> {
     let body = match tokens.last() {
         Some(TokenTree::Group(body)) if body.delimiter() == Delimiter::Brace => body.stream(),
         _ => return Vec::new(),
     };
-    let runs = is_used(body, "try_run", |next| matches!(next, Piece::Open(_)));
+    let runs = is_used(body.clone(), "try_run", |next| matches!(next, Piece::Open(_)));
     let mut names = Vec::new();
     if runs {
         names.push("try_run");
+        let words = Pieces::new(body).map(|piece| match piece {
+            Piece::Tree(tree) => tree.to_string(),
+            Piece::Open(_) | Piece::Close(_) => String::new(),
+        });
+        let words: Vec<String> = words.collect();
+        let lent = words.windows(5).filter(|of| of[1] == "<" && of[2] == "'" && of[4] == ">");
+        run.extend(lent.map(|of| of[0].clone()));
         names.extend(returns_short_result(tokens).then_some("Result"));
     }
     names

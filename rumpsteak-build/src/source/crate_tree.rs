@@ -73,8 +73,9 @@ pub(crate) struct Module {
     /// The items by name; several of one name where conditions are unknown.
     pub(crate) names: BTreeMap<String, Vec<Named>>,
     pub(crate) imports: Vec<Import>,
-    /// As of a [`Body`].
+    /// These as of a [`Body`].
     pub(crate) bare_names: BTreeSet<&'static str>,
+    pub(crate) run: BTreeSet<String>,
     pub(crate) is_opaque: bool,
 }
 
@@ -131,6 +132,8 @@ pub(crate) struct Inclusion {
     pub(crate) module: ModuleId,
     pub(crate) file: FileId,
     condition: CfgValue,
+    /// Whether a module imports from it that does not see it, unless it is public.
+    pub(crate) is_missed: bool,
     /// The file that it includes, once it is grafted.
     pub(crate) included: Option<FileId>,
     /// Whether an earlier one of the same crate includes the file: then this one does not.
@@ -384,6 +387,7 @@ impl Walker<'_> {
             names: BTreeMap::new(),
             imports: Vec::new(),
             bare_names: BTreeSet::new(),
+            run: BTreeSet::new(),
             is_opaque: false,
         });
         ModuleId(self.tree.modules.len() - 1)
@@ -426,6 +430,7 @@ impl Walker<'_> {
         known.is_opaque |= body.is_opaque;
         if next.condition == CfgValue::True {
             known.bare_names.extend(&body.bare_names);
+            known.run.extend(body.run.iter().cloned());
         }
         for part in &body.parts {
             match &part.kind {
@@ -484,6 +489,7 @@ impl Walker<'_> {
                         module,
                         file: place.file,
                         condition: condition(part),
+                        is_missed: false,
                         included: None,
                         is_second: false,
                     });
@@ -591,8 +597,8 @@ impl Walker<'_> {
         }
         let parent = inclusion.module;
         let (name, condition) = (inclusion.item.module(), inclusion.condition);
-        let visibility =
-            if inclusion.item.is_public() { Visibility::Public } else { Visibility::Private };
+        let is_seen = inclusion.item.is_public() || inclusion.is_missed;
+        let visibility = if is_seen { Visibility::Public } else { Visibility::Private };
         let source = match self.sources.get(&path) {
             Some(known) => known.clone(),
             None => self.add_source(path, Some(Rc::clone(generated)), &generated.text),

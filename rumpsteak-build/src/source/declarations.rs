@@ -30,8 +30,9 @@ pub(crate) enum ItemKind {
     /// The labels of a message type; of a struct, which is its own only label, the types of the
     /// fields as well.
     Message(MessageItem, Option<Vec<FieldType>>),
-    /// Any type; of a struct, the types of the fields.
-    Other(Option<Vec<FieldType>>),
+    /// Any type; of a struct, the types of the fields. Whether all its attributes are known, and
+    /// none of them derives a trait beyond those of the standard library.
+    Other(Option<Vec<FieldType>>, bool),
     Role(RoleItem),
     Session(SessionItem),
     /// A set of roles that is verified as a whole.
@@ -56,6 +57,8 @@ pub(crate) struct Body {
     pub(crate) parts: Vec<Part>,
     /// The [names](bare_names) of the runtime that every build uses without a path.
     pub(crate) bare_names: BTreeSet<&'static str>,
+    /// The types with one lifetime in functions that run processes.
+    pub(crate) run: BTreeSet<String>,
     /// Whether it may have names that [nobody sees](is_opaque).
     pub(crate) is_opaque: bool,
 }
@@ -112,7 +115,8 @@ pub(crate) fn read(text: &str, cfg: &Cfg) -> Result<Vec<Body>, NoRust> {
         let items = scan(&tokens, cfg);
         let present = || items.items.iter().filter(|item| item.condition != CfgValue::False);
         let certain = present().filter(|item| item.condition == CfgValue::True);
-        let bare_names = certain.flat_map(bare_names).collect();
+        let mut run = BTreeSet::new();
+        let bare_names = certain.flat_map(|item| bare_names(item, &mut run)).collect();
         let is_opaque = present().any(is_opaque);
         let parts = present().filter_map(|item| {
             let kind = part(item, cfg, |body| {
@@ -124,7 +128,7 @@ pub(crate) fn read(text: &str, cfg: &Cfg) -> Result<Vec<Body>, NoRust> {
         });
         let parts = parts.collect();
         let condition = items.condition;
-        bodies[position] = Body { condition, parts, bare_names, is_opaque };
+        bodies[position] = Body { condition, parts, bare_names, run, is_opaque };
     }
     Ok(bodies)
 }
@@ -179,7 +183,8 @@ fn part(
 
 fn classify(item: &RawItem<'_>, cfg: &Cfg) -> ItemKind {
     let tokens = || item.tokens.iter().cloned().collect::<TokenStream>();
-    let fields = || ItemKind::Other(message::field_types(tokens()));
+    let is_bare = item.attributes.iter().all(Attribute::is_bare);
+    let fields = || ItemKind::Other(message::field_types(tokens()), is_bare);
     if let Some(session) = item.attributes.iter().find(|attribute| attribute.is("session")) {
         let arguments = session.arguments().unwrap_or_default();
         return SessionItem::parse(arguments, tokens()).map_or(ItemKind::Broken, ItemKind::Session);
@@ -204,8 +209,10 @@ fn classify(item: &RawItem<'_>, cfg: &Cfg) -> ItemKind {
             }
         }
         RawKind::Struct(_) => fields(),
-        RawKind::Type(_) => message::alias(tokens()).map_or(ItemKind::Other(None), ItemKind::Alias),
-        _ => ItemKind::Other(None),
+        RawKind::Type(_) => {
+            message::alias(tokens()).map_or(ItemKind::Other(None, false), ItemKind::Alias)
+        }
+        _ => ItemKind::Other(None, is_bare),
     }
 }
 

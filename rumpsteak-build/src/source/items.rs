@@ -150,6 +150,20 @@ impl Attribute {
         self.derived().iter().any(ends)
     }
 
+    /// Whether this certainly derives nothing but traits of the standard library.
+    pub(crate) fn is_bare(&self) -> bool {
+        const KNOWN: [&str; 6] = ["allow", "expect", "must_use", "non_exhaustive", "repr", "warn"];
+        const DERIVED: [&str; 9] =
+            ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
+        let is_standard = |path: &Vec<TokenTree>| match &path[..] {
+            [] => true,
+            [TokenTree::Ident(name)] => DERIVED.iter().any(|known| name == known),
+            _ => false,
+        };
+        self.is_plain && KNOWN.contains(&&*self.name)
+            || self.is("derive") && self.derived().iter().all(is_standard)
+    }
+
     /// The macros that this calls without a path: itself, or derives.
     pub(crate) fn bare(&self) -> Vec<String> {
         let derived = self.derived().into_iter();

@@ -17,7 +17,9 @@ use rumpsteak_contract::Path;
 use syn::ext::IdentExt as _;
 
 use crate::source::cargo_targets::TargetKind;
-use crate::source::crate_tree::{Crate, Import, ItemId, Meaning, Module, ModuleId, Named, Tree};
+use crate::source::crate_tree::{
+    Crate, Import, Inclusion, ItemId, Meaning, Module, ModuleId, Named, Tree,
+};
 use crate::source::items::Visibility;
 
 /// How many imports may lie between a name and its item.
@@ -138,6 +140,39 @@ pub(crate) fn is_lost(tree: &Tree, path: &str) -> bool {
             let within = module(tree, krate.root, within);
             within.is_some_and(|within| !is_known(tree, within, name))
         })
+}
+
+/// The position of each `protocol!(…)` without a visibility from whose module another one imports
+/// that does not see it.
+pub(crate) fn missed(tree: &Tree) -> Vec<usize> {
+    let is_missed = |code: &Inclusion| {
+        let name = code.item.module();
+        let leads = |from, import: &Import| {
+            let at = import.path.iter().position(|segment| *segment == name);
+            at.is_some_and(|at| module(tree, from, &import.path[..at]) == Some(code.module))
+        };
+        let mut outside = (0..tree.modules.len()).map(ModuleId).filter(|&from| {
+            let query = Query { tree, from, known: BTreeMap::new() };
+            !query.is_inside(from, code.module)
+        });
+        !code.item.is_public()
+            && outside.any(|from| tree.module(from).imports.iter().any(|of| leads(from, of)))
+    };
+    (0..tree.inclusions.len()).filter(|&code| is_missed(&tree.inclusions[code])).collect()
+}
+
+/// The types that a path from the root, as a `use` has it, leads to in some target.
+pub(crate) fn types_at(tree: &Tree, path: &str) -> Vec<ItemId> {
+    let segments: Vec<String> = path.split("::").map(str::to_owned).collect();
+    let found = tree.crates.iter().flat_map(|krate| {
+        let mut query = Query { tree, from: krate.root, known: BTreeMap::new() };
+        query.path(krate.root, false, &segments, 0)
+    });
+    let types = found.filter_map(|meaning| match meaning {
+        Meaning::Item(item) => Some(item),
+        Meaning::Module(_) => None,
+    });
+    types.collect()
 }
 
 /// What a name means if the module declares it once, and imports nothing by this name.

@@ -342,6 +342,22 @@ fn a_call_that_includes_nothing() {
         unknown.problems[0].text,
         "no `.scr` file declares a protocol `DoubleBufering`\n\nhelp: did you mean `DoubleBuffering`?"
     );
+    for (name, file, help) in [
+        (
+            "other-ending",
+            "p.nuscr",
+            "protocols/p.nuscr is not read: the name of a file of protocols ends in `.scr`",
+        ),
+        (
+            "no-protocol",
+            "readme.md",
+            "there is no `.scr` file in `protocols`, which build.rs names: write the protocol there, or name its folder",
+        ),
+    ] {
+        let found = check(name, "P", &[(&format!("protocols/{file}"), PROTOCOL)]);
+        let text = format!("no `.scr` file declares a protocol `P`\n\nhelp: {help}");
+        assert_eq!(only(&found).text, text);
+    }
     let broken = check(
         "broken-protocol",
         "Ping",
@@ -557,6 +573,33 @@ fn a_payload_that_is_in_a_module_is_found_there() {
         let texts = found.problems.iter().map(|problem| problem.text.clone());
         let texts = texts.chain(found.reports.iter().map(ToString::to_string));
         says(&texts.collect::<String>(), declaration);
+    }
+}
+
+#[test]
+fn a_payload_without_the_derives_of_messages() {
+    let protocol = "type <rust> \"crate::Order\" from \"src/lib.rs\" as Order;
+                    global protocol P(role a, role b) { order(Order) from a to b; }";
+    let found = |name: &str, order: &str| {
+        let source =
+            format!("rumpsteak_runtime::protocol!(P, derive(serde::Serialize, Debug));\n{order}\n");
+        let files = [("src/lib.rs", source.as_str())];
+        let found = check_all(name, &[("protocols/p.scr", protocol)], &files);
+        found.problems.iter().map(|problem| problem.text.clone()).collect::<Vec<_>>()
+    };
+    let refused = "no code can be generated for `P`: `crate::Order` does not derive `serde::Serialize`, which \
+                   `derive(…)` asks of payloads\n\nhelp: put `#[derive(serde::Serialize)]` on it";
+    assert_eq!(found("serde-none", "#[derive(Clone, Debug)] pub struct Order;"), [refused]);
+    assert_eq!(found("serde-enum", "/// One.\n#[repr(u8)] pub enum Order { One }"), [refused]);
+    // In doubt it has them.
+    for (name, order) in [
+        ("serde-derived", "#[derive(serde::Serialize)] pub struct Order;"),
+        ("serde-other-derive", "#[derive(Wire)] pub struct Order;"),
+        ("serde-attribute", "#[wire] pub struct Order;"),
+        ("serde-by-hand", "pub struct Order; impl serde::Serialize for Order {}"),
+        ("serde-by-macro", "pub struct Order; wire!(Order);"),
+    ] {
+        assert_eq!(found(name, order), [""; 0], "{name}");
     }
 }
 

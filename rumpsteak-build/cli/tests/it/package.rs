@@ -307,4 +307,8 @@ fn a_build_script_that_has_not_run_or_changed_is_noted() {
         "note: the build script has not run yet, so its settings are not known\n\
          help: run `cargo check` first, or name the protocols with `--protocols`\n\n",
     );
+    // It may generate.
+    let top_down = "rumpsteak_runtime::protocol!(DoubleBuffering);\nfn main() {}\n";
+    let folder = folder.with("src/main.rs", top_down);
+    folder.call("check").exits(0).prints("3 of 3 sessions verified against 1 protocol\n");
 }

@@ -13,10 +13,10 @@ use serde_json::Value;
 /// another one.
 ///
 /// A build script that has not run yet is taken to verify against the folder `protocols`, if there
-/// is one.
+/// is one, and to generate what is included.
 pub(super) fn read(folder: &Path) -> (Configuration, Option<Notice>) {
     let Some((configuration, written)) = latest(folder) else {
-        let mut configuration = rumpsteak_build::configure();
+        let mut configuration = rumpsteak_build::configure().generate();
         if folder.join("protocols").exists() {
             configuration = configuration.protocols("protocols");
         }
