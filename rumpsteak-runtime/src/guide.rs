@@ -41,6 +41,7 @@ macro_rules! chapters {
             /// [`peers`]: crate::guide::peers
             /// [`interrupts`]: crate::guide::interrupts
             /// [`failure`]: crate::guide::failure
+            /// [`linearity`]: crate::guide::linearity
             ///
             #[doc = include_str!(concat!("../guide/", stringify!($chapter), ".md"))]
             pub mod $chapter {}

@@ -103,10 +103,7 @@ fn blocks_that_no_other_test_runs_compile() {
             "#[derive(Role)]\n#[protocol(DoubleBuffering::{name})]\n#[message(Label)]\nstruct {role}(#[route(K)] Net<Label>);\n"
         )
     };
-    let process = net[2].replace(
-        "{ … }",
-        "{\n    drop(session);\n    std::future::pending::<Result<((), _)>>().await\n}",
-    );
+    let process = &net[2];
     package.write(
         "src/joined.rs",
         &format!(
@@ -114,6 +111,8 @@ fn blocks_that_no_other_test_runs_compile() {
              use rumpsteak_runtime::{{Result, Role, session, try_run}};\n{}{}{}\
              #[session(K)]\ntype Kernel = Loop;\n\
              #[session]\nstruct Loop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);\n\
+             async fn kernel(role: &mut K) -> Result<()> {{\n\
+             try_run(role, async |s: Kernel<'_>| {{ drop(s); std::future::pending().await }}).await\n}}\n\
              async fn join() -> std::result::Result<(), Box<dyn std::error::Error>> {{\n{process}Ok(())\n}}\n",
             peer("S", "s"),
             peer("T", "t"),
