@@ -156,6 +156,124 @@ pub mod exchangeable {
     }
 }
 
+/// As `exchangeable`, by an end that each action takes and gives back, and that knows when it was
+/// dropped in between: as little as a program takes that can neither act twice nor leave unnoticed.
+pub mod linear {
+    use std::error::Error;
+    use std::mem;
+
+    use futures::{SinkExt as _, StreamExt as _};
+
+    use crate::unbounded::streaming::{Label, Ready, Stop, Value};
+    use crate::unbounded::{Rx, Tx};
+    use rumpsteak_runtime::transport::Pair as _;
+
+    type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+    /// One end of the channels between source and sink.
+    #[derive(Debug)]
+    pub struct End {
+        tx: Tx<Label>,
+        rx: Rx<Label>,
+        was_left: bool,
+    }
+
+    /// Both ends.
+    pub fn pair() -> (End, End) {
+        let ((tx, from_source), (rx, to_source)) = (Tx::pair(), Rx::pair());
+        let end = |tx, rx| End { tx, rx, was_left: false };
+        (end(tx, rx), end(to_source, from_source))
+    }
+
+    /// The right to act at an end.
+    struct Turn<'e>(&'e mut End);
+
+    impl Drop for Turn<'_> {
+        #[cold]
+        fn drop(&mut self) {
+            self.0.was_left = true;
+        }
+    }
+
+    impl Turn<'_> {
+        async fn send(self, label: Label) -> Result<Self> {
+            self.0.tx.send(label).await?;
+            Ok(self)
+        }
+
+        async fn receive(self) -> Result<(Label, Self)> {
+            match self.0.rx.next().await {
+                Some(label) => Ok((label, self)),
+                None => Err("the peer is gone".into()),
+            }
+        }
+
+        async fn ready(self) -> Result<Self> {
+            match self.receive().await? {
+                (Label::Ready(Ready), turn) => Ok(turn),
+                _ => Err("the peer sent something else".into()),
+            }
+        }
+    }
+
+    /// Runs a process at an end, which nobody has left before.
+    async fn run<'e, T, F>(end: &'e mut End, process: impl FnOnce(Turn<'e>) -> F) -> Result<T>
+    where
+        F: Future<Output = Result<(T, Turn<'e>)>>,
+    {
+        if end.was_left {
+            return Err("the end was left".into());
+        }
+        let (value, turn) = process(Turn(end)).await?;
+        mem::forget(turn);
+        Ok(value)
+    }
+
+    /// Sends `count` values, `ahead` of them before they are asked for.
+    ///
+    /// # Errors
+    ///
+    /// If the peer is gone or does not follow the protocol.
+    pub async fn source(end: &mut End, count: i32, ahead: i32) -> Result<()> {
+        run(end, async |mut turn: Turn<'_>| {
+            for value in 0..ahead {
+                turn = turn.send(Label::Value(Value(value))).await?;
+            }
+            for value in ahead..count {
+                turn = turn.ready().await?.send(Label::Value(Value(value))).await?;
+            }
+            turn = turn.ready().await?.send(Label::Stop(Stop)).await?;
+            for _ in 0..ahead {
+                turn = turn.ready().await?;
+            }
+            Ok(((), turn))
+        })
+        .await
+    }
+
+    /// Asks for values until there are no more, and returns their sum.
+    ///
+    /// # Errors
+    ///
+    /// If the peer is gone or does not follow the protocol.
+    pub async fn sink(end: &mut End) -> Result<i32> {
+        run(end, async |mut turn: Turn<'_>| {
+            let mut sum = 0;
+            loop {
+                turn = match turn.send(Label::Ready(Ready)).await?.receive().await? {
+                    (Label::Value(Value(value)), turn) => {
+                        sum += value;
+                        turn
+                    }
+                    (Label::Stop(Stop), turn) => return Ok((sum, turn)),
+                    _ => return Err("the peer sent something else".into()),
+                };
+            }
+        })
+        .await
+    }
+}
+
 /// The ring of three.
 pub mod ring {
     use std::convert::Infallible;

@@ -34,6 +34,7 @@ const TABLE: [(&str, &str, Rows); 7] = [
         &[
             ("bare", bare_streaming),
             ("bare, exchangeable", exchangeable_streaming),
+            ("bare, linear", linear_streaming),
             ("cells", cells_streaming),
             ("session", session_streaming),
             ("session, default channel", standard_streaming),
@@ -46,6 +47,7 @@ const TABLE: [(&str, &str, Rows); 7] = [
         &[
             ("bare", bare_windowed),
             ("bare, exchangeable", exchangeable_windowed),
+            ("bare, linear", linear_windowed),
             ("session", session_windowed),
             ("session, default channel", standard_windowed),
             ("rumpsteak 0.1", original_windowed),
@@ -181,6 +183,8 @@ bare_stream!(bare_streaming, streaming, 0);
 bare_stream!(bare_windowed, streaming, 5);
 bare_stream!(exchangeable_streaming, exchangeable, 0);
 bare_stream!(exchangeable_windowed, exchangeable, 5);
+bare_stream!(linear_streaming, linear, 0);
+bare_stream!(linear_windowed, linear, 5);
 
 /// Streams with these roles and processes.
 macro_rules! stream {

@@ -230,8 +230,10 @@ impl<R: FnMut() -> Result<()>> Timed<R> {
         Ok(self.time(runs)?.as_secs_f64() / f64::from(runs))
     }
 
-    /// Twice as many runs until they take half of a sample, which also warms caches up.
+    /// Twice as many runs until they take half of a sample, which also warms caches up. The first
+    /// one, which checks more of its output than the others, says nothing of them.
     fn calibrate(&mut self) -> Result<u32> {
+        self.time(1)?;
         let mut runs = 1;
         loop {
             let taken = self.time(runs)?;

@@ -1,7 +1,9 @@
 //! The runtimes on which sessions are measured.
 
+use std::hint::spin_loop;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
@@ -32,6 +34,57 @@ pub(crate) fn one_thread_of_sockets() -> Result<Runtime> {
 /// [`Error::Wrong`] if the system has no resources for it.
 pub(crate) fn two_threads() -> Result<Runtime> {
     Builder::new_multi_thread().worker_threads(2).enable_time().build().map_err(Error::wrong)
+}
+
+/// A thread beside the caller's, which works when it is told to. Both wait awake for a while: to
+/// wake a thread takes tens of microseconds or more.
+pub(crate) struct Second<I, O> {
+    told: Sender<I>,
+    done: Receiver<O>,
+}
+
+impl<I: Send + 'static, O: Send + 'static> Second<I, O> {
+    /// A thread that does this work, and ends when this value is dropped.
+    pub(crate) fn new(mut work: impl FnMut(I) -> O + Send + 'static) -> Self {
+        let ((told, telling), (doing, done)) = (channel(), channel());
+        thread::spawn(move || {
+            while let Some(input) = next(&telling) {
+                if doing.send(work(input)).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { told, done }
+    }
+
+    /// What the thread makes of its input, and what the caller does meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Wrong`] if the thread has panicked.
+    pub(crate) fn beside<T>(&self, input: I, own: impl FnOnce() -> T) -> Result<(O, T)> {
+        let gone = || Error::wrong("the second thread is gone");
+        self.told.send(input).map_err(|_| gone())?;
+        let own = own();
+        Ok((next(&self.done).ok_or_else(gone)?, own))
+    }
+}
+
+/// How long a thread waits awake: longer than it takes to wake the other one, or both would go on
+/// sleeping in turn.
+const AWAKE: Duration = Duration::from_millis(1);
+
+/// The next message, for which the thread waits awake for a while; `None` if there are no more.
+fn next<T>(messages: &Receiver<T>) -> Option<T> {
+    let start = Instant::now();
+    loop {
+        match messages.try_recv() {
+            Ok(message) => return Some(message),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) if start.elapsed() < AWAKE => spin_loop(),
+            Err(TryRecvError::Empty) => return messages.recv().ok(),
+        }
+    }
 }
 
 /// Two tasks that end at once: what tasks on this runtime take, whatever they do.

@@ -12,6 +12,7 @@ mod mpst;
 mod original;
 
 use std::hint::black_box;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rumpsteak_examples::fft::{self as ours, Matrix, Order};
@@ -24,7 +25,7 @@ use self::butterfly::turn;
 pub(crate) use self::butterfly::{butterfly, factor};
 use self::finished::finished;
 use crate::figure::ours as ours_series;
-use crate::tasks::{empty_tasks, one_thread, two_threads};
+use crate::tasks::{Second, empty_tasks, one_thread, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis, queues};
 
 const NAME: &str = "fig6-fft";
@@ -58,9 +59,9 @@ pub fn figures() -> Vec<Figure> {
                 "the processes in one task; the roles are kept from run to run, as what the planner makes is",
             ),
             series(
-                "plain, halves, tokio 2",
+                "plain, kept, two threads",
                 Of::Ours,
-                "the same, for each half of the columns in a task of its own; two threads",
+                "the same, for each half of the columns on a thread of its own; both wait awake",
             ),
             series(
                 "arithmetic alone",
@@ -71,6 +72,16 @@ pub fn figures() -> Vec<Figure> {
                 "bare queues, join",
                 Of::Floor,
                 "eight processes without sessions, in one task: an atomic exchange for each message",
+            ),
+            series(
+                "bare queues, two threads",
+                Of::Floor,
+                "the same, for each half of the columns on a thread of its own; both wait awake",
+            ),
+            series(
+                "planner, two threads",
+                Of::Floor,
+                "`rustfft`, planner, for each half of the columns on a thread of its own; both wait awake",
             ),
             series(
                 "empty tasks, tokio 2",
@@ -183,36 +194,30 @@ macro_rules! in_tasks {
     }};
 }
 
-/// Half of the columns in each of two tasks, by a set of roles of its own that is kept.
-fn in_halves(rows: Arc<Matrix>, x: u64, mode: Mode) -> Result<Case> {
-    let runtime = two_threads()?;
-    let count = rows[0].len();
+/// Half of the columns on each of two threads, each with its own of what does the work; `element`
+/// is the number in a row and a column of a half.
+fn in_halves<O: Send + 'static>(
+    series: &'static str,
+    x: u64,
+    mode: Mode,
+    [first, mut second]: [impl FnMut(Range<usize>) -> Result<O> + Send + 'static; 2],
+    element: fn(&O, usize, usize) -> Complex32,
+) -> Result<Case> {
+    let count = usize::try_from(x).map_err(Error::wrong)?;
     let half = count.div_ceil(2);
-    let mut kept = vec![ours::Roles::default(), ours::Roles::default()];
-    let mut is_first = true;
-    Ok(Case::throughput(NAME, "plain, halves, tokio 2", x, mode, x, move || {
-        let output = runtime.block_on(async {
-            let tasks = kept.drain(..).zip([0..half, half..count]).map(|(mut roles, columns)| {
-                let rows = rows.clone();
-                tokio::spawn(async move {
-                    let part =
-                        black_box(&*rows).each_ref().map(|row| row[columns.clone()].to_vec());
-                    (ours::run(&mut roles, part, Order::Plain).await, roles)
-                })
-            });
-            let mut output = Vec::new();
-            for task in tasks.collect::<Vec<_>>() {
-                let (part, roles) = task.await.map_err(Error::wrong)?;
-                output.push(part.map_err(Error::wrong)?);
-                kept.push(roles);
-            }
-            Ok::<_, Error>(output)
-        })?;
-        let output = black_box(output);
+    let (thread, mut is_first) = (Second::new(first), true);
+    Ok(Case::throughput(NAME, series, x, mode, x, move || {
+        let (lower, upper) = thread.beside(0..half, || second(half..count))?;
+        let output = black_box([lower?, upper?]);
         check(count, std::mem::take(&mut is_first), |row, column| {
-            output[column / half][row][column % half]
+            element(&output[column / half], row, column % half)
         })
     }))
+}
+
+/// Some columns of the rows.
+fn part(rows: &Matrix, columns: Range<usize>) -> Matrix {
+    black_box(rows).each_ref().map(|row| row[columns.clone()].to_vec())
 }
 
 /// What the processes compute, from the rows that they begin with.
@@ -255,6 +260,28 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             let output = black_box(output);
             check(count, std::mem::take(&mut is_first), |row, column| output[8 * column + row])
         })
+    };
+    let kept_half = || {
+        let (rows, runtime, mut roles) = (by_rows.clone(), one_thread()?, ours::Roles::default());
+        Ok::<_, Error>(move |columns| {
+            let run = ours::run(&mut roles, part(&rows, columns), Order::Plain);
+            runtime.block_on(run).map_err(Error::wrong)
+        })
+    };
+    let bare_half = || {
+        let (rows, runtime) = (by_rows.clone(), one_thread()?);
+        Ok::<_, Error>(move |columns| {
+            Ok(runtime.block_on(queues::transform(ours::begin(part(&rows, columns)))))
+        })
+    };
+    let planner_half = || {
+        let (values, algorithm) = (by_columns.clone(), FftPlanner::new().plan_fft_forward(8));
+        let mut scratch = vec![Complex32::ZERO; algorithm.get_inplace_scratch_len()];
+        move |columns: Range<usize>| {
+            let mut half = black_box(&*values)[8 * columns.start..8 * columns.end].to_vec();
+            algorithm.process_with_scratch(&mut half, &mut scratch);
+            Ok(half)
+        }
     };
     let run = |runtime: &Runtime, rows, order| {
         let mut roles = ours::Roles::default();
@@ -302,12 +329,32 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                 }
             }),
         )?,
-        in_halves(by_rows.clone(), x, mode)?,
+        in_halves(
+            "plain, kept, two threads",
+            x,
+            mode,
+            [kept_half()?, kept_half()?],
+            |half, row, column| half[row][column],
+        )?,
         processes("arithmetic alone", Box::new(|rows| Ok(arithmetic(ours::begin(rows))))),
         on(
             "bare queues, join",
             one_thread(),
             Box::new(|runtime, rows| Ok(runtime.block_on(queues::transform(ours::begin(rows))))),
+        )?,
+        in_halves(
+            "bare queues, two threads",
+            x,
+            mode,
+            [bare_half()?, bare_half()?],
+            |half, row, column| half[row][column],
+        )?,
+        in_halves(
+            "planner, two threads",
+            x,
+            mode,
+            [planner_half(), planner_half()],
+            |half, row, column| half[8 * column + row],
         )?,
         {
             let runtime = two_threads()?;
