@@ -77,7 +77,8 @@ pub(crate) enum Cause {
     /// the last one.
     NotAgain { who: String, found: Result<Box<Run>, Limit> },
     /// A role has no route to a peer of its session, which has one to it.
-    NoRoute { role: String, peer: String, message: String },
+    /// The field that has the name of the peer may lead to another one.
+    NoRoute { role: String, peer: String, message: String, other: Option<String> },
     /// The type of a route cannot be one, or is one of other messages.
     OtherRoute { ty: String, message: String, is_channel: bool },
     /// A type at this place is a session, and nothing says so.

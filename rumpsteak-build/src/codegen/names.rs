@@ -145,12 +145,20 @@ impl Names {
         let messages = messages(protocol);
         let mut payloads = Vec::new();
         let mut taken = reserved();
-        for message in &messages {
-            let types: Vec<Payload> = message
-                .payload
-                .iter()
-                .map(|sort| payload(sort.as_str(), file, homes))
-                .collect::<Result<_, _>>()?;
+        // With the place of the declaration or the message behind the first line.
+        let placed = |reason: String, span: Span| {
+            let text = file.text(span.source());
+            let (line, _) = text.position(span.start());
+            let name = text.name.rsplit(['/', '\\']).next().unwrap_or_default();
+            reason.replacen("\n\n", &format!(" ({name}:{line})\n\n"), 1)
+        };
+        for (message, span) in &messages {
+            let types = message.payload.iter().map(|sort| {
+                let declared = file.modules.sort(sort.as_str()).map(|found| found.name.span);
+                let reason = |reason| placed(reason, declared.unwrap_or(*span));
+                payload(sort.as_str(), file, homes).map_err(reason)
+            });
+            let types = types.collect::<Result<Vec<Payload>, _>>()?;
             taken.extend(types.iter().flat_map(|payload| payload.names.clone()));
             payloads.push(types);
         }
@@ -164,10 +172,12 @@ impl Names {
             names.add_role(role, &mut fields);
         }
         let mut normal = BTreeMap::new();
-        for (position, (message, payload)) in messages.into_iter().zip(payloads).enumerate() {
+        for (position, ((message, span), payload)) in messages.into_iter().zip(payloads).enumerate()
+        {
             let label = message.label.as_str();
             if let Some(earlier) = normal.insert(name::normalise(label), position) {
-                return Err(repeated(&names.labels[earlier].message, &message, file));
+                let reason = repeated(&names.labels[earlier].message, &message, file);
+                return Err(placed(reason, span));
             }
             let declared = declared(&message, file)?;
             names.add_label(message, &payload, declared);
@@ -288,8 +298,8 @@ fn without_serde(tree: &Tree, payloads: BTreeSet<&str>, choices: &Choices) -> Op
     ))
 }
 
-/// The messages of a protocol, in the order in which its text has them.
-fn messages(protocol: &Loaded) -> Vec<Message> {
+/// The messages of a protocol with the first place of each, in the order of its text.
+fn messages(protocol: &Loaded) -> Vec<(Message, Span)> {
     let mut first: BTreeMap<&Message, Span> = BTreeMap::new();
     for projection in &protocol.projections {
         for transition in projection.fsm.transitions() {
@@ -299,8 +309,9 @@ fn messages(protocol: &Loaded) -> Vec<Message> {
             *known = span.min(*known);
         }
     }
-    let mut messages: Vec<Message> = first.keys().map(|&message| message.clone()).collect();
-    messages.sort_by_key(|message| first[message]);
+    let messages = first.into_iter().map(|(message, span)| (message.clone(), span));
+    let mut messages: Vec<(Message, Span)> = messages.collect();
+    messages.sort_by_key(|(_, span)| *span);
     messages
 }
 

@@ -176,7 +176,11 @@ impl Broken<'_> {
             }
             Misfit::OtherBranch(_) | Misfit::Repeated(_) => match &self.due {
                 Some(due) => format!("{} here, or extend this branch of {place}", due.order()),
-                None => format!("end here, or extend this branch of {place}"),
+                None => {
+                    format!(
+                        "end here, or extend this branch of {place}: is `continue` missing there?"
+                    )
+                }
             },
         }
     }

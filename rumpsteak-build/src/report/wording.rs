@@ -94,7 +94,12 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             "`{path}` is not declared in the source of this package\n\nhelp: did you mean `{meant}`?"
         ),
         Cause::Name { path, problem, meant: None } => name_text(path, *problem),
-        Cause::NoRoute { role, peer, message } => format!(
+        Cause::NoRoute { role, peer, other: Some(other), .. } => format!(
+            "a session of `{role}` has `{peer}` as a peer, and the field `{}` of `{role}` leads to `{other}`\n\n\
+             help: `#[route({peer})]` before that field",
+            name::snake(peer)
+        ),
+        Cause::NoRoute { role, peer, message, .. } => format!(
             "a session of `{role}` has `{peer}` as a peer, and `{role}` has no route to it\n\n\
              help: add the field `#[route({peer})] {}: Channel<{message}>`",
             name::snake(peer)

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rumpsteak_contract::Path;
 use rumpsteak_contract::session::{Action, Chain, Direction, Form, SessionItem, Tail, Variant};
+use rumpsteak_contract::{Path, name};
 use rumpsteak_fsm::Message;
 use rumpsteak_scribble::similar;
 
@@ -444,8 +444,13 @@ impl Resolver<'_> {
         else {
             return;
         };
+        let message = message.to_string();
         let [name, peer] = [self.role_id, peer].map(|id| tree.item(id).name.clone());
-        let cause = Cause::NoRoute { role: name, peer, message: message.to_string() };
+        let field = name::snake(&peer);
+        let mut routes = role.routes.iter();
+        let other = routes.find(|route| route.field.as_ref().is_some_and(|own| *own == field));
+        let other = other.map(|route| route.peer.to_string());
+        let cause = Cause::NoRoute { role: name, peer, message, other };
         let fault = cause.at(self.role_id, role.name_token);
         if !self.faults.contains(&fault) {
             self.faults.push(fault);

@@ -411,14 +411,14 @@ fn what_has_no_name_in_rust() {
         (
             "sort",
             "global protocol P(role a, role b) { m(int) from a to b; }",
-            "no code can be generated for `P`: the sort `int` stands for no Rust type\n\n\
+            "no code can be generated for `P`: the sort `int` stands for no Rust type (p.scr:1)\n\n\
              help: declare it in protocols/p.scr: `type <rust> \"i32\" from \"std\" as int;`",
         ),
         (
             "java",
             "type <java> \"java.lang.String\" from \"rt.jar\" as Text;\n\
              global protocol P(role a, role b) { m(Text) from a to b; }",
-            "no code can be generated for `P`: the sort `Text` stands for no Rust type",
+            "no code can be generated for `P`: the sort `Text` stands for no Rust type (p.scr:1)",
         ),
         (
             "session",
@@ -433,8 +433,9 @@ fn what_has_no_name_in_rust() {
         ),
         (
             "payloads",
-            "global protocol P(role a, role b) { m(i32) from a to b; m(u8) from b to a; }",
-            "no code can be generated for `P`: the label `m` carries two payloads: `m(i32)` and `m(u8)`",
+            "global protocol P(role a, role b) { m(i32) from a to b;\n m(u8) from b to a; }",
+            "no code can be generated for `P`: the label `m` carries two payloads: `m(i32)` and `m(u8)` \
+             (p.scr:2)",
         ),
         (
             "case",

@@ -75,7 +75,7 @@ pub fn enter<L, S: Session, M: Message<L>, C>(
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not offer the label `{L}`",
     label = "`{L}` cannot be selected here",
-    note = "a label is selected with its payload, if it has one: `select(Label(payload))`",
+    note = "the label itself is selected, with its payload, and no variant of the choice: `select(Label(payload))`",
     note = "select one of the labels in the variants of `{Self}`"
 )]
 pub trait Offers<L, P = AnyPeer> {
