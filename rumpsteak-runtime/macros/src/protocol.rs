@@ -79,7 +79,7 @@ fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
     let (text, path) = (source(item)?, format!("{module}::"));
     let code = std::fs::read_to_string(verdict::folder("OUT_DIR").join(file)).ok()?;
     let here = Types::of(&text, &module)?;
-    let mut code = Types::of(&code, &module)?.known;
+    let Types { known: mut code, sessions, .. } = Types::of(&code, &module)?;
     // What it imports itself nobody can import from it.
     code.retain(|name| !["Channel", "Message", "Role"].contains(&&**name));
     let mut gone = &here.imported - &code;
@@ -100,7 +100,7 @@ fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
         format!(
             "`{module}` has no `{}`{place}: the protocol has no such name, or no more [V0101]\n\n{}",
             list(&gone),
-            advice(gone, others)
+            advice(gone, others, &sessions)
         )
     } else if missing.iter().any(|name| is_generated(name) && here.typed.contains(name)) {
         let all = list(&missing).replace('`', "");
@@ -121,14 +121,20 @@ fn line_of(text: &str, names: &BTreeSet<String>) -> Option<usize> {
 }
 
 /// What to write instead of names that the code lacks, of those that it has and nothing names.
-fn advice(mut gone: BTreeSet<String>, mut others: BTreeSet<String>) -> String {
+fn advice(
+    mut gone: BTreeSet<String>,
+    mut others: BTreeSet<String>,
+    sessions: &BTreeSet<String>,
+) -> String {
+    let kind = |name: &str| kind(name, sessions);
     let (mut advice, is_only) = (Vec::new(), gone.len() == 1);
     let by = |name: &str| if is_only { String::new() } else { format!(" by `{name}`") };
     for name in gone.clone() {
         let renamed = ["Message", "Role"].map(|suffix| format!("{name}{suffix}"));
         let renamed = renamed.into_iter().find(|renamed| others.contains(renamed));
         let is_renamed = renamed.is_some();
-        let Some(other) = renamed.or_else(|| near(&name, &others).cloned()) else { continue };
+        let alike: Vec<_> = others.iter().filter(|other| kind(other) == kind(&name)).collect();
+        let Some(other) = renamed.or_else(|| near(&name, &alike)) else { continue };
         advice.push(match is_renamed {
             true => {
                 format!("help: write `{other}`: a type `{name}` would hide one that the code uses")
@@ -138,7 +144,9 @@ fn advice(mut gone: BTreeSet<String>, mut others: BTreeSet<String>) -> String {
         others.remove(&other);
         gone.remove(&name);
     }
-    others.retain(|other| gone.iter().any(|name| kind(name) == kind(other)));
+    // Of names of the protocol, only those: the others are made of them.
+    let kinds: BTreeSet<_> = gone.iter().map(|name| kind(name)).collect();
+    others.retain(|other| kinds.first() == Some(&kind(other)));
     match (gone.first(), others.first()) {
         (None, _) => {}
         (Some(name), Some(other)) if (gone.len(), others.len()) == (1, 1) => {
@@ -158,22 +166,24 @@ fn list(names: &BTreeSet<String>) -> String {
 
 /// The name that has more than two thirds of its letters in common with this one, counted from both
 /// ends.
-fn near<'a>(name: &str, others: &'a BTreeSet<String>) -> Option<&'a String> {
-    let common = |other: &String| {
+fn near(name: &str, others: &[&String]) -> Option<String> {
+    let common = |other: &str| {
         let same = |(left, right): &(char, char)| left == right;
         let most = name.len().min(other.len());
         let before = name.chars().zip(other.chars()).take_while(same).count();
         let behind = name.chars().rev().zip(other.chars().rev()).take_while(same).count();
         (before + behind).min(most)
     };
-    let others = others.iter().filter(|other| kind(other) == kind(name));
+    let others = others.iter().map(|other| other.as_str());
     let others = others.filter(|other| 3 * common(other) > 2 * name.len().max(other.len()));
-    others.max_by_key(|other| common(other))
+    others.max_by_key(|other| common(other)).map(str::to_owned)
 }
 
-/// What a name is most likely that of: a session, a choice, or else.
-fn kind(name: &str) -> (bool, bool) {
-    (is_generated(name), name.ends_with("Session"))
+/// What a name is that of, or most likely was: a role or label of the protocol, or else what is
+/// made of those, by the ends of their names. `sessions` are those of the code.
+fn kind(name: &str, sessions: &BTreeSet<String>) -> Option<&'static str> {
+    let end = ["Session", "Rest", "Loop"].into_iter().find(|end| name.ends_with(end));
+    (sessions.contains(name) || is_generated(name)).then(|| end.unwrap_or("Or"))
 }
 
 /// Whether a name is most likely one of generated code: `KSession`, `KGoOrStop`.
@@ -198,6 +208,8 @@ struct Types {
     typed: BTreeSet<String>,
     /// Those that it does.
     known: BTreeSet<String>,
+    /// Of those, what `#[session]` stands on.
+    sessions: BTreeSet<String>,
     /// Those that it imports from a module beside it, outside of any other, in every build.
     imported: BTreeSet<String>,
 }
@@ -209,6 +221,8 @@ impl Types {
         let (mut types, mut before, mut last) = (Self::default(), String::new(), String::new());
         // In a `use`; in one of the module; in an item with an attribute.
         let (mut is_import, mut is_own, mut is_conditional) = (false, false, false);
+        // Behind `#[session]`.
+        let mut is_session = false;
         let mut open = vec![text.parse::<TokenStream>().ok()?.into_iter()];
         // How deep the call of a macro is that all this is given to.
         let mut call = usize::MAX;
@@ -219,8 +233,9 @@ impl Types {
                     String::new()
                 }
                 // It has names of macros.
-                Some(TokenTree::Group(_)) if last == "#" => {
+                Some(TokenTree::Group(group)) if last == "#" => {
                     is_conditional = true;
+                    is_session |= group.to_string().starts_with("[session");
                     String::new()
                 }
                 Some(TokenTree::Group(group)) => {
@@ -249,6 +264,9 @@ impl Types {
                 }
                 if is_import || DECLARING.contains(&&*last) {
                     types.known.insert(word.clone());
+                    if std::mem::take(&mut is_session) {
+                        types.sessions.insert(word.clone());
+                    }
                 } else if !["::", ".", "'"].contains(&&*last) {
                     types.used.insert(word.clone());
                 }
