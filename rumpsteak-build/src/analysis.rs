@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use rumpsteak_contract::verdict::RENAMED;
+
 use crate::codegen::{Generated, Generator};
 use crate::configuration::{Configuration, PATH};
 use crate::judge::{inclusions, judgement, liveness};
@@ -227,6 +229,9 @@ impl Analysis {
                 let _ = writeln!(text, "cargo::rerun-if-changed={}", shown.display());
             }
         }
+        if let Some(name) = &self.package.runtime {
+            let _ = writeln!(text, "cargo::rustc-env={RENAMED}={name}");
+        }
         for warning in &self.warnings {
             let _ = writeln!(text, "cargo::warning={warning}");
         }
@@ -249,10 +254,12 @@ fn manifest(package: &Package, tree: &crate_tree::Tree) -> Option<Report> {
         return None;
     }
     let of = |message: &str, help: &str| Some(Report::of(message, help));
-    match (package.has_edition, package.dependencies.contains(RUNTIME)) {
+    match (package.has_edition, package.dependencies.contains(RUNTIME) || package.runtime.is_some())
+    {
         (_, false) => of(
             "Cargo.toml does not depend on `rumpsteak-runtime`",
-            "add it under `[dependencies]`, beside `rumpsteak-build` under `[build-dependencies]`",
+            "add it under `[dependencies]`, beside `rumpsteak-build` under `[build-dependencies]`; if it is there as `NAME` of the \
+             workspace, write `extern crate NAME as rumpsteak_runtime;` in the root of the crate",
         ),
         (false, true) => of(
             "Cargo.toml names no `edition`: without it a package is Rust 2015, which has no `async`",

@@ -44,7 +44,7 @@ pub(super) struct Choices {
 impl Choices {
     pub(super) fn of(item: &ProtocolItem) -> Self {
         let (routes, derives) = (item.routes.clone(), item.derives.clone());
-        Self { krate: item.runtime(), routes, derives, suffix: item.suffix() }
+        Self { krate: item.runtime.clone(), routes, derives, suffix: item.suffix() }
     }
 }
 

@@ -11,6 +11,7 @@ use std::{fmt, fs};
 
 use toml::de::{DeTable, DeValue};
 
+use crate::source::bare_names::RUNTIME;
 use crate::source::text_file;
 
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -55,6 +56,8 @@ pub(crate) struct Package {
     pub(crate) has_edition: bool,
     /// What it depends on, for some target or for tests, by the names in paths.
     pub(crate) dependencies: BTreeSet<String>,
+    /// What the runtime is called in paths, if it is renamed.
+    pub(crate) runtime: Option<String>,
 }
 
 /// Reads the manifest in `folder` and looks for the files of its targets.
@@ -114,6 +117,11 @@ pub(crate) fn package(folder: &Path) -> Result<Package, String> {
         }
     }
     folders.retain(|folder| folder.is_dir());
+    let dependencies = dependencies(&manifest);
+    let is_runtime = |(_, of): &(&String, &&DeValue<'_>)| {
+        let package = of.as_table().and_then(|of| string(of, "package"));
+        package == Some("rumpsteak-runtime") && !dependencies.contains_key(RUNTIME)
+    };
     let roots = roots
         .into_iter()
         .map(|((_, kind, name), path)| Root { target: Target { kind, name }, path });
@@ -122,16 +130,18 @@ pub(crate) fn package(folder: &Path) -> Result<Package, String> {
         default_features: default_features(&manifest),
         folders,
         has_edition: value(package, "edition").is_some(),
-        dependencies: dependencies(&manifest),
+        runtime: dependencies.iter().find(is_runtime).map(|(name, _)| name.clone()),
+        dependencies: dependencies.into_keys().collect(),
     })
 }
 
-fn dependencies(manifest: &DeTable<'_>) -> BTreeSet<String> {
+/// The names in paths of what a package depends on, and what the manifest says of each.
+fn dependencies<'t, 'i>(manifest: &'t DeTable<'i>) -> BTreeMap<String, &'t DeValue<'i>> {
     let targets = table(manifest, "target").into_iter().flat_map(DeTable::values);
     let all = targets.filter_map(|target| target.get_ref().as_table()).chain([manifest]);
     let of = |all| ["dependencies", "dev-dependencies"].map(|key| table(all, key));
-    let names = all.flat_map(of).flatten().flat_map(DeTable::keys);
-    names.map(|name| name.get_ref().replace('-', "_")).collect()
+    let all = all.flat_map(of).flatten().flat_map(DeTable::iter);
+    all.map(|(name, of)| (name.get_ref().replace('-', "_"), of.get_ref())).collect()
 }
 
 /// What Cargo calls a kind of target, and where it looks for it.

@@ -14,7 +14,7 @@ use syn::{LitStr, Result};
 
 use crate::canonical::{Canonical, Key};
 use crate::name;
-use crate::reader::Reader;
+use crate::reader::{Reader, default_runtime};
 use crate::verdict::stamp;
 
 /// The arguments of a `protocol!(…)`.
@@ -30,6 +30,9 @@ pub struct ProtocolItem {
     pub visibility: TokenStream,
     /// The path of the runtime's crate: that of `crate = "…"`, or `::rumpsteak_runtime`.
     pub krate: TokenStream,
+    /// The path of the runtime as it is written there, or `::rumpsteak_runtime`: the same from a
+    /// file and from rustc.
+    pub runtime: String,
     /// The path of the routes' type, unless they are channels.
     pub routes: Option<String>,
     /// The paths of what messages derive beside `Message`.
@@ -51,7 +54,8 @@ impl ProtocolItem {
             let name_token = reader.index();
             let name = reader.ident(EXPECTED)?;
             reader.eat_punct(',');
-            let krate = reader.runtime_or_default()?;
+            let krate = reader.runtime()?;
+            let runtime = krate.clone().map_or_else(|| RUNTIME.to_owned(), text);
             reader.eat_punct(',');
             let mut routes = None;
             if reader.eat_ident("routes") {
@@ -75,7 +79,8 @@ impl ProtocolItem {
                 name_token,
                 attributes: canonical.attributes_before(0),
                 visibility,
-                krate,
+                krate: krate.unwrap_or_else(default_runtime),
+                runtime,
                 routes,
                 derives,
             })
@@ -103,24 +108,18 @@ impl ProtocolItem {
         !self.visibility.is_empty()
     }
 
-    /// The path of the runtime's crate as a text, the same from a file and from rustc.
-    pub fn runtime(&self) -> String {
-        text(self.krate.clone())
-    }
-
     /// What tells the code that is asked for from other code of this protocol: one line.
     pub fn variant(&self) -> String {
-        let Self { routes, derives, .. } = self;
+        let Self { runtime, routes, derives, .. } = self;
         let routes = routes.iter().map(|routes| format!(" routes {routes}"));
         let derives = derives.iter().map(|derive| format!(" derive {derive}"));
-        self.runtime() + &routes.chain(derives).collect::<String>()
+        runtime.clone() + &routes.chain(derives).collect::<String>()
     }
 
     /// What tells the file of the code that is asked for from those of other code of this protocol:
     /// the path of the runtime unless it is the usual one, and a stamp of what else is chosen.
     pub fn suffix(&self) -> String {
-        let Self { routes, derives, .. } = self;
-        let runtime = self.runtime();
+        let Self { runtime, routes, derives, .. } = self;
         let mut suffix = match runtime.as_str() {
             RUNTIME => String::new(),
             other => format!(".{}", other.replace("::", ".")),

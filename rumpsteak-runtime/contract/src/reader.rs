@@ -8,6 +8,7 @@ use syn::{Error, LitStr, Result};
 
 use crate::canonical::{Canonical, Piece};
 use crate::path::Path;
+use crate::verdict::RENAMED;
 
 /// A cursor over canonical tokens. It looks at each token without a copy, and steps over it once.
 pub(crate) struct Reader<'a> {
@@ -389,7 +390,8 @@ pub(crate) fn path_of(tokens: TokenStream, token: usize) -> Option<Path> {
 
 /// The path of the runtime where no `crate = "…"` says otherwise.
 pub(crate) fn default_runtime() -> TokenStream {
-    quote!(::rumpsteak_runtime)
+    let renamed = std::env::var(RENAMED).ok().and_then(|name| name.parse::<TokenStream>().ok());
+    renamed.map_or_else(|| quote!(::rumpsteak_runtime), |name| quote!(::#name))
 }
 
 const EXPECTED_RUNTIME: &str = "expected the path of the runtime: `crate = \"rumpsteak_runtime\"`";

@@ -42,6 +42,10 @@ pub const VARIABLE: &str = "RUMPSTEAK_VERDICTS";
 /// file, which is the same wherever the package lies.
 pub const FOLDER: &str = "RUMPSTEAK_PACKAGE";
 
+/// The variable in which the build script tells rustc the name of the runtime's crate, if the
+/// package has renamed it.
+pub const RENAMED: &str = "RUMPSTEAK_RUNTIME";
+
 /// A hash of 64 bits that identifies the text of a file, in hexadecimal.
 ///
 /// No change of eight bytes in a row leaves it as it was, since each step can be undone. As the

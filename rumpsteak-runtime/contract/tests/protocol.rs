@@ -53,7 +53,7 @@ fn routes_and_derives_are_chosen() {
     assert_eq!(chosen.routes.as_deref(), Some("net::Net"));
     assert_eq!(chosen.derives, ["Clone", "serde::Serialize"]);
     assert_eq!(chosen.variant(), "rt routes net::Net derive Clone derive serde::Serialize");
-    assert_eq!(plain.variant(), plain.runtime());
+    assert_eq!(plain.variant(), plain.runtime);
     for (arguments, expected) in [
         ("A, routes(Net)", "expected the type of routes: `routes = rumpsteak_net::Net`"),
         ("A, routes = \"Net\"", "expected the type of routes: `routes = rumpsteak_net::Net`"),

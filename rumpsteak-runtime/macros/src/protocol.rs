@@ -285,7 +285,10 @@ fn module_name(item: &ProtocolItem) -> Ident {
 }
 
 fn module(item: &ProtocolItem, file: &str, instead: Option<TokenStream>) -> TokenStream {
-    let ProtocolItem { name, attributes, visibility, .. } = item;
+    let ProtocolItem { name, attributes, visibility, krate, runtime, .. } = item;
+    // The code has the usual name, unless the item says another one.
+    let is_renamed = krate.to_string().replace(' ', "") != *runtime;
+    let usual = is_renamed.then(|| quote!(use #krate as rumpsteak_runtime;));
     let visibility = instead.as_ref().unwrap_or(visibility);
     let module = module_name(item);
     let file = format!("/{file}");
@@ -295,6 +298,7 @@ fn module(item: &ProtocolItem, file: &str, instead: Option<TokenStream>) -> Toke
         #attributes
         #[allow(dead_code, unreachable_pub, reason = "a program may play some of the roles only")]
         #visibility mod #module {
+            #usual
             ::core::include!(::core::concat!(::core::env!("OUT_DIR"), #file));
         }
     }
