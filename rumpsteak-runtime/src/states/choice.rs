@@ -73,10 +73,9 @@ pub fn enter<L, S: Session, M: Message<L>, C>(
 /// A choice that offers the label `L`, towards `P` if its options name their peers. Implemented by
 /// `#[session]` on an enum, once per variant.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not offer the label `{L}`",
-    label = "`{L}` cannot be selected here",
-    note = "the label itself is selected, with its payload, and no variant of the choice: `select(Label(payload))`",
-    note = "select one of the labels in the variants of `{Self}`"
+    message = "`{Self}` does not offer this: select a label of one of its variants, `select(Label(payload))`",
+    label = "this is no label that can be selected here",
+    note = "a variant itself is not selected: the label is the first thing in it"
 )]
 pub trait Offers<L, P = AnyPeer> {
     #[doc(hidden)]
