@@ -8,7 +8,7 @@ use crate::diagnostics::diagnostic::{self, Diagnostic};
 use crate::diagnostics::projection_errors;
 use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::syntax_errors::{self, Construct};
-use crate::global::automaton::Global;
+use crate::global::automaton::{Edge, Global};
 use crate::global::connections::connect;
 use crate::global::determinise::determinise;
 use crate::global::flow;
@@ -20,7 +20,10 @@ use crate::names::resolve::resolve;
 use crate::project::blocks::{self, Together};
 use crate::project::projection::{self, Projection};
 use crate::project::{flat, on_demand};
-use crate::syntax::ast::Module;
+use crate::syntax::ast::{Ending, Module};
+
+/// With so many branches it is tried whether `continue` is missing.
+const MOST_ENDINGS: usize = 16;
 
 /// What [`check`] found.
 #[derive(Clone, Debug)]
@@ -106,9 +109,11 @@ fn check_sources(
         } else {
             None
         };
+        let endings = if together.is_none() { decl.body.endings() } else { Vec::new() };
         Protocol {
             name: decl.name.clone(),
             role_names,
+            endings,
             span: decl.span,
             global: Arc::new(global),
             together: together.map(Arc::new),
@@ -124,6 +129,7 @@ fn check_sources(
 pub struct Protocol {
     name: Name,
     role_names: Vec<Name>,
+    endings: Vec<Ending>,
     span: Span,
     global: Arc<Global>,
     /// The machines of all roles where they are found together, because there are blocks, or roles
@@ -175,7 +181,33 @@ impl Protocol {
                 Err(found) => diagnostics.extend(found),
             }
         }
-        if diagnostics.is_empty() { Ok(projections) } else { Err(diagnostics) }
+        if diagnostics.is_empty() { Ok(projections) } else { Err(self.explained(diagnostics)) }
+    }
+
+    /// Says first that `continue` is missing, if all roles could follow the protocol with it, and
+    /// it could still come to an end.
+    fn explained(&self, errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let global = &self.global;
+        let is_forgotten = |Ending { again, last, .. }: &&Ending| {
+            let is_at = |edge: &Edge, span| global.origins(edge).contains(span);
+            let mut edges = global.edges.iter();
+            edges.rfind(|edge| is_at(edge, again)).is_some_and(|edge| {
+                let global = global.going_on(|edge| is_at(edge, last), edge.target);
+                global.ends(&global.letters, &global.blocks) && self.is_projectable(&global)
+            })
+        };
+        let Some(ending) = self.endings.iter().take(MOST_ENDINGS).find(is_forgotten) else {
+            return errors;
+        };
+        let Ending { variable, last, .. } = ending;
+        let say = |error| projection_errors::without_continue(error, variable, *last);
+        errors.into_iter().map(say).collect()
+    }
+
+    fn is_projectable(&self, global: &Global) -> bool {
+        (0..)
+            .zip(&self.role_names)
+            .all(|(role, name)| projection::project(global, role, name.span, &self.limits).is_ok())
     }
 
     /// Whether the projections, if there are some, are known to be safe together without being run:
@@ -193,9 +225,7 @@ impl Protocol {
             return self.is_safe_by_construction()
                 && flat::is_safe(&looped, &self.role_names, &self.limits);
         }
-        (0..)
-            .zip(&self.role_names)
-            .all(|(role, name)| projection::project(&looped, role, name.span, &self.limits).is_ok())
+        self.is_projectable(&looped)
     }
 
     /// The machine of `role`, after Li, Stutz, Wies and Zufferey (CAV'23).
@@ -217,7 +247,7 @@ impl Protocol {
             let error = projection_errors::no_such_role(role.as_str(), &self.name, &known);
             return Err(vec![error]);
         };
-        self.project_at(position)
+        self.project_at(position).map_err(|errors| self.explained(errors))
     }
 
     fn project_at(&self, position: usize) -> Result<Projection, Vec<Diagnostic>> {

@@ -153,6 +153,15 @@ pub(crate) fn problem(
     equal_beginning(diagnostic, &branches.equal).help(format!("{differ}, or tell `{role}` in each"))
 }
 
+/// The protocol is right with `continue` behind the last message of a branch.
+pub(crate) fn without_continue(mut error: Diagnostic, variable: &Name, last: Span) -> Diagnostic {
+    let help = error.help.take().unwrap_or_default();
+    // How the role is told does not fit beside it.
+    let otherwise = help.split(", ").next().unwrap_or_default();
+    let label = format!("the branch ends here, without `continue {variable};`");
+    error.with(last, label).help(format!("add `continue {variable};` there, or {otherwise}"))
+}
+
 /// `limit` is the setting that is met, and `value` what it is set to.
 pub(crate) fn projection_too_large(
     role: &str,

@@ -140,7 +140,7 @@ impl Global {
     }
 
     /// Whether it can come to its end; `blocks` are those of the protocol.
-    pub(super) fn ends(&self, letters: &[Letter], blocks: &[Block]) -> bool {
+    pub(crate) fn ends(&self, letters: &[Letter], blocks: &[Block]) -> bool {
         let mut seen = vec![false; self.len()];
         let mut work = vec![0];
         while let Some(state) = work.pop() {
@@ -168,14 +168,19 @@ impl Global {
         if self.edges(0).is_empty() {
             return None;
         }
+        Some(self.going_on(|_| true, 0))
+    }
+
+    /// The same protocol, but going on in a state where it ends with one of these edges.
+    pub(crate) fn going_on(&self, is_one: impl Fn(&Edge) -> bool, state: u32) -> Self {
         let mut global = self.clone();
         for edge in &mut global.edges {
-            if self.edges(edge.target).is_empty() {
-                edge.target = 0;
+            if self.edges(edge.target).is_empty() && is_one(edge) {
+                edge.target = state;
             }
         }
         global.find_hops();
-        Some(global)
+        global
     }
 
     /// Where the interaction is written; more than once if branches begin equally.

@@ -4,6 +4,7 @@
 //! boxes would be simpler to walk, but a file may nest a hundred thousand choices, and dropping
 //! or comparing such a tree by recursion overflows the stack.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::diagnostics::span::{Name, Span};
@@ -159,10 +160,54 @@ impl Body {
         &self.interactions[id.0 as usize]
     }
 
+    /// The branches in recursions that end with a message, in the order of the text.
+    pub(crate) fn endings(&self) -> Vec<Ending> {
+        let (mut again, mut ends) = (BTreeMap::new(), Vec::new());
+        let mut work = vec![(self.root(), None)];
+        while let Some((block, within)) = work.pop() {
+            let mut last = None;
+            for &id in self.block(block) {
+                let Interaction { kind, span, .. } = self.interaction(id);
+                match (kind, within) {
+                    (InteractionKind::Choice { branches, .. }, _) => {
+                        work.extend(branches.iter().map(|&branch| (branch, within)));
+                    }
+                    (InteractionKind::Rec { variable, body }, _) => {
+                        work.push((*body, Some((*body, variable))));
+                    }
+                    (InteractionKind::Continue { variable }, Some((body, name)))
+                        if variable.as_str() == name.as_str() =>
+                    {
+                        again.extend(last.map(|last| (body, last)));
+                    }
+                    _ => {}
+                }
+                last = matches!(kind, InteractionKind::Message { .. }).then_some(*span);
+            }
+            ends.extend(within.zip(last));
+        }
+        ends.sort_by_key(|&(_, last)| last);
+        let ending = |((body, name), last): ((BlockId, &Name), Span)| {
+            Some(Ending { variable: name.clone(), again: *again.get(&body)?, last })
+        };
+        ends.into_iter().filter_map(ending).collect()
+    }
+
     /// All interactions, in the order of the text.
     pub fn interactions(&self) -> impl Iterator<Item = (InteractionId, &Interaction)> {
         (0..).map(InteractionId).zip(&self.interactions)
     }
+}
+
+/// A branch in a recursion that ends with a message.
+#[derive(Clone, Debug)]
+pub(crate) struct Ending {
+    /// The name of the recursion.
+    pub(crate) variable: Name,
+    /// A message behind which that begins again.
+    pub(crate) again: Span,
+    /// The message.
+    pub(crate) last: Span,
 }
 
 /// One interaction, with its annotations.
