@@ -123,22 +123,19 @@ fn what_is_not_all_says_so() {
 #[test]
 fn a_mock_plays_a_peer() {
     let ping::Roles { mut c, s } = ping::Roles::default();
-    let mut mock = Mock::new(s, Machine::of::<Server<'_>>());
-    let play = async {
+    let plays = Mock::new(s, Machine::of::<Server<'_>>()).play(async |mock| {
         let ping::Label::Ping(Ping(question)) = mock.receive::<C>().await else { panic!() };
         mock.send::<C, _>(Pong(question * 10)).await;
-        mock.finish();
-    };
-    let (answer, ()) = block_on(join(client(&mut c, 4), play));
+    });
+    let (answer, ()) = block_on(join(client(&mut c, 4), plays));
     assert_eq!(answer.unwrap(), 40);
 
     let ping::Roles { c, mut s } = ping::Roles::default();
-    let mut mock = Mock::new(c, Machine::of::<Client<'_>>());
-    let (served, ()) = block_on(join(server(&mut s), async {
+    let plays = Mock::new(c, Machine::of::<Client<'_>>()).play(async |mock| {
         mock.send::<S, _>(Ping(3)).await;
         let ping::Label::Pong(Pong(4)) = mock.receive::<S>().await else { panic!() };
-        mock.finish();
-    }));
+    });
+    let (served, ()) = block_on(join(server(&mut s), plays));
     served.unwrap();
 }
 
@@ -153,10 +150,13 @@ fn a_mock_keeps_to_the_protocol() {
         panics(|| block_on(early.send::<C, _>(Pong(1)))),
         "`s` does not send `Pong` to `c` here, but the protocol has it receive `ping` from `c`"
     );
-    let (unfinished, _c) = mock();
+    let (unfinished, mut c) = mock();
+    let short = unfinished.play(async |mock| {
+        let ping::Label::Ping(_) = mock.receive::<C>().await else { panic!() };
+    });
     assert_eq!(
-        panics(|| unfinished.finish()),
-        "`s` is not done: the protocol has it receive `ping` from `c`"
+        panics(|| drop(block_on(join(client(&mut c, 4), short)))),
+        "`s` is not done: the protocol has it send `pong` to `c`"
     );
     let (mut lonely, c) = mock();
     drop(c);

@@ -22,13 +22,11 @@ use crate::transport::{Incoming, Left, Outgoing, RouteError};
 /// use rumpsteak_runtime::testing::Mock;
 ///
 /// let Roles { mut c, s } = Roles::default();
-/// let mut server = Mock::new(s, Machine::of::<Server<'_>>());
-/// let play = async {
+/// let plays = Mock::new(s, Machine::of::<Server<'_>>()).play(async |server| {
 ///     let Label::Ping(Ping(question)) = server.receive::<C>().await else { panic!() };
 ///     server.send::<C, _>(Pong(question * 10)).await;
-///     server.finish();
-/// };
-/// let (answer, ()) = block_on(join(client(&mut c, 4), play));
+/// });
+/// let (answer, ()) = block_on(join(client(&mut c, 4), plays));
 /// assert_eq!(answer?, 40);
 /// # Ok::<(), Error>(())
 /// ```
@@ -50,6 +48,17 @@ impl<R: Role> Mock<R> {
         let other = machine.role();
         assert!(is_same(other, R::NAME), "the machine is one of `{other}`, not of `{}`", R::NAME);
         Self { role, machine, state: machine.initial() }
+    }
+
+    /// Plays the role from here to its end, and leaves: a script that is too short is a panic,
+    /// where the processes beside it would wait for ever.
+    ///
+    /// # Panics
+    ///
+    /// If the script does, and if the protocol goes on where it ends.
+    pub async fn play(mut self, script: impl AsyncFnOnce(&mut Self)) {
+        script(&mut self).await;
+        assert!(self.due().next().is_none(), "`{}` is not done: {}", R::NAME, self.told());
     }
 
     /// Sends a label to a peer.
@@ -93,15 +102,6 @@ impl<R: Role> Mock<R> {
         let message = received.unwrap_or_else(|error| failed(&error, R::NAME, P::NAME));
         self.step(false, P::NAME, message.label());
         message
-    }
-
-    /// Ends the session.
-    ///
-    /// # Panics
-    ///
-    /// If the protocol goes on here.
-    pub fn finish(self) {
-        assert!(self.due().next().is_none(), "`{}` is not done: {}", R::NAME, self.told());
     }
 
     /// What the protocol has here.
