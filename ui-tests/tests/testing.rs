@@ -84,8 +84,30 @@ fn a_hang_says_who_waits_for_whom() {
     assert_eq!(
         text,
         "nobody can go on:\n  `client`: `c` waits for `Pong` from `s`\n  \
-         `server` waits for something outside of its session\n\n\
+         `server` waits for something outside of its session, or for a role that it has itself\n\n\
          the processes were polled in this order: client, server"
+    );
+}
+
+#[test]
+fn a_hang_says_for_what_a_mock_waits() {
+    let text = panics(|| {
+        explore(|processes| {
+            let ping::Roles { c, s } = ping::Roles::default();
+            let plays = Mock::new(s, Machine::of::<Server<'_>>())
+                .play(async |mock| drop(mock.receive::<C>().await));
+            processes.add("server", async move { Ok::<_, Error>(plays.await) });
+            processes.add("client", async move {
+                let _c = c;
+                std::future::pending::<Result<(), Error>>().await
+            });
+        });
+    });
+    assert_eq!(
+        text,
+        "nobody can go on:\n  `server`: `s` waits for `ping` from `c`\n  \
+         `client` waits for something outside of its session, or for a role that it has itself\n\n\
+         the processes were polled in this order: server, client"
     );
 }
 
@@ -105,6 +127,21 @@ fn an_error_is_named_with_its_interleaving() {
         text,
         "`client` failed: `c` cannot receive `Pong` from `s`: `s` has closed the route (it failed, was cancelled or was dropped)\n\n\
          the processes were polled in this order: client, gone, client"
+    );
+
+    let text = panics(|| {
+        explore(|processes: &mut Processes| {
+            let ping::Roles { mut c, mut s } = ping::Roles::default();
+            processes.add("client", async move {
+                assert_eq!(client(&mut c, 1).await?, 3);
+                Ok::<_, Error>(())
+            });
+            processes.add("server", async move { server(&mut s).await });
+        });
+    });
+    assert_eq!(
+        text,
+        "`client` panicked\n\nthe processes were polled in this order: client, server, client"
     );
 }
 
@@ -151,12 +188,12 @@ fn a_mock_keeps_to_the_protocol() {
         "`s` does not send `Pong` to `c` here, but the protocol has it receive `ping` from `c`"
     );
     let (unfinished, mut c) = mock();
-    let short = unfinished.play(async |mock| {
-        let ping::Label::Ping(_) = mock.receive::<C>().await else { panic!() };
-    });
+    let script = async |mock: &mut Mock<S>| drop(mock.receive::<C>().await);
+    let short = unfinished.play(script);
+    let at = format!("{}:{}:28", file!(), line!() - 1);
     assert_eq!(
         panics(|| drop(block_on(join(client(&mut c, 4), short)))),
-        "`s` is not done: the protocol has it send `pong` to `c`"
+        format!("the script at {at} ends too early: the protocol has it send `pong` to `c`")
     );
     let (mut lonely, c) = mock();
     drop(c);
@@ -164,7 +201,7 @@ fn a_mock_keeps_to_the_protocol() {
         panics(|| {
             block_on(lonely.receive::<C>());
         }),
-        "`c` has closed its route to `s`"
+        "`c` has closed its route to `s`: its role was dropped, or it has ended"
     );
     let ping::Roles { c, s: _s } = ping::Roles::default();
     let mut waiting = Mock::new(c, Machine::of::<Client<'_>>());

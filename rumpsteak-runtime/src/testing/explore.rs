@@ -1,7 +1,9 @@
 //! All roles, in every interleaving.
 
+use std::cell::RefCell;
 use std::error::Error as StdError;
 use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -82,8 +84,9 @@ pub struct Explored {
 ///
 /// # Panics
 ///
-/// If a process does; if it returns an error, which is named with the interleaving; and if no
-/// process can go on while one has not ended: the message says who waits for whom.
+/// If a process does, or returns an error: the message names the interleaving; and if no process can
+/// go on while one has not ended: it says who waits for whom.
+#[track_caller]
 pub fn explore(set: impl FnMut(&mut Processes)) -> Explored {
     explore_up_to(MOST, set)
 }
@@ -93,6 +96,7 @@ pub fn explore(set: impl FnMut(&mut Processes)) -> Explored {
 /// # Panics
 ///
 /// As [`explore`].
+#[track_caller]
 pub fn explore_up_to(most: usize, mut set: impl FnMut(&mut Processes)) -> Explored {
     let mut explored = Explored { interleavings: 0, is_complete: true };
     // For each poll with a choice: what was chosen, and among how many.
@@ -105,6 +109,11 @@ pub fn explore_up_to(most: usize, mut set: impl FnMut(&mut Processes)) -> Explor
             End::Cut => explored.is_complete = false,
             End::Failed(process, error) => panic!(
                 "`{}` failed: {error}\n\nthe processes were polled in this order: {}",
+                run.set.names[process],
+                run.order()
+            ),
+            End::Panicked(process) => panic!(
+                "`{}` panicked\n\nthe processes were polled in this order: {}",
                 run.set.names[process],
                 run.order()
             ),
@@ -133,6 +142,17 @@ pub fn explore_up_to(most: usize, mut set: impl FnMut(&mut Processes)) -> Explor
     explored
 }
 
+thread_local! {
+    /// For what the mock waits that was polled last.
+    pub(super) static WAITS: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// "`c` waits for `Pong` from `s`".
+pub(super) fn waits_for(role: &str, peer: &str, labels: &[&str]) -> String {
+    let labels: Vec<String> = labels.iter().map(|label| format!("`{label}`")).collect();
+    format!("`{role}` waits for {} from `{peer}`", labels.join(" or "))
+}
+
 /// For what a process waits: it is brought there once more, and all others are dropped.
 fn wait(
     process: usize,
@@ -142,16 +162,22 @@ fn wait(
     let mut run = Run::new(set);
     run.follow(path);
     let name = run.set.names[process].clone();
-    for other in (0..run.set.futures.len()).filter(|&other| other != process) {
-        run.set.futures[other] = Box::pin(async { Ok(()) });
-    }
-    let told = match run.poll(process) {
-        Poll::Ready(Err(error)) => told(&*error),
-        _ => None,
-    };
+    WAITS.take();
+    let _ = run.poll(process);
+    let told = WAITS.take().or_else(|| {
+        for other in (0..run.set.futures.len()).filter(|&other| other != process) {
+            run.set.futures[other] = Box::pin(async { Ok(()) });
+        }
+        match run.poll(process) {
+            Poll::Ready(Err(error)) => told(&*error),
+            _ => None,
+        }
+    });
     match told {
         Some(told) => format!("`{name}`: {told}"),
-        None => format!("`{name}` waits for something outside of its session"),
+        None => format!(
+            "`{name}` waits for something outside of its session, or for a role that it has itself"
+        ),
     }
 }
 
@@ -160,8 +186,7 @@ fn wait(
 fn told(error: &(dyn StdError + 'static)) -> Option<String> {
     match error.downcast_ref::<Error>()?.kind() {
         ErrorKind::Closed { role, peer, action: Action::Receive(labels) } => {
-            let labels: Vec<String> = labels.iter().map(|label| format!("`{label}`")).collect();
-            Some(format!("`{role}` waits for {} from `{peer}`", labels.join(" or ")))
+            Some(waits_for(role, peer, labels))
         }
         _ => None,
     }
@@ -175,6 +200,8 @@ enum End {
     Cut,
     /// A process returned an error.
     Failed(usize, BoxError),
+    /// A process panicked, and the panic's own message is printed.
+    Panicked(usize),
     /// No process was woken, and some have not ended.
     Stuck,
 }
@@ -231,7 +258,10 @@ impl Run {
                 }
             };
             self.polled.push(process);
-            match self.poll(process) {
+            // What a panic has left behind is not looked at.
+            let polled = panic::catch_unwind(AssertUnwindSafe(|| self.poll(process)));
+            let Ok(polled) = polled else { return End::Panicked(process) };
+            match polled {
                 Poll::Ready(Ok(())) => {
                     self.running[process] = false;
                     // Its role is dropped with it, as that of a task is.

@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::future::poll_fn;
+use std::panic::Location;
 
+use super::explore::{WAITS, waits_for};
 use crate::machine::{Machine, Transition};
 use crate::message::{Labelled as _, Message};
 use crate::role::{Role, Route};
@@ -56,9 +58,14 @@ impl<R: Role> Mock<R> {
     /// # Panics
     ///
     /// If the script does, and if the protocol goes on where it ends.
-    pub async fn play(mut self, script: impl AsyncFnOnce(&mut Self)) {
-        script(&mut self).await;
-        assert!(self.due().next().is_none(), "`{}` is not done: {}", R::NAME, self.told());
+    #[track_caller]
+    pub fn play(mut self, script: impl AsyncFnOnce(&mut Self)) -> impl Future<Output = ()> {
+        let at = Location::caller();
+        async move {
+            script(&mut self).await;
+            let is_done = self.due().next().is_none();
+            assert!(is_done, "the script at {at} ends too early: {}", self.told());
+        }
     }
 
     /// Sends a label to a peer.
@@ -66,7 +73,8 @@ impl<R: Role> Mock<R> {
     /// # Panics
     ///
     /// If the protocol has something else here, or the route is closed.
-    pub async fn send<P, L>(&mut self, label: L)
+    #[track_caller]
+    pub fn send<P, L>(&mut self, label: L) -> impl Future<Output = ()>
     where
         P: Role,
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
@@ -74,9 +82,8 @@ impl<R: Role> Mock<R> {
         self.step(true, P::NAME, <R::Message as Message<L>>::NAME);
         let mut label = Some(label);
         let route = self.role.route();
-        let sent =
-            poll_fn(|context| route.poll_send(&mut label, R::Message::upcast, context)).await;
-        sent.unwrap_or_else(|error| failed(&error, R::NAME, P::NAME));
+        let sent = poll_fn(move |context| route.poll_send(&mut label, R::Message::upcast, context));
+        async move { sent.await.unwrap_or_else(|error| failed(&error, R::NAME, P::NAME)) }
     }
 
     /// Receives the next message of a peer.
@@ -84,24 +91,34 @@ impl<R: Role> Mock<R> {
     /// # Panics
     ///
     /// If the protocol has something else here, if another label comes, or if the route is closed.
-    pub async fn receive<P>(&mut self) -> R::Message
+    #[track_caller]
+    pub fn receive<P>(&mut self) -> impl Future<Output = R::Message>
     where
         P: Role,
         R: Route<P, Link: Incoming<R::Message>>,
     {
         let is_due = |due: &Transition| !due.sends && is_same(due.peer, P::NAME);
+        let labels: Vec<_> = self.due().filter(is_due).map(|due| due.label).collect();
         assert!(
-            self.due().any(|due| is_due(&due)),
+            !labels.is_empty(),
             "`{}` receives nothing from `{}` here, but {}",
             R::NAME,
             P::NAME,
             self.told()
         );
-        let route = self.role.route();
-        let received = poll_fn(|context| route.poll_receive(context)).await;
-        let message = received.unwrap_or_else(|error| failed(&error, R::NAME, P::NAME));
-        self.step(false, P::NAME, message.label());
-        message
+        let waits = waits_for(R::NAME, P::NAME, &labels);
+        async move {
+            let route = self.role.route();
+            let received = poll_fn(|context| {
+                let received = route.poll_receive(context);
+                WAITS.set(received.is_pending().then(|| waits.clone()));
+                received
+            });
+            let received = received.await;
+            let message = received.unwrap_or_else(|error| failed(&error, R::NAME, P::NAME));
+            self.step(false, P::NAME, message.label());
+            message
+        }
     }
 
     /// What the protocol has here.
@@ -111,6 +128,7 @@ impl<R: Role> Mock<R> {
     }
 
     /// Does an action of the machine.
+    #[track_caller]
     fn step(&mut self, sends: bool, peer: &str, label: &str) {
         let is_this = |due: &Transition| {
             due.sends == sends && is_same(due.peer, peer) && is_same(due.label, label)
@@ -151,7 +169,9 @@ fn failed(error: &RouteError, role: &str, peer: &str) -> ! {
         RouteError::Transport(error) if !error.is::<Left>() => {
             panic!("the route of `{role}` to `{peer}` failed: {error}")
         }
-        _ => panic!("`{peer}` has closed its route to `{role}`"),
+        _ => panic!(
+            "`{peer}` has closed its route to `{role}`: its role was dropped, or it has ended"
+        ),
     }
 }
 
