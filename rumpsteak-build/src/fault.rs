@@ -95,6 +95,8 @@ pub(crate) enum Cause {
         role: RoleName,
         /// The label of nearly this name, or else all labels, if they are generated.
         meant: Vec<String>,
+        /// What the variant of this name carries instead, if there is one.
+        carried: Option<String>,
     },
     /// A label carries another payload than the messages of its name.
     OtherPayload {
@@ -141,8 +143,9 @@ pub(crate) enum Cause {
     Unimported { names: Vec<&'static str> },
     /// The protocol is there to be called by others only.
     UnplayableProtocol { wanted: String },
-    /// The closed system is not safe. The session by this name takes the last step of the run.
-    UnsafeSystem { set: String, run: Box<Run>, session: Option<String> },
+    /// The closed system is not safe. The session by this name takes the step of the run that is to
+    /// blame.
+    UnsafeSystem { set: String, run: Box<Run>, blamed: Option<(String, usize)> },
     /// The protocol cannot be said in Rust.
     Unwritable { protocol: String, reason: String },
 }

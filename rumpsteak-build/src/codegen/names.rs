@@ -46,6 +46,12 @@ impl Choices {
         let (routes, derives) = (item.routes.clone(), item.derives.clone());
         Self { krate: item.runtime.clone(), routes, derives, suffix: item.suffix() }
     }
+
+    /// Of what messages derive, the traits of serde.
+    pub(super) fn serde(&self) -> impl Iterator<Item = &str> {
+        let paths = self.derives.iter().map(String::as_str);
+        paths.filter(|path| path.ends_with("Serialize") || path.ends_with("Deserialize"))
+    }
 }
 
 impl Default for Choices {
@@ -163,7 +169,10 @@ impl Names {
             payloads.push(types);
         }
         let texts = payloads.iter().flatten().map(|payload| &*payload.text).collect();
-        if let Some(refused) = homes.and_then(|tree| without_serde(tree, texts, choices)) {
+        let without_serde = |tree| {
+            underived(tree, protocol, choices).or_else(|| without_serde(tree, texts, choices))
+        };
+        if let Some(refused) = homes.and_then(without_serde) {
             return Err(refused);
         }
         let mut names = Self { choices: choices.clone(), taken, ..Self::default() };
@@ -265,30 +274,41 @@ fn reserved() -> BTreeSet<String> {
     RESERVED.split(' ').map(str::to_owned).collect()
 }
 
+/// That messages certainly lack what routes across processes ask of them, likewise.
+fn underived(tree: &Tree, protocol: &Loaded, choices: &Choices) -> Option<String> {
+    let routes = choices.routes.as_ref().filter(|path| path.ends_with("rumpsteak_net::Net"))?;
+    if choices.serde().next().is_some() || is_implemented(tree) {
+        return None;
+    }
+    Some(format!(
+        "a `{routes}` writes and reads messages by serde, whose traits they do not derive\n\n\
+         help: `protocol!({}, routes = {routes}, derive(serde::Serialize, serde::Deserialize))`",
+        protocol.name()
+    ))
+}
+
+/// Whether traits of serde may be implemented by hand, or by the call of a macro.
+fn is_implemented(tree: &Tree) -> bool {
+    let implements = |file: &File| {
+        let text = std::fs::read_to_string(&file.path).unwrap_or_default();
+        ["Serialize for", "Deserialize<"].iter().any(|of| text.contains(of))
+    };
+    tree.modules.iter().any(|module| module.is_opaque) || tree.files.iter().any(implements)
+}
+
 /// That types of payloads certainly lack the derives of serde which those of messages ask for:
 /// rustc would say so of each type and each message, in the generated code.
 fn without_serde(tree: &Tree, payloads: BTreeSet<&str>, choices: &Choices) -> Option<String> {
-    let is_serde = |path: &&String| path.ends_with("Serialize") || path.ends_with("Deserialize");
-    let asked: Vec<&String> = choices.derives.iter().filter(is_serde).collect();
+    let asked: Vec<&str> = choices.serde().collect();
     let lacking = payloads.into_iter().filter(|path| {
         let found = types_at(tree, path);
         let is_bare = |id: &ItemId| matches!(*tree.item(*id).kind, ItemKind::Other(_, true));
         !found.is_empty() && found.iter().all(is_bare)
     });
     let lacking: Vec<&str> = lacking.collect();
-    // They may be implemented by hand, or by the call of a macro.
-    let implements = |file: &File| {
-        let text = std::fs::read_to_string(&file.path).unwrap_or_default();
-        ["Serialize for", "Deserialize<"].iter().any(|of| text.contains(of))
-    };
-    if asked.is_empty()
-        || lacking.is_empty()
-        || tree.modules.iter().any(|module| module.is_opaque)
-        || tree.files.iter().any(implements)
-    {
+    if asked.is_empty() || lacking.is_empty() || is_implemented(tree) {
         return None;
     }
-    let asked: Vec<&str> = asked.into_iter().map(String::as_str).collect();
     let derive = asked.join(", ");
     let (do_not, each) = if lacking.len() == 1 { ("does not", "it") } else { ("do not", "each") };
     Some(format!(

@@ -1,6 +1,6 @@
 //! The Rust text of roles, messages and session items: structs, aliases, and the enums of choices.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use rumpsteak_contract::name;
@@ -147,6 +147,9 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
         let _ = writeln!(text, "    {ty}({ty}),");
     }
     text.push_str("}\n");
+    // Types in messages are told apart by their names: `Job` of `job(Job)`.
+    let carried = names.labels.iter().flat_map(|label| &label.payload);
+    let carried: BTreeSet<&str> = carried.flat_map(|ty| ty.split(|c| !is_of_name(c))).collect();
     for LabelName { message, ty, payload, is_debug, declared, .. } in &names.labels {
         let _ = writeln!(text, "\n/// The message `{message}`.");
         if let Some(path) = declared {
@@ -160,6 +163,9 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
             continue;
         }
         text.push_str(&derives(*is_debug, &[]));
+        if names.choices.serde().next().is_some() && carried.contains(ty.as_str()) {
+            let _ = writeln!(text, "#[serde(rename = \"{ty}Message\")]");
+        }
         let head = format!("pub struct {ty}");
         let fields: Vec<Type> = payload.iter().map(|ty| Type::name(format!("pub {ty}"))).collect();
         match &fields[..] {
@@ -168,6 +174,10 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
         }
         text.push('\n');
     }
+}
+
+fn is_of_name(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
 }
 
 /// "from `s` to `k` and from `k` to `t`", for each message.

@@ -29,8 +29,9 @@
 //! At most [`Limits::combinations`] systems are judged, each within the limits of the verifier.
 
 use rumpsteak_fsm::kmc::{self, Verdict};
+use rumpsteak_fsm::run::Step;
 use rumpsteak_fsm::verify::again;
-use rumpsteak_fsm::{Run, System};
+use rumpsteak_fsm::{Role, Run, System};
 
 use crate::fault::{Gap, Place};
 use crate::limits::Limits;
@@ -52,9 +53,9 @@ pub(crate) struct Session<'a> {
     pub(crate) machine: Option<&'a SessionMachine>,
 }
 
-/// Why sessions are not known to be a safe closed system, and where the run that shows it takes its
-/// last step.
-pub(crate) type Refusal = (Gap, Option<Place>);
+/// Why sessions are not known to be a safe closed system, and which step of the run that shows it is
+/// to blame, and where it is.
+pub(crate) type Refusal = (Gap, Option<(usize, Place)>);
 
 /// Judges every combination of sessions: the least bound for which all of them are k-MC.
 pub(crate) fn judge(members: &[Member<'_>], limits: &Limits) -> Result<usize, Refusal> {
@@ -119,10 +120,19 @@ fn judge_one(
     let system = System::new(machines.iter().map(|machine| machine.fsm.clone()).collect())
         .map_err(|error| undecided(error.to_string()))?;
     let refuse = |run: Box<Run>| {
-        let last = run.steps.last();
-        let place = last.and_then(|step| {
-            let own = machines.iter().find(|machine| *machine.fsm.role() == step.role)?;
-            own.origins.get(step.transition.index()).copied()
+        let of = |role: &Role| machines.iter().find(|machine| machine.fsm.role() == role);
+        let has_ended = |role: &Role| {
+            let stands = run.states.iter().find(|(stands, _)| stands == role);
+            stands.zip(of(role)).is_some_and(|((_, state), own)| own.fsm.is_terminal(*state))
+        };
+        // The last one of a role that has ended, but is waited for; else the last one.
+        let mut awaited = run.waits.iter().flat_map(|wait| &wait.transitions);
+        let left = awaited.find(|(_, due)| has_ended(&due.peer)).map(|(_, due)| &due.peer);
+        let is_last = |step: &Step| left.is_none_or(|left| step.role == *left);
+        let blamed = run.steps.iter().rposition(is_last);
+        let place = blamed.and_then(|number| {
+            let step = &run.steps[number];
+            Some((number, *of(&step.role)?.origins.get(step.transition.index())?))
         });
         (Gap::Unsafe(run, named.to_vec()), place)
     };

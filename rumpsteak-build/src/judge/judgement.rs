@@ -583,9 +583,9 @@ impl<'a> Judge<'a> {
                 let cause = Cause::UnsafeSystem {
                     set: name,
                     run,
-                    session: place.map(|place| tree.item(place.item).name.clone()),
+                    blamed: place.map(|(step, place)| (tree.item(place.item).name.clone(), step)),
                 };
-                let (item, token) = place.map_or((set.item, token), |p| (p.item, p.token));
+                let (item, token) = place.map_or((set.item, token), |(_, p)| (p.item, p.token));
                 vec![cause.at(item, token)]
             }
         })

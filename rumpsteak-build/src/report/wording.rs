@@ -144,24 +144,36 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: make `{path}` a type of its own for what it carries: `struct {0}(…);`",
             last(path)
         ),
-        Cause::NoLabel { path, role, meant } if !meant.is_empty() => {
-            let advice = match &meant[..] {
-                [meant] => format!("did you mean `{meant}`?"),
-                all => format!("its protocol has {}", list(all)),
+        Cause::NoLabel { path, role, meant, carried } => {
+            let label = last(path);
+            let (reason, help) = match (&meant[..], carried) {
+                ([], Some(carried)) => (
+                    format!(": its variant carries `{carried}`"),
+                    format!(
+                        "a variant carries the struct of its label: `{label}({label})`, with `struct {label}({carried});`"
+                    ),
+                ),
+                ([], None) => (
+                    String::new(),
+                    format!(
+                        "add a variant with the label to the enum in its `#[message(…)]`: `{label}({label})`"
+                    ),
+                ),
+                ([meant], _) => (String::new(), format!("did you mean `{meant}`?")),
+                (all, _) => (String::new(), format!("its protocol has {}", list(all))),
             };
-            format!("`{path}` is no message of the role that plays `{role}`\n\nhelp: {advice}")
+            let role = role.written();
+            format!(
+                "`{path}` is no message of the role that plays `{role}`{reason}\n\nhelp: {help}"
+            )
         }
-        Cause::NoLabel { path, role, .. } => format!(
-            "`{path}` is no message of the role that plays `{role}`\n\n\
-             help: add a variant with the label to the enum in its `#[message(…)]`: `{0}({0})`",
-            last(path)
-        ),
         Cause::OtherPayload { path, carried, messages, protocol } => {
             other_payload(path, carried.as_deref(), messages, loaded(*protocol).0)
         }
         Cause::OtherProtocol { path, peer, role } => format!(
-            "`{path}` is a role of another protocol: it plays `{peer}`, this session plays `{role}`\n\n\
-             help: name the struct that plays a role of `{}`",
+            "`{path}` is a role of another protocol: it plays `{peer}`, this session plays `{0}`\n\n\
+             help: name the struct that plays a role of `{1}`",
+            role.written(),
             role.protocol
         ),
         Cause::ProtocolDeclaredTwice { wanted, files } => {
@@ -251,7 +263,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             "the protocol `{wanted}` is there to be called by others: it is `aux` or has parameters\n\n\
              help: link the role to a protocol that calls it"
         ),
-        Cause::UnsafeSystem { set, run, session } => unsafe_system(set, run, session.as_deref()),
+        Cause::UnsafeSystem { set, run, blamed } => unsafe_system(set, run, blamed.as_ref()),
         Cause::Unwritable { protocol, reason } => {
             format!("no code can be generated for `{protocol}`: {reason}")
         }
@@ -333,7 +345,8 @@ fn name_text(path: &str, problem: NameProblem) -> String {
         ),
         NameProblem::RoleWithoutLink(_) => format!(
             "the role `{path}` is linked to no protocol\n\n\
-             help: put `#[protocol(Protocol::role)]` on the struct, with the names of the `.scr` file"
+             help: put `#[protocol(Protocol::role)]` on the struct, with the names of the `.scr` file; roles without such a \
+             file are verified together, by `#[closed_system]` on the struct with `#[derive(Roles)]`"
         ),
         NameProblem::Session => format!(
             "`{path}` is a session, not a choice\n\nhelp: a choice is a `#[session] enum` with one variant for each label"
@@ -464,10 +477,11 @@ fn other_payload(
     )
 }
 
-fn unsafe_system(set: &str, run: &Run, session: Option<&str>) -> String {
+fn unsafe_system(set: &str, run: &Run, blamed: Option<&(String, usize)>) -> String {
     let failure = failure(run);
-    let mut text = match (run.steps.last(), session) {
-        (Some(step), Some(session)) => {
+    let mut text = match blamed {
+        Some((session, step)) => {
+            let step = &run.steps[*step];
             let (label, peer) = (&step.action.message.label, &step.action.peer);
             let deed = Deed {
                 direction: step.action.direction,
@@ -477,7 +491,7 @@ fn unsafe_system(set: &str, run: &Run, session: Option<&str>) -> String {
             };
             format!("`{session}` {}, and the system of `{set}` {failure}", deed.told())
         }
-        _ => format!("the system of `{set}` {failure}"),
+        None => format!("the system of `{set}` {failure}"),
     };
     // Writing to a string does not fail.
     let _ = write!(

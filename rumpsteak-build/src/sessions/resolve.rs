@@ -280,6 +280,7 @@ impl Resolver<'_> {
                     name(NameProblem::OwnRole)
                 }
                 (Err(LinkError::Set { .. }), _) => {
+                    self.check_route(found);
                     return known(pair.name.clone(), &pair.name.role);
                 }
                 (Err(LinkError::Broken { .. }), _) => broken_item(path),
@@ -393,7 +394,9 @@ impl Resolver<'_> {
             }
             None => Vec::new(),
         };
-        Cause::NoLabel { path: text, role: self.role.name.clone(), meant }
+        let variant = self.role.labels.iter().find(|label| label.name == written);
+        let carried = variant.filter(|_| meant.is_empty()).map(|label| label.written.clone());
+        Cause::NoLabel { path: text, role: self.role.name.clone(), meant, carried }
     }
 
     /// The struct that a label of the message type beside an item lacks, if nothing has its name.

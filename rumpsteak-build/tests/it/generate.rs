@@ -605,6 +605,29 @@ fn a_payload_without_the_derives_of_messages() {
 }
 
 #[test]
+fn messages_for_other_processes_derive_serde() {
+    let protocol = "type <rust> \"crate::Order\" from \"src/lib.rs\" as Order;
+                    global protocol P(role a, role b) { order(Order) from a to b; }";
+    let found = |name: &str, chosen: &str, order: &str| {
+        let source = format!(
+            "rumpsteak_runtime::protocol!(P, routes = rumpsteak_net::Net{chosen});\n{order}\n"
+        );
+        let files = [("src/lib.rs", source.as_str())];
+        let found = check_all(name, &[("protocols/p.scr", protocol)], &files);
+        found.problems.iter().map(|problem| problem.text.clone()).collect::<Vec<_>>()
+    };
+    let refused = "no code can be generated for `P`: a `rumpsteak_net::Net` writes and reads messages by serde, \
+                   whose traits they do not derive\n\n\
+                   help: `protocol!(P, routes = rumpsteak_net::Net, derive(serde::Serialize, serde::Deserialize))`";
+    assert_eq!(found("net-underived", "", "pub struct Order;"), [refused]);
+    let order = "pub struct Order; impl serde::Serialize for p::Label {}";
+    assert_eq!(found("net-by-hand", "", order), [""; 0]);
+    let (chosen, order) =
+        (", derive(serde::Serialize)", "#[derive(serde::Serialize)] pub struct Order;");
+    assert_eq!(found("net-derived", chosen, order), [""; 0]);
+}
+
+#[test]
 fn what_the_code_has_no_more_is_said_where_it_is_imported() {
     let protocol = "sig <rust> \"crate::talk::Hello\" as hello;
                     global protocol P(role a, role b) { heat() from a to b; hello from b to a; }";

@@ -91,6 +91,43 @@ fn an_unsafe_set_fails_at_the_last_step_of_the_run() {
 }
 
 #[test]
+fn a_set_that_waits_for_a_role_that_has_ended_fails_where_it_ends() {
+    let source = "#[session(S)] pub type Source = Send<K, Ready, End>;\n";
+    let kernel = "#[session(K)] pub type Kernel = Receive<S, Ready, Send<T, Ready, Receive<S, Value, End>>>;\n";
+    let sink = "#[session(T)] pub type Sink = Receive<K, Ready, End>;\n";
+    let check = check("ended", &[ROLES, source, kernel, sink]);
+    let (problem, others) = main_problem(&check);
+    assert_eq!(others, 2);
+    begins(&problem.text, "`Source` sends `Ready` to `K`, and the system of `Roles` gets stuck\n");
+    says(&problem.text, "K waits for Value(i32) from S");
+}
+
+#[test]
+fn a_route_that_is_missing_is_said_at_the_role() {
+    let roles = ROLES.replace(", #[route(T)] t: Channel<Label>", "");
+    let check = check("route", &[&roles, SOURCE, KERNEL, SINK]);
+    let (problem, others) = main_problem(&check);
+    assert_eq!(
+        problem.text,
+        "a session of `K` has `T` as a peer, and `K` has no route to it\n\n\
+         help: add the field `#[route(T)] t: Channel<Label>`"
+    );
+    assert_eq!((problem.line, others), (3, 2));
+}
+
+#[test]
+fn a_variant_that_carries_another_type_than_the_struct_of_its_label() {
+    let roles = ROLES.replace("Value(Value)", "Value(i32)");
+    let check = check("variant", &[&roles, SOURCE, KERNEL, SINK]);
+    let problem = &check.problems[0];
+    assert_eq!(
+        problem.text,
+        "`Value` is no message of the role that plays `Roles::S`: its variant carries `i32`\n\n\
+         help: a variant carries the struct of its label: `Value(Value)`, with `struct Value(i32);`"
+    );
+}
+
+#[test]
 fn a_role_without_a_session() {
     let check = check("silent", &[ROLES, SOURCE, KERNEL]);
     let (problem, others) = main_problem(&check);

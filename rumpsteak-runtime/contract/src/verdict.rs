@@ -220,6 +220,12 @@ pub struct RoleName {
 }
 
 impl RoleName {
+    /// As it is written: without the crate and module of a set, `bin app: jobs::Roles`.
+    pub fn written(&self) -> String {
+        let protocol = self.protocol.rsplit("::").next().unwrap_or_default();
+        format!("{protocol}::{}", self.role)
+    }
+
     /// The name that a role has in proofs if something is wrong with its link to a protocol, as it
     /// is written.
     ///

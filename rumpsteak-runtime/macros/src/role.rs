@@ -64,7 +64,7 @@ fn played(item: &RoleItem) -> (Verdict, TokenStream) {
     let krate = &item.krate;
     let (verdict, RoleName { protocol, role }) = verdict_on(item);
     // The error of a role without a protocol is enough: its set has nothing to add.
-    let is_told = verdict.problems.is_empty() || item.link.is_some();
+    let is_told = verdict.problems.is_empty() || !protocol.is_empty();
     let number = if is_told { number(&[&protocol, &role]) } else { 0 };
     let system = verdict.proof.system.as_ref().map_or(0, |(system, _)| *system);
     let Proof { projections, on_demand, closed, .. } = &verdict.proof;

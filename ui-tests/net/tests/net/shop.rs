@@ -10,6 +10,12 @@ rumpsteak_runtime::protocol!(
 
 pub(crate) use self::shop::*;
 
+pub(crate) mod carried {
+    /// Named as its label is, which serde sees, too.
+    #[derive(Debug, serde::Serialize, serde::Deserialize)]
+    pub(crate) struct Note(pub(crate) u64);
+}
+
 /// Orders so many things; the sum of the prices, and the total of the ledger.
 pub(crate) async fn client(role: &mut C, many: u64) -> Result<(u64, u64)> {
     try_run(role, async |mut session: CSession<'_>| {
@@ -33,7 +39,8 @@ pub(crate) async fn server(role: &mut S) -> Result<()> {
             match session.branch().await? {
                 SOrderOrQuit::Order(Order(name), next) => {
                     let price = name.len() as u64;
-                    session = next.send(Note(price)).await?.send(Price(price)).await?;
+                    session =
+                        next.send(Note(carried::Note(price))).await?.send(Price(price)).await?;
                 }
                 SOrderOrQuit::Quit(Quit, next) => return Ok(((), next.send(Close).await?)),
             }
@@ -47,7 +54,7 @@ pub(crate) async fn ledger(role: &mut L) -> Result<()> {
         let mut total = 0;
         loop {
             match session.branch().await? {
-                LNoteOrClose::Note(Note(price), next) => {
+                LNoteOrClose::Note(Note(carried::Note(price)), next) => {
                     total += price;
                     session = next;
                 }
