@@ -96,7 +96,7 @@ pub(crate) enum Cause {
         /// The label of nearly this name, or else all labels, if they are generated.
         meant: Vec<String>,
         /// What the variant of this name carries instead, if there is one.
-        carried: Option<String>,
+        carried: Option<Box<str>>,
     },
     /// A label carries another payload than the messages of its name.
     OtherPayload {

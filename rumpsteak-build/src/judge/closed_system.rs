@@ -53,8 +53,8 @@ pub(crate) struct Session<'a> {
     pub(crate) machine: Option<&'a SessionMachine>,
 }
 
-/// Why sessions are not known to be a safe closed system, and which step of the run that shows it is
-/// to blame, and where it is.
+/// Why sessions are not known to be a safe closed system, and which step of the run that shows it
+/// is to blame, with its place.
 pub(crate) type Refusal = (Gap, Option<(usize, Place)>);
 
 /// Judges every combination of sessions: the least bound for which all of them are k-MC.

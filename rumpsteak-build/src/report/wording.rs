@@ -355,7 +355,8 @@ fn name_text(path: &str, problem: NameProblem) -> String {
             "`{path}` is not declared in the source of this package\n\n\
              note: the build script reads the source as it is written; it knows neither items that a macro makes nor those of \
              other packages\n\
-             help: declare `{}` in this package, or import it by `use`",
+             help: declare `{}` in this package, or import it by `use`; if it is a role of another package, its sessions are \
+             written there",
             last(path)
         ),
     }

@@ -395,7 +395,8 @@ impl Resolver<'_> {
             None => Vec::new(),
         };
         let variant = self.role.labels.iter().find(|label| label.name == written);
-        let carried = variant.filter(|_| meant.is_empty()).map(|label| label.written.clone());
+        let carried =
+            variant.filter(|_| meant.is_empty()).map(|label| label.written.as_str().into());
         Cause::NoLabel { path: text, role: self.role.name.clone(), meant, carried }
     }
 

@@ -337,7 +337,9 @@ help: add `rumpsteak-build` to Cargo.toml under `[build-dependencies]`, from whe
         fn main() -> Result<(), rumpsteak_build::Report> {
             rumpsteak_build::configure().protocols("protocols").verify()?;
             Ok(())
-        }"#;
+        }
+
+note: roles and their sessions are of one package: write a session of another package's role there"#;
 
 const NO_VERDICTS: &str = r#"the build script of this package left no verdicts
 

@@ -84,8 +84,8 @@ pub struct Explored {
 ///
 /// # Panics
 ///
-/// If a process does, or returns an error: the message names the interleaving; and if no process can
-/// go on while one has not ended: it says who waits for whom.
+/// If a process does, or returns an error: the message names the interleaving; and if no process
+/// can go on while one has not ended: it says who waits for whom.
 #[track_caller]
 pub fn explore(set: impl FnMut(&mut Processes)) -> Explored {
     explore_up_to(MOST, set)
