@@ -274,7 +274,7 @@ fn reserved() -> BTreeSet<String> {
     RESERVED.split(' ').map(str::to_owned).collect()
 }
 
-/// That messages certainly lack what routes across processes ask of them, likewise.
+/// That messages certainly lack what routes across processes ask of them.
 fn underived(tree: &Tree, protocol: &Loaded, choices: &Choices) -> Option<String> {
     let routes = choices.routes.as_ref().filter(|path| path.ends_with("rumpsteak_net::Net"))?;
     if choices.serde().next().is_some() || is_implemented(tree) {

@@ -694,6 +694,25 @@ fn a_role_that_does_nothing_is_warned_of() {
 }
 
 #[test]
+fn a_recursion_that_is_done_once_is_warned_of() {
+    let warnings = |name: &str, again: &str| {
+        let protocol = format!(
+            "global protocol P(role a, role b) {{\n  m() from a to b;\n  rec next {{\n    choice at a {{\n      \
+             m() from a to b;\n      {again}\n    }} or {{\n      stop() from a to b;\n    }}\n  }}\n}}\n"
+        );
+        let found = check(name, "P", &[("protocols/p.scr", &protocol)]);
+        assert!(found.holds());
+        found.warnings.into_iter().filter(|warning| warning.contains("`rec ")).collect::<Vec<_>>()
+    };
+    let [warning] = &warnings("once", "")[..] else { panic!("expected one") };
+    ends(
+        warning,
+        "protocols/p.scr:3: `rec next` is done once: write `continue next;` where it begins again",
+    );
+    assert_eq!(warnings("again", "continue next;"), [""; 0]);
+}
+
+#[test]
 fn what_a_session_over_generated_code_gets_wrong() {
     let protocol = "global protocol P(role a, role b) { hello() from a to b; bye() from b to a; }";
     let told = |source: &str| {
