@@ -116,6 +116,24 @@ fn a_hang_says_for_what_a_mock_waits() {
 }
 
 #[test]
+fn a_hang_names_the_message_that_a_process_with_two_roles_waits_for() {
+    let text = panics(|| {
+        explore(|processes| {
+            let ping::Roles { mut c, mut s } = ping::Roles::default();
+            processes.add("both", async move {
+                client(&mut c, 1).await?;
+                server(&mut s).await
+            });
+        });
+    });
+    assert_eq!(
+        text,
+        "nobody can go on:\n  `both`: `c` waits for `Pong` from `s`\n\n\
+         the processes were polled in this order: both"
+    );
+}
+
+#[test]
 fn an_error_is_named_with_its_interleaving() {
     let text = panics(|| {
         explore(|processes: &mut Processes| {

@@ -10,6 +10,7 @@ use super::parking::{Parker, Unparker};
 use super::ring::{Empty, PARKED};
 use super::shared::{Consumer, drop_messages};
 use crate::sync::atomic::Ordering;
+use crate::testing;
 use crate::transport::capacity::Queue;
 use crate::woken;
 
@@ -149,6 +150,9 @@ impl<M> QueueReceiver<M> {
                     return Poll::Ready(None);
                 }
                 continue;
+            }
+            if testing::ends_queues() {
+                return Poll::Ready(None);
             }
             let park = |flags| self.consumer.park(empty, flags);
             if self.consumer.shared().receiver.park(&mut self.own, context.waker(), park) {

@@ -1,6 +1,6 @@
 //! All roles, in every interleaving.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::error::Error as StdError;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
 
 use crate::error::{Action, BoxError, Error, ErrorKind};
 
@@ -145,6 +146,14 @@ pub fn explore_up_to(most: usize, mut set: impl FnMut(&mut Processes)) -> Explor
 thread_local! {
     /// For what the mock waits that was polled last.
     pub(super) static WAITS: RefCell<Option<String>> = const { RefCell::new(None) };
+    static ENDS_QUEUES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a queue that is empty when a new waker waits at it is to end, so that who waits there
+/// says for what.
+pub(crate) fn ends_queues() -> bool {
+    // A thread that is shutting down explores nothing.
+    ENDS_QUEUES.try_with(Cell::get).is_ok_and(|ends| ends)
 }
 
 /// "`c` waits for `Pong` from `s`".
@@ -153,7 +162,8 @@ pub(super) fn waits_for(role: &str, peer: &str, labels: &[&str]) -> String {
     format!("`{role}` waits for {} from `{peer}`", labels.join(" or "))
 }
 
-/// For what a process waits: it is brought there once more, and all others are dropped.
+/// For what a process waits: it is brought there once more, its queues end, and, for transports
+/// that are not of this crate, all other processes are dropped.
 fn wait(
     process: usize,
     set: &mut impl FnMut(&mut Processes),
@@ -165,11 +175,18 @@ fn wait(
     WAITS.take();
     let _ = run.poll(process);
     let told = WAITS.take().or_else(|| {
-        for other in (0..run.set.futures.len()).filter(|&other| other != process) {
-            run.set.futures[other] = Box::pin(async { Ok(()) });
+        run.wakers[process] = Arc::default();
+        ENDS_QUEUES.set(true);
+        let mut polled = run.poll_caught(process);
+        ENDS_QUEUES.set(false);
+        if let Ok(Poll::Pending) = polled {
+            for other in (0..run.set.futures.len()).filter(|&other| other != process) {
+                run.set.futures[other] = Box::pin(async { Ok(()) });
+            }
+            polled = run.poll_caught(process);
         }
-        match run.poll(process) {
-            Poll::Ready(Err(error)) => told(&*error),
+        match polled {
+            Ok(Poll::Ready(Err(error))) => told(&*error),
             _ => None,
         }
     });
@@ -216,6 +233,7 @@ struct Run {
 }
 
 /// Whether a process is to be polled.
+#[derive(Default)]
 struct Woken(AtomicBool);
 
 impl Wake for Woken {
@@ -258,9 +276,7 @@ impl Run {
                 }
             };
             self.polled.push(process);
-            // What a panic has left behind is not looked at.
-            let polled = panic::catch_unwind(AssertUnwindSafe(|| self.poll(process)));
-            let Ok(polled) = polled else { return End::Panicked(process) };
+            let Ok(polled) = self.poll_caught(process) else { return End::Panicked(process) };
             match polled {
                 Poll::Ready(Ok(())) => {
                     self.running[process] = false;
@@ -278,6 +294,11 @@ impl Run {
         woken.0.store(false, Ordering::Release);
         let waker = Waker::from(Arc::clone(woken));
         self.set.futures[process].as_mut().poll(&mut Context::from_waker(&waker))
+    }
+
+    /// What a panic has left behind is not looked at.
+    fn poll_caught(&mut self, process: usize) -> thread::Result<Poll<Result<(), BoxError>>> {
+        panic::catch_unwind(AssertUnwindSafe(|| self.poll(process)))
     }
 
     /// "client, server, client": the last ones if they are many.

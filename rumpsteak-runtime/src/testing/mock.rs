@@ -46,6 +46,7 @@ impl<R: Role> Mock<R> {
     ///
     /// If the machine is one of another role.
     #[must_use]
+    #[track_caller]
     pub fn new(role: R, machine: Machine) -> Self {
         let other = machine.role();
         assert!(is_same(other, R::NAME), "the machine is one of `{other}`, not of `{}`", R::NAME);

@@ -7,5 +7,6 @@
 mod explore;
 mod mock;
 
+pub(crate) use explore::ends_queues;
 pub use explore::{Explored, Processes, explore, explore_up_to};
 pub use mock::Mock;
