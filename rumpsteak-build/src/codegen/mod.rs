@@ -186,6 +186,12 @@ fn write(
             file.shown()
         ));
     }
+    if let Some((variable, at)) = file.done_once().first() {
+        return Err(format!(
+            "at {at}, `rec {variable}` is done once\n\n\
+             help: write `continue {variable};` where it begins again, or take out `rec {variable}`"
+        ));
+    }
     let mut names = Names::new(protocol, file, choices, homes)?;
     let annotated = annotated(file)?;
     let mut sessions = String::new();

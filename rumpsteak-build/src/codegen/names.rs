@@ -302,7 +302,7 @@ fn without_serde(tree: &Tree, payloads: BTreeSet<&str>, choices: &Choices) -> Op
     let asked: Vec<&str> = choices.serde().collect();
     let lacking = payloads.into_iter().filter(|path| {
         let found = types_at(tree, path);
-        let is_bare = |id: &ItemId| matches!(*tree.item(*id).kind, ItemKind::Other(_, true));
+        let is_bare = |id: &ItemId| matches!(&*tree.item(*id).kind, ItemKind::Other(_, facts) if facts.is_bare);
         !found.is_empty() && found.iter().all(is_bare)
     });
     let lacking: Vec<&str> = lacking.collect();
@@ -414,6 +414,12 @@ fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Payload, Stri
             meant.unwrap_or_else(|| "declare it, or write its path as in a `use`".to_owned())
         ));
     }
+    if let Some(borrowed) = borrowed(text, homes) {
+        return Err(format!(
+            "{borrowed} has a lifetime, and a payload owns its data, since the role that receives it may outlive the one that sends it\n\n\
+             help: give it fields that own what they hold: a `String` where there is a `&str`"
+        ));
+    }
     let Some(names) = names_of(text) else {
         return Err(format!(
             "`{text}` is no type\n\nhelp: write the declaration of `{sort}` in {} as in Rust: `std::vec::Vec<u8>`",
@@ -423,6 +429,14 @@ fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Payload, Stri
     let is_debug = names.iter().all(|name| PRIMITIVES.contains(&&**name)) && !text.contains("::")
         || ["std::vec::Vec<u8>", "std::string::String"].contains(&text);
     Ok(Payload { text: text.to_owned(), names, is_debug })
+}
+
+/// What of a payload is borrowed: a type of this package with a lifetime, or the whole text.
+fn borrowed(text: &str, homes: Homes<'_>) -> Option<String> {
+    let borrows = |id: &ItemId, tree: &Tree| matches!(&*tree.item(*id).kind, ItemKind::Other(_, facts) if facts.borrows);
+    let is_declared = |tree: &Tree| types_at(tree, text).iter().any(|id| borrows(id, tree));
+    let owned = text.replace("'static", "");
+    (owned.contains('\'') || homes.is_some_and(is_declared)).then(|| format!("`{text}`"))
 }
 
 /// What a sort of this name most likely means, and where that is from.

@@ -557,6 +557,13 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// Whether any item was found wrong so far, here or by its own macro.
+    fn has_errors(&self) -> bool {
+        let tree = self.context.tree;
+        let is_broken = |id: ItemId| matches!(*tree.item(id).kind, ItemKind::Broken);
+        self.found.faults.items().next().is_some() || tree.item_ids().any(is_broken)
+    }
+
     /// The bound for which the system of a set is safe, or what is wrong with the set. Nothing is
     /// wrong with the set itself where one of its sessions has a fault already.
     fn judge_set(&self, set: &ClosedSet, members: &[Member<'_>]) -> Result<usize, Vec<Fault>> {
@@ -574,6 +581,8 @@ impl<'a> Judge<'a> {
         };
         let name = tree.item(set.item).name.clone();
         Err(match gap {
+            // Its session may be among the items that have an error.
+            Gap::Silent(_) if self.has_errors() => Vec::new(),
             Gap::Silent(role) => vec![Cause::SilentRole { set: name, role }.at(set.item, token)],
             Gap::Unread(_) => Vec::new(),
             Gap::Undecided(reason) => {

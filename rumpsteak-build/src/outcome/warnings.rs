@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use rumpsteak_fsm::Run;
 use rumpsteak_fsm::run::Failure;
-use rumpsteak_scribble::{Interaction, InteractionKind};
 
 use crate::judge::judgement::Judgement;
 use crate::link::context::Context;
@@ -42,7 +41,10 @@ pub(crate) fn warnings(
         }));
     }
     warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));
-    warnings.extend(protocols.files.iter().flat_map(not_repeated));
+    let done_once = protocols.files.iter().filter(|_| is_right).flat_map(ScrFile::done_once);
+    warnings.extend(done_once.map(|(variable, at)| {
+        format!("{at}: `rec {variable}` is done once: write `continue {variable};` where it begins again")
+    }));
     warnings.extend(together(context, judgement));
     let starves = |position: &usize| {
         let mut combined = judgement.combined.iter();
@@ -72,33 +74,6 @@ pub(crate) fn warnings(
     }
     warnings.sort();
     warnings.dedup();
-    warnings
-}
-
-/// The recursions of a file that no `continue` names, which their processes would do once.
-fn not_repeated(file: &ScrFile) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for protocol in &file.modules.root().protocols {
-        let interactions = || protocol.body.interactions().map(|(_, interaction)| interaction);
-        let named: BTreeSet<&str> = interactions()
-            .filter_map(|interaction| match &interaction.kind {
-                InteractionKind::Continue { variable } => Some(variable.as_str()),
-                _ => None,
-            })
-            .collect();
-        for Interaction { kind, span, .. } in interactions() {
-            if let InteractionKind::Rec { variable, .. } = kind
-                && !named.contains(variable.as_str())
-            {
-                let text = file.text(span.source());
-                let (line, _) = text.position(span.start());
-                warnings.push(format!(
-                    "{}:{line}: `rec {variable}` is done once: write `continue {variable};` where it begins again",
-                    text.name
-                ));
-            }
-        }
-    }
     warnings
 }
 

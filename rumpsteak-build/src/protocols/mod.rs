@@ -15,7 +15,8 @@ use rumpsteak_contract::verdict::stamp;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
-    Code, Diagnostic, Limits, Modules, Projection, Protocol, SourceId, file_of_module, parse,
+    Code, Diagnostic, Interaction, InteractionKind, Limits, Modules, Projection, Protocol,
+    SourceId, file_of_module, parse,
 };
 
 use self::scr_module::{ScrModule, root_of};
@@ -299,6 +300,31 @@ impl ScrFile {
             let help = warning.help.iter().map(|help| format!("; {help}"));
             format!("{file}: {}{}", warning.message, help.collect::<String>())
         })
+    }
+
+    /// The recursions that no `continue` names, which their processes would do once: their
+    /// variables, and where each is.
+    pub(crate) fn done_once(&self) -> Vec<(&str, String)> {
+        let mut found = Vec::new();
+        for protocol in &self.modules.root().protocols {
+            let interactions = || protocol.body.interactions().map(|(_, interaction)| interaction);
+            let named: BTreeSet<&str> = interactions()
+                .filter_map(|interaction| match &interaction.kind {
+                    InteractionKind::Continue { variable } => Some(variable.as_str()),
+                    _ => None,
+                })
+                .collect();
+            for Interaction { kind, span, .. } in interactions() {
+                if let InteractionKind::Rec { variable, .. } = kind
+                    && !named.contains(variable.as_str())
+                {
+                    let text = self.text(span.source());
+                    let (line, _) = text.position(span.start());
+                    found.push((variable.as_str(), format!("{}:{line}", text.name)));
+                }
+            }
+        }
+        found
     }
 
     /// The path as shown.

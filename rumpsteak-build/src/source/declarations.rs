@@ -30,13 +30,22 @@ pub(crate) enum ItemKind {
     /// The labels of a message type; of a struct, which is its own only label, the types of the
     /// fields as well.
     Message(MessageItem, Option<Vec<FieldType>>),
-    /// Any type; of a struct, the types of the fields. Whether all its attributes are known, and
-    /// none of them derives a trait beyond those of the standard library.
-    Other(Option<Vec<FieldType>>, bool),
+    /// Any type; of a struct, the types of the fields.
+    Other(Option<Vec<FieldType>>, TypeFacts),
     Role(RoleItem),
     Session(SessionItem),
     /// A set of roles that is verified as a whole.
     Set(SetItem),
+}
+
+/// What shows of a type beside its fields.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TypeFacts {
+    /// All its attributes are known, and none of them derives a trait beyond those of the standard
+    /// library.
+    pub(crate) is_bare: bool,
+    /// Its first parameter is a lifetime.
+    pub(crate) borrows: bool,
 }
 
 /// One leaf of a `use`.
@@ -183,8 +192,15 @@ fn part(
 
 fn classify(item: &RawItem<'_>, cfg: &Cfg) -> ItemKind {
     let tokens = || item.tokens.iter().cloned().collect::<TokenStream>();
-    let is_bare = item.attributes.iter().all(Attribute::is_bare);
-    let fields = || ItemKind::Other(message::field_types(tokens()), is_bare);
+    let facts = TypeFacts {
+        is_bare: item.attributes.iter().all(Attribute::is_bare),
+        borrows: item
+            .tokens
+            .windows(2)
+            .find(|pair| is_punct(&pair[0], '<'))
+            .is_some_and(|pair| is_punct(&pair[1], '\'')),
+    };
+    let fields = || ItemKind::Other(message::field_types(tokens()), facts);
     if let Some(session) = item.attributes.iter().find(|attribute| attribute.is("session")) {
         let arguments = session.arguments().unwrap_or_default();
         return SessionItem::parse(arguments, tokens()).map_or(ItemKind::Broken, ItemKind::Session);
@@ -209,10 +225,9 @@ fn classify(item: &RawItem<'_>, cfg: &Cfg) -> ItemKind {
             }
         }
         RawKind::Struct(_) => fields(),
-        RawKind::Type(_) => {
-            message::alias(tokens()).map_or(ItemKind::Other(None, false), ItemKind::Alias)
-        }
-        _ => ItemKind::Other(None, is_bare),
+        RawKind::Type(_) => message::alias(tokens())
+            .map_or(ItemKind::Other(None, TypeFacts::default()), ItemKind::Alias),
+        _ => ItemKind::Other(None, facts),
     }
 }
 

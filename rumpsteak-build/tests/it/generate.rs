@@ -694,22 +694,34 @@ fn a_role_that_does_nothing_is_warned_of() {
 }
 
 #[test]
-fn a_recursion_that_is_done_once_is_warned_of() {
-    let warnings = |name: &str, again: &str| {
-        let protocol = format!(
+fn a_recursion_that_is_done_once_is_warned_of_and_has_no_code() {
+    let protocol = |again: &str| {
+        format!(
             "global protocol P(role a, role b) {{\n  m() from a to b;\n  rec next {{\n    choice at a {{\n      \
              m() from a to b;\n      {again}\n    }} or {{\n      stop() from a to b;\n    }}\n  }}\n}}\n"
-        );
-        let found = check(name, "P", &[("protocols/p.scr", &protocol)]);
-        assert!(found.holds());
+        )
+    };
+    let (once, again) = (protocol(""), protocol("continue next;"));
+    let by_hand = |name: &str, protocol: &str| {
+        let files = [("src/lib.rs", ""), ("protocols/p.scr", protocol)];
+        let found = verified(configure().protocols("protocols"), &package(name, &files));
         found.warnings.into_iter().filter(|warning| warning.contains("`rec ")).collect::<Vec<_>>()
     };
-    let [warning] = &warnings("once", "")[..] else { panic!("expected one") };
+    let [warning] = &by_hand("once", &once)[..] else { panic!("expected one") };
     ends(
         warning,
         "protocols/p.scr:3: `rec next` is done once: write `continue next;` where it begins again",
     );
-    assert_eq!(warnings("again", "continue next;"), [""; 0]);
+    assert_eq!(by_hand("again", &again), [""; 0]);
+
+    let generated = check("once_generated", "P", &[("protocols/p.scr", &once)]);
+    let [problem] = &generated.problems[..] else { panic!("expected one") };
+    assert_eq!(
+        problem.text,
+        "no code can be generated for `P`: at protocols/p.scr:3, `rec next` is done once\n\n\
+         help: write `continue next;` where it begins again, or take out `rec next`"
+    );
+    assert!(check("again_generated", "P", &[("protocols/p.scr", &again)]).holds());
 }
 
 #[test]

@@ -122,7 +122,8 @@ impl Missing {
         match self {
             Self::Unverified(reason) if is_news(reason) => {
                 let verify = [".verify()", ".generate().verify()"];
-                unverified(name, &reason.replace(IF_GENERATED, "").replace(verify[0], verify[1]))
+                let reason = reason.replace(IF_GENERATED, "").replace(IF_ELSEWHERE, "help:");
+                unverified(name, &reason.replace(verify[0], verify[1]))
             }
             Self::Unverified(reason) => unverified(name, reason.lines().next().unwrap_or_default()),
             _ => self.error(name),
@@ -330,16 +331,18 @@ pub(crate) fn unverified(name: &Ident, reason: &str) -> TokenStream {
 /// What these say to an item that is no `protocol!(…)`.
 const IF_GENERATED: &str = ", with `.generate()` before `.verify()` if there is a `protocol!`";
 
+/// What these say to a session that is no `protocol!(…)`.
+const IF_ELSEWHERE: &str = "help: if its role is of another package, write the session there: roles and their sessions are of one package\nhelp: otherwise";
+
 const NO_BUILD_SCRIPT: &str = r#"this package has no build script that verifies it
 
-help: add `rumpsteak-build` to Cargo.toml under `[build-dependencies]`, from where `rumpsteak-runtime` is,
+help: if its role is of another package, write the session there: roles and their sessions are of one package
+help: otherwise add `rumpsteak-build` to Cargo.toml under `[build-dependencies]`, from where `rumpsteak-runtime` is,
       and, beside it, a file build.rs, with `.generate()` before `.verify()` if there is a `protocol!`
         fn main() -> Result<(), rumpsteak_build::Report> {
             rumpsteak_build::configure().protocols("protocols").verify()?;
             Ok(())
-        }
-
-note: roles and their sessions are of one package: write a session of another package's role there"#;
+        }"#;
 
 const NO_VERDICTS: &str = r#"the build script of this package left no verdicts
 
@@ -358,7 +361,7 @@ help: build again; if that does not help, run `cargo clean`";
 pub(crate) const UNSEEN: &str = "the build script did not see this item as it stands here
 
 note: it reads the source files of the package as they are written, following `mod`
-      it does not see items that a macro makes, nor those in files that it was not told of
+      it does not see items in the body of a function, those that a macro makes, nor files that it was not told of
 help: write the item out in a module of this package
       for files outside of its targets, name them in build.rs: `rumpsteak_build::configure().sources([…])`";
 

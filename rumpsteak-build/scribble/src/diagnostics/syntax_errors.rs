@@ -78,6 +78,9 @@ pub(crate) fn unexpected(
         ("`;`" | "`)`" | "`,` or `)`", Some(before)) => {
             diagnostic.with(before, format!("{expected} may be missing behind this"))
         }
+        ("`(` or `from`", _) if found.starts_with("`-") => {
+            diagnostic.help("write a message as `Label(payload) from A to B;`")
+        }
         _ => diagnostic,
     }
 }
