@@ -7,7 +7,7 @@ use rumpsteak_fsm::run::Failure;
 
 use crate::judge::judgement::Judgement;
 use crate::link::context::Context;
-use crate::protocols::{Lookup, ScrFile};
+use crate::protocols::{DoneOnce, Lookup, ScrFile};
 use crate::source::crate_tree::ItemId;
 use crate::source::package_root::PackageRoot;
 
@@ -41,10 +41,12 @@ pub(crate) fn warnings(
         }));
     }
     warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));
-    let done_once = protocols.files.iter().filter(|_| is_right).flat_map(ScrFile::done_once);
-    warnings.extend(done_once.map(|(variable, at)| {
-        format!("{at}: `rec {variable}` is done once: write `continue {variable};` where it begins again")
-    }));
+    for file in protocols.files.iter().filter(|_| is_right) {
+        warnings.extend(file.done_once().iter().map(|DoneOnce { variable, line, .. }| {
+            let file = file.shown();
+            format!("{file}:{line}: `rec {variable}` is done once: write `continue {variable};` where it begins again")
+        }));
+    }
     warnings.extend(together(context, judgement));
     let starves = |position: &usize| {
         let mut combined = judgement.combined.iter();

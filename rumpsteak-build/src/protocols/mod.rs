@@ -287,6 +287,17 @@ pub fn gravest(diagnostics: &[Diagnostic]) -> Option<Gravity> {
     diagnostics.iter().map(gravity).max()
 }
 
+/// A recursion that no `continue` names.
+#[derive(Debug)]
+pub(crate) struct DoneOnce<'a> {
+    pub(crate) protocol: &'a str,
+    pub(crate) variable: &'a str,
+    /// Where it is in its file, from one.
+    pub(crate) line: usize,
+    /// Other recursions of the protocol are done again.
+    pub(crate) others_repeat: bool,
+}
+
 impl ScrFile {
     /// What its errors mean.
     pub(crate) fn gravity(&self) -> Gravity {
@@ -302,9 +313,8 @@ impl ScrFile {
         })
     }
 
-    /// The recursions that no `continue` names, which their processes would do once: their
-    /// variables, and where each is.
-    pub(crate) fn done_once(&self) -> Vec<(&str, String)> {
+    /// The recursions that no `continue` names, which their processes would do once.
+    pub(crate) fn done_once(&self) -> Vec<DoneOnce<'_>> {
         let mut found = Vec::new();
         for protocol in &self.modules.root().protocols {
             let interactions = || protocol.body.interactions().map(|(_, interaction)| interaction);
@@ -318,9 +328,12 @@ impl ScrFile {
                 if let InteractionKind::Rec { variable, .. } = kind
                     && !named.contains(variable.as_str())
                 {
-                    let text = self.text(span.source());
-                    let (line, _) = text.position(span.start());
-                    found.push((variable.as_str(), format!("{}:{line}", text.name)));
+                    found.push(DoneOnce {
+                        protocol: protocol.name.as_str(),
+                        variable: variable.as_str(),
+                        line: self.text(span.source()).position(span.start()).0,
+                        others_repeat: !named.is_empty(),
+                    });
                 }
             }
         }

@@ -694,7 +694,7 @@ fn a_role_that_does_nothing_is_warned_of() {
 }
 
 #[test]
-fn a_recursion_that_is_done_once_is_warned_of_and_has_no_code() {
+fn recursions_that_are_done_once() {
     let protocol = |again: &str| {
         format!(
             "global protocol P(role a, role b) {{\n  m() from a to b;\n  rec next {{\n    choice at a {{\n      \
@@ -718,10 +718,27 @@ fn a_recursion_that_is_done_once_is_warned_of_and_has_no_code() {
     let [problem] = &generated.problems[..] else { panic!("expected one") };
     assert_eq!(
         problem.text,
-        "no code can be generated for `P`: at protocols/p.scr:3, `rec next` is done once\n\n\
+        "no code can be generated for `P`: `rec next` is done once (p.scr:3)\n\n\
          help: write `continue next;` where it begins again, or take out `rec next`"
     );
     assert!(check("again_generated", "P", &[("protocols/p.scr", &again)]).holds());
+
+    // Another recursion is done again: so much for the author having forgotten that.
+    let within = again.replace(
+        "m() from a to b;\n      continue",
+        "rec once { m() from a to b; }\n      continue",
+    );
+    let [warning] = &by_hand("within", &within)[..] else { panic!("expected one") };
+    ends(
+        warning,
+        "protocols/p.scr:5: `rec once` is done once: write `continue once;` where it begins again",
+    );
+    let generated = check("within_generated", "P", &[("protocols/p.scr", &within)]);
+    assert!(generated.holds());
+
+    // Nor does another protocol of the file matter.
+    let other = format!("{again}{}", once.replace("protocol P", "protocol Q"));
+    assert!(check("other_generated", "P", &[("protocols/p.scr", &other)]).holds());
 }
 
 #[test]
