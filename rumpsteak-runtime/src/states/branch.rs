@@ -1,4 +1,5 @@
 use std::fmt;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -48,7 +49,7 @@ impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C> {
         C: Choice<State = State<'s, R>, Message = R::Message>,
     {
         const { C::VERIFIED };
-        Branching { state: Some(self.state), names: Names::default() }
+        Branching { state: Some(self.state), names: PhantomData }
     }
 }
 
@@ -74,7 +75,7 @@ impl<'s, R: Role, C> Branch<'s, R, AnyPeer, C> {
         C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
     {
         const { C::VERIFIED };
-        Branching { state: Some(self.state), names: Names::default() }
+        Branching { state: Some(self.state), names: PhantomData }
     }
 }
 

@@ -72,7 +72,7 @@ macro_rules! session {
             fn from_state(state: State<'s, R>) -> Self {
                 Self {
                     state,
-                    names: Names::default(),
+                    names: ::std::marker::PhantomData,
                 }
             }
 

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -44,7 +45,7 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
         P: Role,
         C: Session<State = State<'s, R>>,
     {
-        Receiving { state: Some(self.state), names: Names::default() }
+        Receiving { state: Some(self.state), names: PhantomData }
     }
 }
 

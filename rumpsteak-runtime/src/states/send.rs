@@ -1,4 +1,5 @@
 use std::fmt;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -98,7 +99,7 @@ impl<R: Role, P, L, C> Unpin for Sending<'_, R, P, L, C> {}
 impl<'s, R: Role, P, L, C> Sending<'s, R, P, L, C> {
     #[inline]
     pub(super) fn new(state: State<'s, R>, label: L) -> Self {
-        Self { state: Some(state), label: Some(label), names: Names::default() }
+        Self { state: Some(state), label: Some(label), names: PhantomData }
     }
 
     #[inline]
