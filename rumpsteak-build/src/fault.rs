@@ -90,14 +90,7 @@ pub(crate) enum Cause {
     /// A label of the role has this name, and arguments.
     GenericLabel { path: String, label: String },
     /// A type that is no message of the role.
-    NoLabel {
-        path: String,
-        role: RoleName,
-        /// The label of nearly this name, or else all labels, if they are generated.
-        meant: Vec<String>,
-        /// What the variant of this name carries instead, if there is one.
-        carried: Option<Box<str>>,
-    },
+    NoLabel { path: String, role: RoleName, hint: LabelHint },
     /// A label carries another payload than the messages of its name.
     OtherPayload {
         path: String,
@@ -148,6 +141,23 @@ pub(crate) enum Cause {
     UnsafeSystem { set: String, run: Box<Run>, blamed: Option<(String, usize)> },
     /// The protocol cannot be said in Rust.
     Unwritable { protocol: String, reason: String },
+}
+
+/// What a type that is no message of the role was most likely meant to be.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum LabelHint {
+    /// A message that no variant of the enum has.
+    Added,
+    /// One of these labels, which are generated.
+    AnyOf(Vec<String>),
+    /// The message whose variant carries this type, no struct of its name.
+    Bare(String),
+    /// The label that carries this type.
+    CarriedBy(String),
+    /// The struct in the variant of this name.
+    Renamed(String),
+    /// The label of nearly this name.
+    Similar(String),
 }
 
 /// What is wrong with a name in a session, or in a set that is verified as a closed system.
@@ -351,9 +361,11 @@ impl Cause {
         }
     }
 
-    /// Whether a session does something that its protocol does not have.
-    pub(crate) fn is_foreign(&self) -> bool {
+    /// Whether a session is wrong with whatever peers: it does something that its protocol does not
+    /// have, or a message of it does not tell which option is meant.
+    pub(crate) fn is_wrong_anywhere(&self) -> bool {
         match self {
+            Self::AmbiguousChoice { .. } => true,
             Self::Refused(refusal) => refusal.misfit.as_ref().is_some_and(Misfit::is_foreign),
             _ => false,
         }

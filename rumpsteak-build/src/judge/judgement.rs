@@ -345,7 +345,7 @@ impl<'a> Judge<'a> {
             return;
         }
         // A closed system is about another order: where a name matches nothing, it is no way out.
-        let is_advised = refusals.all(|fault| !fault.cause.is_foreign());
+        let is_advised = refusals.all(|fault| !fault.cause.is_wrong_anywhere());
         for &(id, role) in roots {
             let session = session(&tree.item(id).name, &self.found.roots[&id]);
             members[role].sessions.push(session);

@@ -68,7 +68,8 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
     }
 }
 
-/// Whether a name is imported from a module that does not have it, which is said there.
+/// Whether a name is imported from a module that does not have it or does not show it, which rustc
+/// says there.
 fn is_gone(tree: &Tree, from: ModuleId, cause: &Cause) -> bool {
     let (Cause::NoLabel { path, .. }
     | Cause::UndeclaredRole { path, .. }
@@ -79,7 +80,10 @@ fn is_gone(tree: &Tree, from: ModuleId, cause: &Cause) -> bool {
     let mut imports = tree.module(from).imports.iter();
     let import = imports.find(|import| import.name.as_deref() == Some(path));
     let within = import.and_then(|import| module(tree, from, import.path.split_last()?.1));
-    within.is_some_and(|within| !is_known(tree, within, path))
+    within.is_some_and(|within| {
+        let is_it = |id| tree.item(id).module == within && tree.item(id).name == *path;
+        !is_known(tree, within, path) || tree.item_ids().any(is_it)
+    })
 }
 
 /// What a mistake is about that several items may meet.

@@ -18,7 +18,7 @@ use super::excerpt::Excerpt;
 use super::refusal;
 use super::rules::Deed;
 use super::runs::{NEXT_SESSION, failure, shortest};
-use crate::fault::{Cause, Gap, MachineProblem, NameProblem, Note, NoteKind};
+use crate::fault::{Cause, Gap, LabelHint, MachineProblem, NameProblem, Note, NoteKind};
 use crate::outcome::findings::Told;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::words::{either, list};
@@ -141,27 +141,11 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         }
         Cause::GenericLabel { path, label } => format!(
             "the label is `{label}`, and a session names a label without arguments\n\n\
-             help: make `{path}` a type of its own for what it carries: `struct {0}(…);`",
+             help: let `{0}` name and own what it carries: `struct {0}(String);`, for instance",
             last(path)
         ),
-        Cause::NoLabel { path, role, meant, carried } => {
-            let label = last(path);
-            let (reason, help) = match (&meant[..], carried) {
-                ([], Some(carried)) => (
-                    format!(": its variant carries `{carried}`"),
-                    format!(
-                        "a variant carries the struct of its label: `{label}({label})`, with `struct {label}({carried});`"
-                    ),
-                ),
-                ([], None) => (
-                    String::new(),
-                    format!(
-                        "add a variant with the label to the enum in its `#[message(…)]`: `{label}({label})`"
-                    ),
-                ),
-                ([meant], _) => (String::new(), format!("did you mean `{meant}`?")),
-                (all, _) => (String::new(), format!("its protocol has {}", list(all))),
-            };
+        Cause::NoLabel { path, role, hint } => {
+            let [reason, help] = no_label(last(path), hint);
             let role = role.written();
             format!(
                 "`{path}` is no message of the role that plays `{role}`{reason}\n\nhelp: {help}"
@@ -388,6 +372,34 @@ fn machine_text(file: &str, problem: &MachineProblem) -> String {
 /// The name at the end of a path.
 fn last(path: &str) -> &str {
     path.rsplit("::").next().unwrap_or(path)
+}
+
+/// Why a type is no message, as far as that shows, and what to write instead.
+fn no_label(label: &str, hint: &LabelHint) -> [String; 2] {
+    match hint {
+        LabelHint::Added => [
+            String::new(),
+            format!(
+                "add a variant with the label to the enum in its `#[message(…)]`: `{label}({label})`"
+            ),
+        ],
+        LabelHint::AnyOf(all) => [String::new(), format!("its protocol has {}", list(all))],
+        LabelHint::Bare(carried) => [
+            format!(": its variant carries `{carried}`"),
+            format!(
+                "a variant carries the struct of its label: `{label}({label})`, with `struct {label}({carried});`"
+            ),
+        ],
+        LabelHint::CarriedBy(meant) => [
+            format!(", but the payload of `{meant}`"),
+            format!("write `{meant}`: a session names the labels"),
+        ],
+        LabelHint::Renamed(carried) => [
+            format!(": its variant carries `{carried}`"),
+            format!("write `{carried}`, as in the variant, or rename that to `{label}`"),
+        ],
+        LabelHint::Similar(meant) => [String::new(), format!("did you mean `{meant}`?")],
+    }
 }
 
 fn unknown_protocol(wanted: &str, meant: Option<&str>, protocols: &Protocols) -> String {

@@ -7,7 +7,7 @@ use rumpsteak_contract::{Path, name};
 use rumpsteak_fsm::Message;
 use rumpsteak_scribble::similar;
 
-use crate::fault::{Cause, Fault, NameProblem};
+use crate::fault::{Cause, Fault, LabelHint, NameProblem};
 use crate::link::context::Context;
 use crate::link::labels::{LabelMatch, match_label, rust_type};
 use crate::link::roles::{LinkError, RolePair, peers};
@@ -380,24 +380,50 @@ impl Resolver<'_> {
         if let Some(&label) = generic {
             return Cause::GenericLabel { path: text, label: label.to_owned() };
         }
-        let meant = match similar(&written, &known) {
-            // Something else here has the name of a label.
-            _ if known.contains(&&*written) => {
-                vec![tree.path_in(tree.item(self.role_id).module, &written)]
-            }
-            Some(label) => vec![label.to_owned()],
-            None if known.contains(&&*format!("{written}Message")) => {
-                vec![format!("{written}Message")]
-            }
+        // Something else here has the name of a label.
+        let is_other = known.contains(&&*written);
+        let other = || LabelHint::Similar(tree.path_in(tree.item(self.role_id).module, &written));
+        let hint = is_other.then(other).or_else(|| self.variant_hint(&written));
+        let hint = hint.unwrap_or_else(|| match similar(&written, &known) {
+            Some(label) => LabelHint::Similar(label.to_owned()),
             None if tree.is_generated(self.role_id) => {
-                known.iter().map(|&label| label.to_owned()).collect()
+                LabelHint::AnyOf(known.iter().map(|&label| label.to_owned()).collect())
             }
-            None => Vec::new(),
-        };
-        let variant = self.role.labels.iter().find(|label| label.name == written);
-        let carried =
-            variant.filter(|_| meant.is_empty()).map(|label| label.written.as_str().into());
-        Cause::NoLabel { path: text, role: self.role.name.clone(), meant, carried }
+            None => LabelHint::Added,
+        });
+        Cause::NoLabel { path: text, role: self.role.name.clone(), hint }
+    }
+
+    /// What was meant by a name, as far as the message type and the protocol say so.
+    fn variant_hint(&self, written: &str) -> Option<LabelHint> {
+        let labels = &self.role.labels;
+        let message = format!("{written}Message");
+        if labels.iter().any(|label| label.written == message) {
+            return Some(LabelHint::Similar(message));
+        }
+        let loaded = self.linked.map(|linked| {
+            let protocol = &self.context.protocols.protocols[linked.protocol];
+            (protocol, &self.context.protocols.files[protocol.file])
+        });
+        if let Some(label) = labels.iter().find(|label| name::same(&label.name, written)) {
+            let fits = loaded.is_none_or(|(protocol, file)| {
+                matches!(match_label(label, protocol, file), LabelMatch::Found(_))
+            });
+            let carried = label.written.clone();
+            return Some(match label.item {
+                Some(_) if fits => LabelHint::Renamed(carried),
+                _ => LabelHint::Bare(carried),
+            });
+        }
+        if loaded
+            .is_some_and(|(protocol, _)| protocol.labels.contains_key(&name::normalise(written)))
+        {
+            return Some(LabelHint::Added);
+        }
+        let carries = |payload: &Vec<String>| matches!(&payload[..], [ty] if ty.rsplit("::").next() == Some(written));
+        let mut carriers =
+            labels.iter().filter(|label| label.payloads.first().is_some_and(carries));
+        carriers.next().map(|label| LabelHint::CarriedBy(label.written.clone()))
     }
 
     /// The struct that a label of the message type beside an item lacks, if nothing has its name.

@@ -21,7 +21,7 @@
 //! Nothing is resolved here. Each constructor and each path has the index of its token in the item
 //! (see [`canonical`](crate::canonical)), which is how a verdict points at it.
 
-use std::fmt;
+use std::fmt::{self, Display};
 
 use proc_macro2::{Delimiter, Ident, TokenStream};
 use syn::{Error, Result};
@@ -448,7 +448,16 @@ impl Tail {
         if let (None, Some(peer)) = (direction, &peer) {
             return Err(Error::new(peer.span(), usage));
         }
-        close_angle(reader, "expected `>` after the choice")?;
+        let single = match direction {
+            Some(Direction::Send) => "`Send<Role, Label, Then>`",
+            _ => "`Receive<Role, Label, Then>`",
+        };
+        close_angle(
+            reader,
+            format_args!(
+                "{usage}: the options are the variants of that `#[session] enum`, and one message alone is {single}"
+            ),
+        )?;
         Ok(Self::Choice { direction, constructor, peer, choice })
     }
 
@@ -462,7 +471,7 @@ impl Tail {
 }
 
 /// Expects `>`, after a trailing comma perhaps.
-fn close_angle(reader: &mut Reader<'_>, message: &str) -> Result<()> {
+fn close_angle(reader: &mut Reader<'_>, message: impl Display) -> Result<()> {
     reader.eat_punct(',');
     reader.punct('>', message)
 }
@@ -485,6 +494,9 @@ fn label(reader: &mut Reader<'_>) -> Result<Path> {
 fn check_label(reader: &Reader<'_>) -> Result<()> {
     if reader.at_punct('<') {
         return Err(reader.error(NO_GENERIC_LABEL));
+    }
+    if reader.at_group(Delimiter::Parenthesis) {
+        return Err(reader.error(NO_PAYLOAD));
     }
     Ok(())
 }
@@ -538,6 +550,7 @@ const NO_GENERICS: &str =
     "a session is written without parameters: `#[session]` adds the lifetime and the role";
 const NO_INNER_ATTRIBUTES: &str = "no attributes inside a session: put `#[cfg(…)]` on the whole item, and write the \
                                    item once for each case";
+const NO_PAYLOAD: &str = "a session names the label alone: what it carries stands in its `struct`";
 const NO_SELF_IN_ALIAS: &str =
     "a `type` alias cannot name itself: write `#[session] struct Name(…);` and `Self`";
 const ROLE_ON_CHOICE: &str = "a choice is a part of a session and no session by itself: put the role on the `type` or \

@@ -216,7 +216,17 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
             "type A = Send<S, Value<i32>, End>;",
             "<: a label is a type without arguments: give this one a name of its own",
         ),
-        ("", "type A = Select<S, C, End>;", "End: expected `>` after the choice"),
+        (
+            "",
+            "type A = Select<S, C, End>;",
+            "End: `Select` is written `Select<Role, Choice>`, or `Select<Choice>`: the options are the variants of that \
+             `#[session] enum`, and one message alone is `Send<Role, Label, Then>`",
+        ),
+        (
+            "",
+            "type A = Send<S, L(u8), End>;",
+            "(: a session names the label alone: what it carries stands in its `struct`",
+        ),
         (
             "",
             "type A = Select<S, Send<S, L, End>>;",
