@@ -252,6 +252,8 @@ pub(crate) struct Refusal {
     pub(crate) refused: Refused,
     /// Whether it is one in the fair relation.
     pub(crate) fair: bool,
+    /// Whether its role has other sessions.
+    pub(crate) has_siblings: bool,
     /// The sessions of the other roles with which it goes wrong. Empty if it does so with what the
     /// protocol says.
     pub(crate) with: Vec<String>,

@@ -373,6 +373,10 @@ impl<'a> Judge<'a> {
                 root.refused = false;
             } else if let Some(mut fault) = refusal {
                 fault.note.clone_from(&note);
+                if let Cause::Refused(refusal) = &mut fault.cause {
+                    refusal.has_siblings =
+                        roots.iter().any(|(other, of)| of == role && other != id);
+                }
                 if let Some(unknown) = fault.cause.unknown_message() {
                     let action = protocol.projections[*role].fsm.transition(unknown).action;
                     let name = || tree.item(*id).name.clone();
@@ -498,6 +502,7 @@ impl<'a> Judge<'a> {
                     with: with.collect(),
                     refused,
                     fair: false,
+                    has_siblings: false,
                     others: None,
                     machine: None,
                 }))

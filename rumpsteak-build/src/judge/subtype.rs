@@ -110,6 +110,7 @@ pub(crate) fn judge_machine(
                 with: Vec::new(),
                 refused,
                 fair,
+                has_siblings: false,
                 others: None,
                 machine: None,
             }))

@@ -15,9 +15,21 @@ use crate::source::names::{is_known, module};
 pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
     let mut said: Vec<(ItemId, Cause)> = Vec::new();
     let mut moved = Vec::new();
+    let all = judgement.faults.all_mut().flat_map(|(item, faults)| {
+        let krate = tree.crate_id(item);
+        faults.iter().map(move |fault| (krate, &fault.cause))
+    });
+    let no_sessions: Vec<(CrateId, String)> = all
+        .filter_map(|(krate, cause)| match cause {
+            Cause::Name { path, problem: NameProblem::NoSession, .. } => {
+                Some((krate, path.clone()))
+            }
+            _ => None,
+        })
+        .collect();
     for (item, faults) in judgement.faults.all_mut() {
         let krate = tree.crate_id(item);
-        for fault in faults {
+        faults.retain_mut(|fault| {
             if is_gone(tree, tree.item(item).module, &fault.cause) {
                 let name = format!("use …::{}", shared(&fault.cause).unwrap_or_default());
                 (fault.cause, fault.stub) = (Cause::SaidOf { name }, None);
@@ -30,9 +42,16 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
                 fault.cause = Cause::Name { path, problem, meant: None };
                 fault.stub = None;
             }
+            // A session that names it says so.
+            if let Cause::Unmarked { name, .. } = &fault.cause
+                && no_sessions.contains(&(krate, name.clone()))
+            {
+                fault.stub = fault.cause.stub();
+                fault.cause = Cause::SaidOf { name: name.clone() };
+            }
             let left_out = left_out(&fault.cause);
             fault.stub = left_out.map(str::to_owned).or(fault.stub.take());
-            let Some(name) = shared(&fault.cause) else { continue };
+            let Some(name) = shared(&fault.cause) else { return true };
             let echo = Cause::SaidOf { name: name.to_owned() };
             // Where a session is left out, its module needs an error: see `left_out`.
             let is_near = |other: ItemId| match left_out {
@@ -40,13 +59,15 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
                 None => tree.crate_id(other) == krate,
             };
             let mut known = said.iter();
-            if known.any(|(other, cause)| is_near(*other) && is_same(cause, &fault.cause)) {
+            let is_same = |cause: &Cause| is_same(cause, &fault.cause);
+            if let Some((other, _)) = known.find(|(of, cause)| is_near(*of) && is_same(cause)) {
+                let is_elsewhere = *other != item;
                 fault.cause = echo;
                 fault.stub = left_out.map(str::to_owned);
-                continue;
+                return is_elsewhere;
             }
             said.push((item, fault.cause.clone()));
-            let Cause::Name { path, problem, meant } = &mut fault.cause else { continue };
+            let Cause::Name { path, problem, meant } = &mut fault.cause else { return true };
             if *problem == NameProblem::Unresolved {
                 *meant = elsewhere(tree, item, path).or_else(|| near(tree, krate, path));
             }
@@ -61,7 +82,8 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
                 fault.stub = stub;
                 moved.push(fault);
             }
-        }
+            true
+        });
     }
     for fault in moved {
         judgement.faults.add(fault);
@@ -95,6 +117,7 @@ fn shared(cause: &Cause) -> Option<&str> {
                 NameProblem::NoRole
                 | NameProblem::NoSession
                 | NameProblem::OtherPackage
+                | NameProblem::OwnRole
                 | NameProblem::PlainStruct(_)
                 | NameProblem::RoleWithoutLink(_)
                 | NameProblem::Unresolved,
@@ -104,6 +127,7 @@ fn shared(cause: &Cause) -> Option<&str> {
         | Cause::GenericLabel { path, .. }
         | Cause::NoLabel { path, .. }
         | Cause::NoMessage { path }
+        | Cause::OtherProtocol { path, .. }
         | Cause::OtherPayload { path, .. }
         | Cause::Undeclared { path, .. }
         | Cause::UndeclaredRole { path, .. }
@@ -134,8 +158,17 @@ fn left_out(cause: &Cause) -> Option<&'static str> {
 
 fn is_same(left: &Cause, right: &Cause) -> bool {
     match (left, right) {
+        // Several without are one set without: a protocol, or `#[closed_system]`.
+        (
+            Cause::Name { problem: NameProblem::RoleWithoutLink(_), .. },
+            Cause::Name { problem: NameProblem::RoleWithoutLink(_), .. },
+        ) => true,
         (Cause::Name { path: left, problem: of, .. }, Cause::Name { path: right, problem, .. }) => {
             left == right && of == problem
+        }
+        // The set is mixed, or the session has the wrong role.
+        (Cause::OtherProtocol { role: left, .. }, Cause::OtherProtocol { role, .. }) => {
+            left == role
         }
         // Roles of one protocol mostly have one message type.
         (Cause::NoLabel { path: left, role: of, .. }, Cause::NoLabel { path: right, role, .. }) => {
@@ -157,10 +190,10 @@ fn elsewhere(tree: &Tree, item: ItemId, name: &str) -> Option<String> {
     Some(tree.path(only))
 }
 
-/// A name of a crate that is nearly the one at the end of a path.
+/// A name of a crate, or the end of a session, that is nearly the one at the end of a path.
 fn near(tree: &Tree, krate: CrateId, path: &str) -> Option<String> {
     let ids = tree.item_ids().filter(|&id| tree.crate_id(id) == krate);
-    let names: Vec<&str> = ids.map(|id| tree.item(id).name.as_str()).collect();
+    let names: Vec<&str> = ids.map(|id| tree.item(id).name.as_str()).chain(["End"]).collect();
     similar(path.rsplit("::").next()?, &names).map(str::to_owned)
 }
 

@@ -20,6 +20,7 @@
 
 use std::fmt::Write as _;
 
+use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::subtype::{self, Rule};
 use rumpsteak_fsm::system::Coverage;
 use rumpsteak_fsm::verify::Evidence;
@@ -37,11 +38,12 @@ use crate::words::list;
 
 /// The text for a session, or a machine, that is no subtype of its projection.
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
-    let Refusal { subject, action, misfit, with, refused, fair, others, machine } = refusal;
+    let Refusal { subject, action, misfit, with, refused, fair, has_siblings, others, machine } =
+        refusal;
     let protocol = &protocols.protocols[subject.linked.protocol];
     let Some(found) = &refused.refusal else {
         let (mut text, help) = match &refused.condition {
-            Some(condition) => beyond_subtyping(condition, subject, protocol),
+            Some(condition) => beyond_subtyping(condition, &refused.evidence, subject, protocol),
             None => {
                 let name = &subject.name;
                 let text = format!("`{name}` goes wrong with the other roles of the protocol");
@@ -73,6 +75,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         place: "the protocol",
         role: protocol.role_at(subject.linked.role).as_str(),
         in_loop: !found.cycle.is_empty(),
+        endless: !projection.fsm.states().any(|state| projection.fsm.may_end(state)),
         done: words.sub.map(|action| words.deed(action)),
         due: words.sup.map(|action| words.deed(action)),
     };
@@ -101,6 +104,20 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     };
     let fair = fair_note(*fair, subject, protocol);
     let _ = write!(text, "\n\n{note}help: {}{fair}", broken.help());
+    // Where a role has its whole session already, this may be one of a function.
+    let is_early = matches!(
+        misfit,
+        Some(Misfit::Missing { .. } | Misfit::Undecided { .. } | Misfit::Superfluous(_))
+    );
+    if *has_siblings && found.path.is_empty() && is_early {
+        let (name, roles) = (&subject.name, protocol.protocol.roles());
+        let role = subject.role(protocol.role_at(subject.linked.role), roles);
+        let _ = write!(
+            text,
+            "\nhelp: or, if `{name}` is a part of a session that other functions go on with: `#[session]` \
+             without a role, and `{name}<'_, {role}>` in the signature"
+        );
+    }
     text
 }
 
@@ -120,6 +137,7 @@ pub(super) fn fair_note(fair: bool, subject: &Subject, protocol: &Loaded) -> Str
 /// What goes wrong though the session is a subtype: the headline, and what to do.
 fn beyond_subtyping(
     condition: &Condition,
+    evidence: &Evidence,
     subject: &Subject,
     protocol: &Loaded,
 ) -> (String, Option<String>) {
@@ -158,7 +176,23 @@ fn beyond_subtyping(
                 "unsafe order: `{name}` does not do everything at its turn, and where a role \
                  chooses among several peers, or between sending and receiving, that goes wrong"
             );
-            (headline, Some("do what the protocol says, in its order".to_owned()))
+            let own = protocol.role_at(subject.linked.role);
+            let missing = match evidence {
+                Evidence::Run(run) => match &run.failure {
+                    Failure::UnspecifiedReception { from, to } if to == own => {
+                        Some(subject.role(from, roles))
+                    }
+                    _ => None,
+                },
+                _ => None,
+            };
+            let help = match missing {
+                Some(from) => format!(
+                    "handle the message from `{from}` there as well: it may be under way already"
+                ),
+                None => "do what the protocol says, in its order".to_owned(),
+            };
+            (headline, Some(help))
         }
     }
 }

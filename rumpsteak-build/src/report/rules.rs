@@ -19,6 +19,8 @@ pub(super) struct Broken<'a> {
     pub(super) role: &'a str,
     /// Whether a loop forgets what is due.
     pub(super) in_loop: bool,
+    /// Whether what has it otherwise never ends.
+    pub(super) endless: bool,
     /// What is done, and what is due; `None` for an end.
     pub(super) done: Option<Deed>,
     pub(super) due: Option<Deed>,
@@ -202,6 +204,10 @@ impl Broken<'_> {
                 "{first} before this; the other role takes messages in the order of the protocol"
             ),
             Rule::Forgotten if self.in_loop => format!("{first} somewhere in the loop"),
+            Rule::Forgotten if self.endless => format!(
+                "{} never ends: begin again here, by `Self` or the name of the loop, in the place of `End`",
+                self.place
+            ),
             Rule::Forgotten => format!("{first} before `End`"),
             Rule::InputNotHandled => {
                 "handle it: a choice that is received (`Branch`) needs an option for every message that may come"

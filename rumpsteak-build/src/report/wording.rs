@@ -139,11 +139,20 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::NoMessage { path } => {
             format!("`{path}` is no message type\n\nhelp: put `#[derive(Message)]` on it")
         }
-        Cause::GenericLabel { path, label } => format!(
-            "the label is `{label}`, and a session names a label without arguments\n\n\
-             help: let `{0}` name and own what it carries: `struct {0}(String);`, for instance",
-            last(path)
-        ),
+        Cause::GenericLabel { path, label } => {
+            let name = last(path);
+            let help = match label.contains('\'') {
+                true => format!(
+                    "let `{name}` own what it carries: `struct {name}(String);`, for instance"
+                ),
+                false => format!(
+                    "make `{path}` a type of its own for what it carries: `struct {name}(…);`"
+                ),
+            };
+            format!(
+                "the label is `{label}`, and a session names a label without arguments\n\nhelp: {help}"
+            )
+        }
         Cause::NoLabel { path, role, hint } => {
             let [reason, help] = no_label(last(path), hint);
             let role = role.written();
@@ -321,7 +330,7 @@ fn name_text(path: &str, problem: NameProblem) -> String {
         ),
         NameProblem::OwnRole => format!(
             "`{path}` plays the role that this session is of, and no role talks to itself\n\n\
-             help: name the role at the other end"
+             help: name the role at the other end; or in `#[session(…)]` the role whose session this is"
         ),
         NameProblem::Roleless => format!(
             "a process runs `{path}`, and its `#[session]` names no role\n\n\

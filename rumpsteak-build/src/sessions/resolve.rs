@@ -255,7 +255,7 @@ impl Resolver<'_> {
         let known = |name, role: &str| Some(Peer { item: found, name, role: role.into() });
         let other_protocol = |pair: &RolePair| Cause::OtherProtocol {
             path: path.to_string(),
-            peer: pair.name.to_string(),
+            peer: pair.name.written(),
             role: self.role.name.clone(),
         };
         let cause = match (&*tree.item(found).kind, pair) {

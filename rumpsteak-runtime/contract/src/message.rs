@@ -178,11 +178,12 @@ pub fn alias(item: TokenStream) -> Option<FieldType> {
 }
 
 fn variant(reader: &mut Reader<'_>) -> Result<MessageVariant> {
-    const ONE_TYPE: &str = "a label carries one type: `Ready(Ready)`";
+    const SEVERAL: &str = "a label carries one type: put several values into a struct; \
+        if this is an option of a choice, the enum is a `#[session]`, and no message";
     let (label, _) = attributes(reader)?;
     let name = reader.ident("expected a label: `Ready(Ready)`")?;
-    let messages = [ONE_TYPE, "a label carries one type: put several values into a struct"];
-    reader.group(Delimiter::Parenthesis, messages, |inner| {
+    let one = format!("a label carries one type: `{name}({name})`, with a `struct {name}`");
+    reader.group(Delimiter::Parenthesis, [&*one, SEVERAL], |inner| {
         inner.visibility();
         let (token, ty) = (inner.index(), inner.ty());
         inner.eat_punct(',');

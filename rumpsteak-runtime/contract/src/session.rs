@@ -414,7 +414,8 @@ impl Tail {
     fn named(reader: &mut Reader<'_>, path: Path) -> Result<Self> {
         if reader.at_punct('<') {
             return Err(reader.error(format_args!(
-                "`{path}` is written without arguments here: `#[session]` adds those that it needs"
+                "`{path}` is none of `Send`, `Receive`, `Select`, `Branch` and `Race`, and the name of another session \
+                 stands without arguments: `#[session]` adds those that it needs"
             )));
         }
         Ok(match path.as_ident() {

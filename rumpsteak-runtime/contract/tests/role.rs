@@ -168,11 +168,12 @@ fn refused_messages() {
     );
     assert_eq!(
         refuse_message("enum Label { Ready }"),
-        "}: a label carries one type: `Ready(Ready)`"
+        "}: a label carries one type: `Ready(Ready)`, with a `struct Ready`"
     );
     assert_eq!(
         refuse_message("enum Label { V(A, B) }"),
-        "B: a label carries one type: put several values into a struct"
+        "B: a label carries one type: put several values into a struct; if this is an option of a choice, \
+         the enum is a `#[session]`, and no message"
     );
 }
 

@@ -235,7 +235,8 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
         (
             "",
             "type A = Loop<'s>;",
-            "<: `Loop` is written without arguments here: `#[session]` adds those that it needs",
+            "<: `Loop` is none of `Send`, `Receive`, `Select`, `Branch` and `Race`, and the name of another session stands \
+             without arguments: `#[session]` adds those that it needs",
         ),
         (
             "",

@@ -29,20 +29,30 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 /// What stands in for a struct that cannot be read.
 fn stub_of_broken(item: TokenStream) -> Option<TokenStream> {
     let name = declared(item.clone())?;
-    let contents = item.into_iter().filter_map(|tree| match tree {
-        TokenTree::Group(group) => Some(group.stream().into_iter()),
-        _ => None,
-    });
-    let message = contents.filter_map(|mut content| match (content.next(), content.next()) {
-        (Some(attribute), Some(TokenTree::Group(argument)))
-            if attribute.to_string() == "message" =>
-        {
-            Some(argument.stream())
-        }
-        _ => None,
-    });
-    let message = message.last()?;
+    let message = argument(item.clone(), "message").or_else(|| {
+        let peer = argument(item, "route")?;
+        Some(quote!(<#peer as ::rumpsteak_runtime::Role>::Message))
+    })?;
     Some(quote!(::rumpsteak_runtime::private::stub!(role #name, #message);))
+}
+
+/// The argument of the first attribute of this name, on the struct or on a field.
+fn argument(tokens: TokenStream, of: &str) -> Option<TokenStream> {
+    let mut trees = tokens.into_iter().peekable();
+    while let Some(tree) = trees.next() {
+        match (tree, trees.peek()) {
+            (TokenTree::Ident(name), Some(TokenTree::Group(argument))) if name == of => {
+                return Some(argument.stream());
+            }
+            (TokenTree::Group(group), _) => {
+                if let Some(found) = argument(group.stream(), of) {
+                    return Some(found);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// What stands in for a role with an error.
