@@ -38,8 +38,7 @@ use crate::words::list;
 
 /// The text for a session, or a machine, that is no subtype of its projection.
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
-    let Refusal { subject, action, misfit, with, refused, fair, has_siblings, others, machine } =
-        refusal;
+    let Refusal { subject, action, misfit, with, refused, fair, others, machine, .. } = refusal;
     let protocol = &protocols.protocols[subject.linked.protocol];
     let Some(found) = &refused.refusal else {
         let (mut text, help) = match &refused.condition {
@@ -103,22 +102,26 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         }
     };
     let fair = fair_note(*fair, subject, protocol);
-    let _ = write!(text, "\n\n{note}help: {}{fair}", broken.help());
-    // Where a role has its whole session already, this may be one of a function.
+    let part = part_help(refusal, found, protocol).unwrap_or_default();
+    let _ = write!(text, "\n\n{note}help: {}{part}{fair}", broken.help());
+    text
+}
+
+/// What to do where a role has its whole session already, and this may be one of a function.
+fn part_help(refusal: &Refusal, found: &subtype::Refusal, protocol: &Loaded) -> Option<String> {
+    let Refusal { subject, misfit, .. } = refusal;
     let is_early = matches!(
         misfit,
         Some(Misfit::Missing { .. } | Misfit::Undecided { .. } | Misfit::Superfluous(_))
     );
-    if *has_siblings && found.path.is_empty() && is_early {
-        let (name, roles) = (&subject.name, protocol.protocol.roles());
-        let role = subject.role(protocol.role_at(subject.linked.role), roles);
-        let _ = write!(
-            text,
+    let (name, roles) = (&subject.name, protocol.protocol.roles());
+    let role = subject.role(protocol.role_at(subject.linked.role), roles);
+    (refusal.has_siblings && found.path.is_empty() && is_early).then(|| {
+        format!(
             "\nhelp: or, if `{name}` is a part of a session that other functions go on with: `#[session]` \
              without a role, and `{name}<'_, {role}>` in the signature"
-        );
-    }
-    text
+        )
+    })
 }
 
 /// What there is to say if a session holds in the fair relation.
