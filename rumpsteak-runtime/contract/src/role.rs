@@ -127,8 +127,13 @@ impl Attributes {
         reader.attributes(|attribute, inner| {
             let span = attribute.span();
             match attribute.to_string().as_str() {
-                "protocol" => inner
-                    .argument(attribute, protocol, |inner| Ok((inner.path(EXPECTED_LINK)?, span))),
+                "protocol" => inner.argument(attribute, protocol, |inner| {
+                    let path = inner.path(EXPECTED_LINK)?;
+                    if inner.at_punct('.') {
+                        return Err(inner.error(EXPECTED_LINK));
+                    }
+                    Ok((path, span))
+                }),
                 "role" => inner.argument(attribute, role, |inner| {
                     let token = inner.index();
                     Ok((inner.string(EXPECTED_ROLE)?.value(), token, span))

@@ -122,7 +122,7 @@ impl Missing {
         match self {
             Self::Unverified(reason) if is_news(reason) => {
                 let verify = [".verify()", ".generate().verify()"];
-                let reason = reason.replace(IF_GENERATED, "").replace(IF_ELSEWHERE, "help:");
+                let reason = reason.replace(IF_GENERATED, "").replace(IF_ELSEWHERE, "");
                 unverified(name, &reason.replace(verify[0], verify[1]))
             }
             Self::Unverified(reason) => unverified(name, reason.lines().next().unwrap_or_default()),
@@ -332,17 +332,17 @@ pub(crate) fn unverified(name: &Ident, reason: &str) -> TokenStream {
 const IF_GENERATED: &str = ", with `.generate()` before `.verify()` if there is a `protocol!`";
 
 /// What these say to a session that is no `protocol!(…)`.
-const IF_ELSEWHERE: &str = "help: if its role is of another package, write the session there: roles and their sessions are of one package\nhelp: otherwise";
+const IF_ELSEWHERE: &str = "\nhelp: or, if its role is of another package, write the session there: roles and their sessions are of one package";
 
 const NO_BUILD_SCRIPT: &str = r#"this package has no build script that verifies it
 
-help: if its role is of another package, write the session there: roles and their sessions are of one package
-help: otherwise add `rumpsteak-build` to Cargo.toml under `[build-dependencies]`, from where `rumpsteak-runtime` is,
+help: add `rumpsteak-build` to Cargo.toml under `[build-dependencies]`, from where `rumpsteak-runtime` is,
       and, beside it, a file build.rs, with `.generate()` before `.verify()` if there is a `protocol!`
         fn main() -> Result<(), rumpsteak_build::Report> {
             rumpsteak_build::configure().protocols("protocols").verify()?;
             Ok(())
-        }"#;
+        }
+help: or, if its role is of another package, write the session there: roles and their sessions are of one package"#;
 
 const NO_VERDICTS: &str = r#"the build script of this package left no verdicts
 
