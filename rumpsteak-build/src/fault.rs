@@ -217,6 +217,8 @@ pub(crate) enum MachineProblem {
     Defect(Defect),
     /// The text is no machine.
     NoMachine { text: Arc<NamedText>, span: Range<usize>, message: String },
+    /// It names a role that the protocol does not have.
+    NoRole { text: Arc<NamedText>, span: Range<usize>, message: String, help: String },
     /// It holds none, or several.
     Number { number: usize, role: Role },
     /// It is the machine of another role.

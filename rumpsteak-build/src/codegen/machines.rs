@@ -10,20 +10,22 @@
 //! Here the files are read; whether a machine may take the place of the projection is judged later.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rumpsteak_fsm::Fsm;
 use rumpsteak_fsm::text::{Form, Named, parse_named};
+use rumpsteak_fsm::{Fsm, Role};
+use rumpsteak_scribble::similar;
 
 use crate::fault::{Cause, MachineProblem};
 use crate::named_text::NamedText;
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
 use crate::source::package_root::PackageRoot;
 use crate::source::text_file;
+use crate::words::meant;
 
 /// A machine to be generated instead of a projection.
 #[derive(Debug)]
@@ -64,12 +66,7 @@ impl Folders {
         }
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let paths = entries.map(|entry| entry.path());
-        let mut found: Vec<PathBuf> = paths
-            .filter(|path| {
-                let ending = path.extension().and_then(|ending| ending.to_str());
-                matches!(ending, Some("dot" | "local"))
-            })
-            .collect();
+        let mut found: Vec<PathBuf> = paths.filter(|path| form_of(path).is_some()).collect();
         found.sort();
         let found = Rc::new(found);
         let mut machines = self.machines.borrow_mut();
@@ -110,14 +107,14 @@ pub(crate) fn load(
     (machines, problems)
 }
 
-/// One line for each machine beside a `.scr` file that is not generated.
+/// One line for each machine in a folder of `.scr` files that is not generated.
 pub(crate) fn unused(
     folders: &Folders,
     protocols: &Protocols,
     base: &PackageRoot,
     is_generated: &dyn Fn(usize) -> bool,
 ) -> Vec<String> {
-    let mut warnings = Vec::new();
+    let mut warnings = strays(folders, protocols, base);
     for file in &protocols.files {
         for candidate in candidates(folders, &file.path) {
             let roles = protocols.protocols.iter().enumerate().flat_map(|(protocol, loaded)| {
@@ -148,6 +145,48 @@ pub(crate) fn unused(
     warnings
 }
 
+/// One line for each machine that is named after no `.scr` file. A picture that is drawn as DOT is
+/// none, unless its name is nearly that of one.
+fn strays(folders: &Folders, protocols: &Protocols, base: &PackageRoot) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let places = protocols.files.iter().filter_map(|file| file.path.parent());
+    for folder in places.collect::<BTreeSet<_>>() {
+        let files = protocols.files.iter().filter(|file| file.path.parent() == Some(folder));
+        let stems: Vec<&str> = files.filter_map(|file| file.path.file_stem()?.to_str()).collect();
+        for path in folders.machines(folder).iter() {
+            let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+            let mut stops = name.match_indices('.');
+            if stops.any(|(stop, _)| folder.join(format!("{}.scr", &name[..stop])).is_file()) {
+                continue;
+            }
+            let (own, rest) = name.split_once('.').unwrap_or((name, ""));
+            let is_machine = |form| parse_named(&text_file::read(path).ok()?, form).ok();
+            let help = match similar(own, &stems).filter(|_| rest.contains('.')) {
+                Some(stem) => format!("did you mean `{stem}.{rest}`?"),
+                None if form_of(path).and_then(is_machine).is_none() => continue,
+                None => {
+                    "its name is that of the `.scr` file, a dot, that of the role, and the ending"
+                        .to_owned()
+                }
+            };
+            warnings.push(format!(
+                "{}: the machine is not used, because it is named after no `.scr` file; {help}",
+                base.show(path)
+            ));
+        }
+    }
+    warnings
+}
+
+/// The form of a machine in a file of this name.
+fn form_of(path: &Path) -> Option<Form> {
+    match path.extension()?.to_str()? {
+        "dot" => Some(Form::Dot),
+        "local" => Some(Form::Local),
+        _ => None,
+    }
+}
+
 /// The files beside a `.scr` file that may hold machines, by name.
 fn candidates(folders: &Folders, scr: &Path) -> Vec<Candidate> {
     let (Some(folder), Some(stem)) = (scr.parent(), scr.file_stem().and_then(|stem| stem.to_str()))
@@ -157,12 +196,8 @@ fn candidates(folders: &Folders, scr: &Path) -> Vec<Candidate> {
     let candidate = |path: &PathBuf| {
         let name = path.file_name()?.to_str()?;
         let rest = name.strip_prefix(stem)?.strip_prefix('.')?;
-        let (middle, ending) = rest.rsplit_once('.')?;
-        let form = match ending {
-            "dot" => Form::Dot,
-            "local" => Form::Local,
-            _ => return None,
-        };
+        let (middle, _) = rest.rsplit_once('.')?;
+        let form = form_of(path)?;
         let parts = middle.split('.').map(str::to_owned).collect();
         let path = path.clone();
         Some(Candidate { form, parts, path })
@@ -208,6 +243,14 @@ fn read(
     if *fsm.role() != role {
         let found = fsm.role().clone();
         return Err(MachineProblem::OtherRole { found, role });
+    }
+    let loaded = &protocols.protocols[linked.protocol];
+    let roles: Vec<&str> = loaded.protocol.roles().iter().map(Role::as_str).collect();
+    let places = || fsm.transitions().map(|found| found.action.peer.as_str()).zip(&actions);
+    if let Some((wanted, span)) = places().find(|(peer, _)| !roles.contains(peer)) {
+        let message = format!("`{}` has no role `{wanted}`", loaded.name());
+        let help = meant(wanted, &roles, "the roles are");
+        return Err(MachineProblem::NoRole { text, span: span.clone(), message, help });
     }
     Ok(Machine { linked, fsm, text, actions })
 }

@@ -364,6 +364,10 @@ fn machine_text(file: &str, problem: &MachineProblem) -> String {
             let excerpt = Excerpt::of_place(text, span.clone(), message);
             format!("{file} is no machine\n\n{excerpt}")
         }
+        MachineProblem::NoRole { text, span, message, help } => {
+            let excerpt = Excerpt::of_place(text, span.clone(), "");
+            format!("the machine in {file}: {message}\n\n{excerpt}\n\nhelp: {help}")
+        }
         MachineProblem::Number { number, role } => format!(
             "{file} holds {number} machines\n\nhelp: keep the machine of `{role}` there, and nothing else"
         ),

@@ -258,6 +258,12 @@ fn files_that_are_no_machine_of_the_role() {
             "the machine in protocols/p.k.dot is that of `s`",
         ),
         (
+            "role",
+            "p.k.dot",
+            "digraph k { 0 -> 1 [label=\"ss!ready\"]; }",
+            "the machine in protocols/p.k.dot: `DoubleBuffering` has no role `ss`",
+        ),
+        (
             "mixed",
             "p.k.dot",
             "digraph k { 0 -> 1 [label=\"s!ready\"]; 0 -> 1 [label=\"s?value(i32)\"]; }",
@@ -316,6 +322,10 @@ fn a_machine_that_nobody_uses_is_a_warning() {
             ("protocols/p.k.dot", OPTIMISED),
             ("protocols/ping.scr", "global protocol Ping(role c, role s) { ping() from c to s; }"),
             ("protocols/ping.z.dot", "digraph z { 0 }"),
+            ("protocols/pnig.c.dot", "a typo"),
+            ("protocols/c.dot", "digraph c { 0 }"),
+            ("protocols/picture.dot", "digraph picture { ping -> pong; }"),
+            ("protocols/of.other.dot", "digraph picture { ping -> pong; }"),
         ],
     );
     assert!(check.holds(), "{:?}", check.problems);
@@ -327,6 +337,10 @@ fn a_machine_that_nobody_uses_is_a_warning() {
     assert_eq!(
         about_machines,
         [
+            "protocols/c.dot: the machine is not used, because it is named after no `.scr` file; \
+             its name is that of the `.scr` file, a dot, that of the role, and the ending",
+            "protocols/pnig.c.dot: the machine is not used, because it is named after no `.scr` file; \
+             did you mean `ping.c.dot`?",
             "protocols/p.k.dot: the machine is not used, because nothing includes `protocol!(DoubleBuffering)`",
             "protocols/ping.z.dot: the machine is not used, because no protocol of protocols/ping.scr has such a role, \
              or several have",
