@@ -98,8 +98,12 @@ fn an_unsafe_machine_is_an_error_at_the_call() {
             .replace("0 -> 1 [label=\"s!ready\"];", "0 -> 1 [label=\"s?value(i32)\"];")
             .replace("2 -> 3 [label=\"s?value(i32)\"];", "2 -> 3 [label=\"s!ready\"];"),
     );
-    package.write("src/lib.rs", "rumpsteak_runtime::protocol!(pub DoubleBuffering);\n");
-    // What was refused cannot run, whoever includes it, and says nothing of it.
+    // What was refused cannot run, whoever includes it, and says nothing of it; nor does a name that
+    // the machine as it should be has.
+    package.write(
+        "src/lib.rs",
+        "rumpsteak_runtime::protocol!(pub DoubleBuffering);\npub use double_buffering::KSessionRest;\n",
+    );
     package
         .check(&[])
         .error()
@@ -109,6 +113,7 @@ fn an_unsafe_machine_is_an_error_at_the_call() {
         .says("the shortest run that gets stuck")
         .says("k waits for value(i32) from s");
 
+    package.write("src/lib.rs", "rumpsteak_runtime::protocol!(pub DoubleBuffering);\n");
     package.write("protocols/double_buffering.k.dot", OPTIMISED);
     package.check(&[]).passes();
 }
