@@ -120,6 +120,7 @@ impl Analysis {
         }
         let limits = &configuration.limits;
         let mut tree = crate_tree::walk(&roots, cfg, limits.modules);
+        tree.dependencies.clone_from(&package.dependencies);
         for code in missed(&tree) {
             tree.inclusions[code].is_missed = true;
         }
@@ -127,7 +128,7 @@ impl Analysis {
         let mut generator = Generator::new(&protocols, &base, configuration.generate, Some(&tree));
         let wanted = tree.inclusions.iter();
         let generated: Vec<Rc<Generated>> =
-            wanted.map(|inclusion| generator.generate(&inclusion.item)).collect();
+            wanted.map(|inclusion| generator.generate(inclusion)).collect();
         let machines = generator.warnings();
         let files = generated.iter().map(|generated| generated.file.clone());
         let tree = crate_tree::graft(tree, cfg, limits.modules, files);

@@ -328,6 +328,7 @@ impl Cause {
                 Some(format!("instead {}", name::snake(meant)))
             }
             Self::PrivateCode { .. } => Some("instead pub".to_owned()),
+            Self::Unwritable { .. } => Some("nothing".to_owned()),
             Self::DeclaredTwice { .. } | Self::Unmarked { .. } => Some("unmarked".to_owned()),
             Self::Undeclared { declaration, .. } => Some(format!("label {declaration}")),
             _ => None,

@@ -25,18 +25,18 @@ mod session;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use rumpsteak_contract::name;
 use rumpsteak_contract::verdict::stamp;
-use rumpsteak_contract::{ProtocolItem, name};
 use syn::ext::IdentExt as _;
 
 use self::choice_names::{Written, annotated};
 use self::machines::{Folders, Machine};
-use self::names::{Choices, Homes, Names, is_ident};
+use self::names::{Choices, Homes, Names, is_ident, misplaced};
 use self::print::{one_line, print_item, print_labels, print_roles};
 use self::session::Unwritable;
 use crate::fault::Cause;
 use crate::protocols::{DoneOnce, Loaded, Protocols, ScrFile};
-use crate::source::crate_tree::GeneratedFile;
+use crate::source::crate_tree::{GeneratedFile, Inclusion};
 use crate::source::package_root::PackageRoot;
 
 pub(crate) use self::print::session_items;
@@ -48,7 +48,7 @@ pub(crate) struct Generator<'a> {
     base: &'a PackageRoot,
     /// Whether the build script said that it wants code.
     enabled: bool,
-    /// The code that was asked for, by protocol and [variant](ProtocolItem::variant).
+    /// The code that was asked for, by protocol and [variant](rumpsteak_contract::ProtocolItem::variant).
     known: BTreeMap<(usize, String), Rc<Generated>>,
     /// The names of the protocols as those of modules, in the same order.
     names: Vec<String>,
@@ -91,18 +91,23 @@ impl<'a> Generator<'a> {
     }
 
     /// The code that a `protocol!(…)` includes.
-    pub(crate) fn generate(&mut self, item: &ProtocolItem) -> Rc<Generated> {
+    pub(crate) fn generate(&mut self, inclusion: &Inclusion) -> Rc<Generated> {
+        let item = &inclusion.item;
         let wanted = &*item.name.unraw().to_string();
         let lookup = self.protocols.lookup(wanted);
         let cause = match Cause::unless_found(self.protocols, lookup, wanted) {
             Ok(position) if self.enabled => {
                 let key = (position, item.variant());
-                if let Some(known) = self.known.get(&key) {
-                    return Rc::clone(known);
-                }
-                let generated = Rc::new(self.code(position, &Choices::of(item)));
+                let known = self.known.get(&key).map(Rc::clone);
+                let generated =
+                    known.unwrap_or_else(|| Rc::new(self.code(position, &Choices::of(item))));
                 self.known.insert(key, Rc::clone(&generated));
-                return generated;
+                let protocol = &self.protocols.protocols[position];
+                let file = &self.protocols.files[protocol.file];
+                let misplaced =
+                    self.homes.and_then(|tree| misplaced(protocol, file, tree, inclusion));
+                let Some(reason) = misplaced else { return generated };
+                Cause::Unwritable { protocol: protocol.name().to_owned(), reason }
             }
             Ok(_) => Cause::NotGenerated { wanted: wanted.to_owned() },
             Err(cause) => cause,

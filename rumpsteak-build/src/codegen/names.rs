@@ -21,8 +21,9 @@ use rumpsteak_fsm::{Action, Fsm, Message, Role};
 use rumpsteak_scribble::{DeclarationKind, Span};
 
 use crate::protocols::{Loaded, ScrFile};
-use crate::source::crate_tree::{File, ItemId, ItemKind, Tree};
-use crate::source::names::{PRIMITIVES, is_lost, types_at};
+use crate::source::cargo_targets::TargetKind;
+use crate::source::crate_tree::{File, Inclusion, ItemId, ItemKind, Tree};
+use crate::source::names::{PRIMITIVES, lost, module, types_at};
 use crate::words::{did_you_mean, list};
 
 /// Where the types of payloads may be.
@@ -318,6 +319,32 @@ fn without_serde(tree: &Tree, payloads: BTreeSet<&str>, choices: &Choices) -> Op
     ))
 }
 
+/// That a crate cannot include the code of a protocol, because another crate of the package declares
+/// a payload and this one does not.
+pub(super) fn misplaced(
+    protocol: &Loaded,
+    file: &ScrFile,
+    tree: &Tree,
+    inclusion: &Inclusion,
+) -> Option<String> {
+    let here = &tree.crates[tree.module(inclusion.module).krate.0];
+    let messages = messages(protocol);
+    let sorts = messages.iter().flat_map(|(message, _)| &message.payload);
+    let texts = sorts.filter_map(|sort| Some(file.modules.sort(sort.as_str())?.external.as_str()));
+    let is_end = |c: char| !c.is_alphanumeric() && c != '_' && c != ':';
+    texts.flat_map(|text| text.split(is_end)).find_map(|path| {
+        let lost = lost(tree, here, path)?;
+        let mut declaring = types_at(tree, path).into_iter().map(|id| tree.crate_of(id));
+        let other = declaring.find(|krate| krate.root != here.root)?;
+        let [other, here] = [other, here].map(|of| format!("{} `{}`", of.target.kind, of.target.name));
+        Some(format!(
+            "`{lost}` is declared in another crate of this package, {other}, and not in this one, {here}\n\n\
+             help: keep the protocol and its payloads in the library, as `protocol!(pub {})`, from where the others import",
+            protocol.name()
+        ))
+    })
+}
+
 /// The messages of a protocol with the first place of each, in the order of its text.
 fn messages(protocol: &Loaded) -> Vec<(Message, Span)> {
     let mut first: BTreeMap<&Message, Span> = BTreeMap::new();
@@ -405,13 +432,16 @@ fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Payload, Stri
         None if PRIMITIVES.contains(&sort) && sort != "str" => sort,
         None => return Err(refused(example(sort, homes))),
     };
-    if let Some(tree) = homes.filter(|tree| is_lost(tree, text)) {
-        let name = text.rsplit("::").next().unwrap_or(text);
-        let meant = did_you_mean(name, tree.homes().keys().map(String::as_str));
+    let is_lost = |tree: &&Tree| tree.crates.iter().all(|of| lost(tree, of, text).is_some());
+    if let Some(tree) = homes.filter(is_lost) {
+        let (name, mut homes) = (text.rsplit("::").next().unwrap_or(text), tree.homes());
+        let home = homes.remove(name).map(|home| format!("write `{home}`"));
+        let meant = || did_you_mean(name, homes.keys().map(String::as_str));
         return Err(format!(
             "`{text}`, which {} calls `{sort}`, is not declared in the source of this package\n\nhelp: {}",
             file.shown(),
-            meant.unwrap_or_else(|| "declare it, or write its path as in a `use`".to_owned())
+            home.or_else(meant)
+                .unwrap_or_else(|| "declare it, or write its path as in a `use`".to_owned())
         ));
     }
     if let Some(borrowed) = borrowed(text, homes) {
@@ -426,9 +456,26 @@ fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Payload, Stri
             file.shown()
         ));
     };
+    let mut rootless =
+        names.iter().filter(|name| homes.is_some_and(|tree| is_rootless(tree, name)));
+    if let Some(first) = rootless.find(|name| text.contains(&format!("{name}::"))) {
+        let rest = text.strip_prefix(first).filter(|_| !text.contains(['<', ',']));
+        return Err(format!(
+            "`{first}` is a module of this package\n\nhelp: write `crate::{first}{}`",
+            rest.unwrap_or("::…")
+        ));
+    }
     let is_debug = names.iter().all(|name| PRIMITIVES.contains(&&**name)) && !text.contains("::")
         || ["std::vec::Vec<u8>", "std::string::String"].contains(&text);
     Ok(Payload { text: text.to_owned(), names, is_debug })
+}
+
+/// Whether a name is that of a module at the root of a crate, and leads into no other package.
+fn is_rootless(tree: &Tree, name: &str) -> bool {
+    !tree.dependencies.contains(name)
+        && !tree.crates.iter().any(|of| of.target.kind == TargetKind::Lib && of.name == name)
+        && !["alloc", "core", "crate", "std"].contains(&name)
+        && tree.crates.iter().any(|of| module(tree, of.root, &[name.to_owned()]).is_some())
 }
 
 /// What of a payload is borrowed: a type of this package with a lifetime, or the whole text.

@@ -131,15 +131,21 @@ pub(crate) fn is_known(tree: &Tree, module: ModuleId, name: &str) -> bool {
     tree.module(root).is_opaque
 }
 
-/// Whether a path from the root, as a `use` has it, certainly leads to nothing in any target.
-pub(crate) fn is_lost(tree: &Tree, path: &str) -> bool {
-    let segments: Vec<String> = path.split("::").map(str::to_owned).collect();
-    let Some((name, within)) = segments.split_last() else { return false };
-    within.first().is_some_and(|first| first == "crate")
-        && tree.crates.iter().all(|krate| {
-            let within = module(tree, krate.root, within);
-            within.is_some_and(|within| !is_known(tree, within, name))
-        })
+/// The part of a path from the root, as a `use` has it, that certainly leads to nothing in a crate,
+/// if there is one.
+pub(crate) fn lost(tree: &Tree, krate: &Crate, path: &str) -> Option<String> {
+    let path = path.strip_prefix("crate::")?.split("::").map(str::to_owned);
+    let segments: Vec<String> = ["crate".to_owned()].into_iter().chain(path).collect();
+    let is_lost = |end: &usize| {
+        let (Some(within), name) = (module(tree, krate.root, &segments[..*end]), &segments[*end])
+        else {
+            return false;
+        };
+        let is_code = |of: &Inclusion| of.module == within && of.item.module() == *name;
+        !is_known(tree, within, name) && !tree.inclusions.iter().any(is_code)
+    };
+    let end = (1..segments.len()).find(is_lost)?;
+    Some(segments[..=end].join("::"))
 }
 
 /// The position of each `protocol!(…)` without a visibility from whose module another one imports
@@ -148,8 +154,9 @@ pub(crate) fn missed(tree: &Tree) -> Vec<usize> {
     let is_missed = |code: &Inclusion| {
         let name = code.item.module();
         let leads = |from, import: &Import| {
-            let at = import.path.iter().position(|segment| *segment == name);
-            at.is_some_and(|at| module(tree, from, &import.path[..at]) == Some(code.module))
+            // A library may be called as its protocol is.
+            let mut at = (0..import.path.len()).filter(|&at| import.path[at] == name);
+            at.any(|at| module(tree, from, &import.path[..at]) == Some(code.module))
         };
         let mut outside = (0..tree.modules.len()).map(ModuleId).filter(|&from| {
             let query = Query { tree, from, known: BTreeMap::new() };

@@ -592,6 +592,79 @@ fn a_payload_that_is_in_a_module_is_found_there() {
 }
 
 #[test]
+fn a_payload_whose_path_does_not_begin_at_the_root() {
+    let found = |name: &str, path: &str, manifest: &str| {
+        let protocol = format!(
+            "type <rust> \"{path}\" from \"src/model.rs\" as Reason;\n\
+             global protocol P(role a, role b) {{ no(Reason) from a to b; }}"
+        );
+        let manifest = format!("[package]\nname = \"p\"\nedition = \"2024\"\n{manifest}");
+        let files = [
+            ("Cargo.toml", &*manifest),
+            ("src/lib.rs", "mod model;\nrumpsteak_runtime::protocol!(P);\n"),
+            ("src/model.rs", "pub struct Reason;\n"),
+        ];
+        let found = check_all(name, &[("protocols/p.scr", &protocol)], &files);
+        let texts = found.problems.iter().map(|problem| problem.text.clone());
+        texts.collect::<Vec<_>>()
+    };
+    let runtime = "[dependencies]\nrumpsteak-runtime = \"0.1\"\n";
+    let refused = |path| {
+        format!(
+            "no code can be generated for `P`: `model` is a module of this package (p.scr:1)\n\nhelp: write `{path}`"
+        )
+    };
+    assert_eq!(found("rootless", "model::Reason", runtime), [refused("crate::model::Reason")]);
+    assert_eq!(found("rootless-in", "Vec<model::Reason>", runtime), [refused("crate::model::…")]);
+    let of_package = format!("{runtime}model = \"1\"\n");
+    assert_eq!(found("rootless-package", "model::Reason", &of_package), [""; 0]);
+    assert_eq!(found("rooted", "Vec<crate::model::Reason>", runtime), [""; 0]);
+    assert_eq!(
+        found("lost-module", "crate::modle::Reason", runtime),
+        [
+            "no code can be generated for `P`: `crate::modle::Reason`, which protocols/p.scr calls `Reason`, is not declared \
+          in the source of this package (p.scr:1)\n\nhelp: write `crate::model::Reason`"
+        ]
+    );
+}
+
+#[test]
+fn code_and_payloads_in_several_crates_of_a_package() {
+    let protocol = "type <rust> \"Vec<crate::model::Reason>\" from \"src/model.rs\" as Reason;
+                    global protocol P(role a, role b) { no(Reason) from a to b; }";
+    let manifest = "[package]\nname = \"p\"\nedition = \"2024\"\n[dependencies]\nrumpsteak-runtime = \"0.1\"\n";
+    let found = |name: &str, library: &str, binary: &str| {
+        let files = [
+            ("Cargo.toml", manifest),
+            ("src/lib.rs", library),
+            ("src/main.rs", binary),
+            ("src/model.rs", "pub struct Reason;\n"),
+        ];
+        let found = check_all(name, &[("protocols/p.scr", protocol)], &files);
+        let texts =
+            found.problems.iter().map(|problem| (problem.file.clone(), problem.text.clone()));
+        texts.collect::<Vec<_>>()
+    };
+    let elsewhere = found(
+        "payload-elsewhere",
+        "rumpsteak_runtime::protocol!(P);\n",
+        "mod model;\nuse p::p::A;\nfn main() {}\n",
+    );
+    let private =
+        "the module `p` is private, and one outside imports from it\n\nhelp: `protocol!(pub P)`";
+    let refused = "no code can be generated for `P`: `crate::model` is declared in another crate of this package, bin `p`, \
+                   and not in this one, lib `p`\n\nhelp: keep the protocol and its payloads in the library, as \
+                   `protocol!(pub P)`, from where the others import";
+    let at_library = |text: &str| ("src/lib.rs".to_owned(), text.to_owned());
+    assert_eq!(elsewhere, [at_library(private), at_library(refused)]);
+    let library = "pub mod model;\nrumpsteak_runtime::protocol!(P);\n";
+    let binary = "use p::p::A;\nfn main() {}\n";
+    assert_eq!(found("code-elsewhere", library, binary), [at_library(private)]);
+    let public = library.replace("(P)", "(pub P)");
+    assert_eq!(found("code-public", &public, binary), []);
+}
+
+#[test]
 fn a_payload_without_the_derives_of_messages() {
     let protocol = "type <rust> \"crate::Order\" from \"src/lib.rs\" as Order;
                     global protocol P(role a, role b) { order(Order) from a to b; }";

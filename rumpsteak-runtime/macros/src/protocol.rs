@@ -38,8 +38,10 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Err(Missing::Silent) => Verdict { passed: true, ..Verdict::default() },
         Err(missing) => return empty(&item, None, &missing.of_protocol(name)),
     };
-    let Verdict { problems, passed, instead, .. } = found;
+    let Verdict { problems, passed, instead, left_out, .. } = found;
     match verdict::generated(&item) {
+        // The code is there for another crate.
+        Ok(Some(_)) if left_out.is_some() => empty(&item, None, &problems),
         Ok(Some(file)) => match misnamed(&item, &file) {
             // Which names a machine makes is not known while it is refused.
             Some(_) if !passed && instead.is_none() => empty(&item, None, &problems),

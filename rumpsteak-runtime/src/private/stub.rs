@@ -34,7 +34,7 @@ macro_rules! __stub {
     };
     // Of a role or a module, for which its macro puts another one.
     (instead $($other:tt)*) => {};
-    // Of a session, which its macro leaves out.
+    // Of a session or the code of a protocol, which its macro leaves out.
     (nothing) => {};
     // The same beside a type without `#[session]`: `Send` is the only word in it that rustc knows.
     (unmarked) => {
