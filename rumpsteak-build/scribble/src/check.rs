@@ -5,9 +5,10 @@ use std::sync::Arc;
 use rumpsteak_fsm::{Message, Role};
 
 use crate::diagnostics::diagnostic::{self, Diagnostic};
-use crate::diagnostics::projection_errors;
+use crate::diagnostics::similar::similar;
 use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::syntax_errors::{self, Construct};
+use crate::diagnostics::{name_errors, projection_errors};
 use crate::global::automaton::{Edge, Global};
 use crate::global::connections::connect;
 use crate::global::determinise::determinise;
@@ -31,7 +32,7 @@ pub struct Checked {
     /// The protocols that are well formed and can be played as they are: neither auxiliary nor with
     /// parameters. In order.
     pub protocols: Vec<Protocol>,
-    /// Every error, in the order of the text.
+    /// Every error and warning, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -58,12 +59,27 @@ impl Modules {
     }
 }
 
+/// The annotations that are nearly called as those that have a meaning. Others are those of other
+/// tools.
+fn nearly_annotations(module: &Module) -> impl Iterator<Item = Diagnostic> {
+    const KNOWN: [&str; 2] = ["depends", "name"];
+    let bodies = module.protocols.iter().map(|protocol| &protocol.body);
+    let interactions = bodies.flat_map(|body| body.interactions());
+    let annotations = interactions.flat_map(|(_, interaction)| &interaction.annotations);
+    annotations.filter_map(|annotation| {
+        let (keyword, _) = annotation.as_str().trim().split_once(':')?;
+        let meant = similar(keyword, &KNOWN).filter(|_| !KNOWN.contains(&keyword))?;
+        Some(name_errors::unknown_annotation(annotation, keyword, meant))
+    })
+}
+
 /// Checks the protocols of all modules, and keeps those of the first.
 fn check_sources(
     sources: &[Source<'_>],
     limits: &Limits,
     mut diagnostics: Vec<Diagnostic>,
 ) -> Checked {
+    diagnostics.extend(sources.iter().flat_map(|source| nearly_annotations(source.module)));
     let mut program = resolve(sources, &mut diagnostics);
     flow::check(&mut program, &mut diagnostics);
 

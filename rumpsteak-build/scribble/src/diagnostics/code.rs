@@ -96,6 +96,8 @@ codes! {
     LeavesBlock = "S0214",
     /// A Rust type where the name of a sort should be.
     RustType = "S0215",
+    /// An annotation that is nearly called as one that has a meaning. A warning.
+    UnknownAnnotation = "S0216",
 
     /// A recursion that can repeat without a message.
     Unguarded = "S0301",

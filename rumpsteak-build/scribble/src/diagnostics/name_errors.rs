@@ -155,6 +155,14 @@ pub(crate) fn other_module(import: &Name, header: &Name) -> Diagnostic {
 
 /// `file` is the name of the file without its ending, `expected` the name that fits its place, and
 /// `right` the file that fits the module's name.
+pub(crate) fn unknown_annotation(at: &Name, keyword: &str, meant: &str) -> Diagnostic {
+    let message = format!("unknown annotation `{keyword}:`");
+    let mut diagnostic =
+        Diagnostic::new(Code::UnknownAnnotation, message, at.span, "it means nothing");
+    diagnostic.severity = Severity::Warning;
+    diagnostic.help(format!("did you mean `{meant}:`?"))
+}
+
 pub(crate) fn misplaced_module(
     header: &Name,
     file: &str,
