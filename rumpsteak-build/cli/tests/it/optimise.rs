@@ -27,7 +27,7 @@ fn the_kernel_of_the_paper() {
         "note: `value(i32)` to `t` is taken to be made from what `k` receives before it in the round\n",
     );
     let expected = "\
-`k` of `DoubleBuffering`: 4 orders faster and proven, of 4 orders tried
+`k` of `DoubleBuffering`: 4 orders faster and proven, of 4 orders tried; `--show 4` prints them all
 
 1. up to 1 message to `s` before its turn: 25 % less time (905 instead of 1203)
 
@@ -61,11 +61,56 @@ before, up to time 12:
     let free = folder.call("optimise db.scr --role k --assume-independent --format alias").exits(0);
     says(&free.stdout, "struct OptimisedKValueLoop(\n    Send<T, Value, Receive<S, Value,");
 
+    // All are printed.
+    let all = folder.call("optimise db.scr --role k --show 4 --format chart").exits(0);
+    begins(
+        &all.stdout,
+        "`k` of `DoubleBuffering`: 4 orders faster and proven, of 4 orders tried\n",
+    );
+
     // What is printed is read back, and is a subtype.
     let machine = folder.call("optimise db.scr --role k --format dot").exits(0).stdout;
     let projections = folder.call("project db.scr").exits(0).stdout;
     let folder = folder.with("kernel.dot", machine).with("db.dot", projections);
     folder.call("subtype kernel.dot db.dot --role k").exits(0);
+}
+
+/// The first round goes the way in which nothing changes.
+#[test]
+fn the_chart_shows_a_round_in_which_the_orders_differ() {
+    let protocol = "\
+global protocol P(role client, role parser, role registry, role store) {
+  rec next {
+    choice at client {
+      batch() from client to parser;
+      lookup() from parser to registry;
+      schema(i32) from registry to parser;
+      choice at parser {
+        insert(i32) from parser to store;
+        stored(i32) from store to parser;
+        accepted(i32) from parser to client; @\"depends: schema\"
+        continue next;
+      } or {
+        drop() from parser to store;
+        rejected() from parser to client;
+        continue next;
+      }
+    } or {
+      close() from client to parser;
+      close() from parser to registry;
+      close() from parser to store;
+    }
+  }
+}
+";
+    let folder = Folder::new("optimise_chart").with("p.scr", protocol);
+    let run = folder.call("optimise p.scr --role parser --format chart").exits(0);
+    let chart = |of: &str| {
+        let behind = run.stdout.split(&format!("\n{of}, from time ")).nth(1).unwrap();
+        behind.split("\n     │").next().unwrap().split_once(":\n").unwrap().1.to_owned()
+    };
+    assert_ne!(chart("before"), chart("after"), "{}", run.stdout);
+    says(&chart("before"), "  1  ├──────batch─────▷│");
 }
 
 #[test]

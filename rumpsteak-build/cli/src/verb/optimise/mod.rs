@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use rumpsteak_build::command::{Notice, count, meant, optimised_items, split_way_out};
-use rumpsteak_fsm::optimise::cost::Work;
+use rumpsteak_fsm::optimise::cost::{Event, Work};
 use rumpsteak_fsm::optimise::{
     Costs, Options, Proposal, Proposals, Together, propose, propose_together,
 };
@@ -285,8 +285,14 @@ impl Optimiser<'_> {
             "tried": found.candidates,
             "proposals": objects.collect::<Vec<_>>(),
         });
+        let all = match faster.len() {
+            number if number > self.arguments.show => {
+                format!("; `--show {number}` prints them all")
+            }
+            _ => String::new(),
+        };
         let summary = format!(
-            "`{role}` of `{}`: {} faster and proven, of {tried} tried\n",
+            "`{role}` of `{}`: {} faster and proven, of {tried} tried{all}\n",
             self.protocol.name(),
             count(faster.len(), "order"),
         );
@@ -421,7 +427,7 @@ impl Optimiser<'_> {
         Words::Lines(forms.iter().map(|form| format!("{apart}{form}")).collect())
     }
 
-    /// What happens first, before and after, if that was asked for.
+    /// What happens first where the orders differ, before and after, if that was asked for.
     fn chart(&self, system: &[Fsm]) -> Option<Words> {
         /// As many steps as fit beside each other on a screen.
         const MOST: usize = 12;
@@ -429,10 +435,17 @@ impl Optimiser<'_> {
             return None;
         }
         let work = Work::new(&self.machines);
-        let draw = |machines: &[Fsm]| {
-            let events = work.events(machines, &self.costs, MOST);
-            let last = events.last().map_or(0, |event| event.time);
-            let states = machines.iter().map(|fsm| (fsm.role().clone(), fsm.initial()));
+        let events = |machines: &[Fsm]| work.events(machines, &self.costs, usize::MAX);
+        let (before, after) = (events(&self.machines), events(system));
+        let start = start(&before, &after, MOST);
+        let draw = |events: Vec<Event>| {
+            let events: Vec<Event> = events.into_iter().skip(start).take(MOST).collect();
+            let times = events.first().zip(events.last());
+            let times = match times.map_or((0, 0), |(first, last)| (first.time, last.time)) {
+                (_, last) if start == 0 => format!("up to time {last}"),
+                (first, last) => format!("from time {first} to {last}"),
+            };
+            let states = system.iter().map(|fsm| (fsm.role().clone(), fsm.initial()));
             let steps = events.into_iter().map(|event| Step {
                 role: event.role,
                 transition: rumpsteak_fsm::TransitionId::from_index(0),
@@ -449,13 +462,9 @@ impl Optimiser<'_> {
             let chart = run.chart();
             let lines: Vec<&str> = chart.lines().collect();
             let shown = lines.len().saturating_sub(1);
-            (lines[..shown].join("\n"), last)
+            format!("{times}:\n{}\n", lines[..shown].join("\n"))
         };
-        let (before, first) = draw(&self.machines);
-        let (after, second) = draw(system);
-        Some(Words::Lines(format!(
-            "\nbefore, up to time {first}:\n{before}\nafter, up to time {second}:\n{after}\n"
-        )))
+        Some(Words::Lines(format!("\nbefore, {}after, {}", draw(before), draw(after))))
     }
 
     fn object(&self, before: u64, proposal: &Proposal, number: usize) -> Value {
@@ -472,6 +481,21 @@ impl Optimiser<'_> {
             "dot": dot(&proposal.fsm),
             "alias": alias(&proposal.fsm, number),
         })
+    }
+}
+
+/// From where on the first difference of two runs is among so many steps: from the beginning, or
+/// else from where a round begins, if that is near enough.
+fn start(before: &[Event], after: &[Event], most: usize) -> usize {
+    let what = |event: &Event| (event.role.clone(), event.action.clone());
+    let mut both = before.iter().zip(after);
+    match both.position(|(before, after)| what(before) != what(after)) {
+        Some(different) if different >= most => {
+            let first = what(&before[0]);
+            let round = before[..different].iter().rposition(|event| what(event) == first);
+            round.unwrap_or_default().max(different + 1 - most)
+        }
+        _ => 0,
     }
 }
 
