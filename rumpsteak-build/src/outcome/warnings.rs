@@ -57,9 +57,12 @@ pub(crate) fn warnings(
     warnings.extend(neglected.map(|(position, neglected)| {
         let protocol = &protocols.protocols[*position];
         let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
+        let mut shown = neglected.clone();
+        shown.meanwhile.truncate(1);
+        let more = if shown == *neglected { "" } else { " and more" };
         format!(
-            "{file}: in `{name}`, {neglected}; `.liveness(\"{name}::{}\", …)` in build.rs accepts \
-             that (`Liveness::Fair`) or refuses it (`Liveness::EveryRun`)",
+            "{file}: in `{name}`, {shown}{more}; `.liveness(\"{name}::{}\", Liveness::Fair)` in \
+             build.rs accepts that, `EveryRun` refuses it",
             neglected.role
         )
     }));
@@ -114,15 +117,15 @@ fn together(context: Context<'_>, judgement: &Judgement) -> Vec<String> {
             let session = &tree.item(*root).name;
             let why = match peer {
                 Some(peer) => {
-                    format!("it does something early and `{peer}` hears several roles at once")
+                    format!("it does something early, and `{peer}` hears several roles at once")
                 }
                 None => "its order is another one, and it chooses among several peers, or between \
                          sending and receiving"
                     .to_owned(),
             };
             warnings.push(format!(
-                "{file}: `{session}` is proven with the sessions of this package and with roles \
-                 that do exactly what `{name}` says, because {why}; \
+                "{file}: `{session}` is proven beside this package's sessions and roles that do \
+                 exactly what `{name}` says: {why}; \
                  `.accept_closed_system(\"{name}\")` in build.rs accepts that"
             ));
         }

@@ -117,7 +117,9 @@ fn a_protocol_that_neglects_a_role_is_warned_of_or_refused_or_accepted() {
     let [warning] = &warned[..] else { panic!("{check:?}") };
     begins(
         warning,
-        &format!("protocols/p.scr: in `Proto1`, {neglected}; `.liveness(\"Proto1::B\", …)`"),
+        &format!(
+            "protocols/p.scr: in `Proto1`, {neglected}; `.liveness(\"Proto1::B\", Liveness::Fair)`"
+        ),
     );
 
     for accepted in ["Proto1", "Proto1::B"] {
