@@ -232,7 +232,15 @@ fn read(
     let text = Arc::new(NamedText::new(base.show(&candidate.path), source));
     let mut machines = parse_named(&text.text, candidate.form).map_err(|error| {
         let (text, span) = (Arc::clone(&text), error.span.clone());
-        let message = error.message.clone();
+        let message = match (candidate.form, Form::detect(&text.text)) {
+            (Form::Local, Form::Dot) if !text.text.trim().is_empty() => {
+                "this is Graphviz, and the name of such a file ends in `.dot`".to_owned()
+            }
+            (Form::Dot, Form::Local) => {
+                "this is a local type, and the name of such a file ends in `.local`".to_owned()
+            }
+            _ => error.message.clone(),
+        };
         MachineProblem::NoMachine { text, span, message }
     })?;
     let number = machines.len();

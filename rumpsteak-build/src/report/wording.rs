@@ -418,9 +418,13 @@ fn no_label(label: &str, hint: &LabelHint) -> [String; 2] {
 fn unknown_protocol(wanted: &str, meant: Option<&str>, protocols: &Protocols) -> String {
     let advice = match (meant, &protocols.folders[..], protocols.others.first()) {
         (Some(name), ..) => format!("did you mean `{name}`?"),
-        _ if !protocols.files.is_empty() => {
+        _ if protocols.names().next().is_some() => {
             format!("the protocols are {}", list(protocols.names()))
         }
+        _ if !protocols.files.is_empty() => format!(
+            "{} declares none: write `global protocol {wanted}(role a, role b) {{ … }}` there",
+            protocols.files[0].shown()
+        ),
         (_, [], _) => {
             "no folder of protocols is named: `.protocols(\"protocols\")` in build.rs".to_owned()
         }

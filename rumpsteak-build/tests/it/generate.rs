@@ -258,6 +258,20 @@ fn files_that_are_no_machine_of_the_role() {
             "the machine in protocols/p.k.dot is that of `s`",
         ),
         (
+            "dot-in-local",
+            "p.k.local",
+            OPTIMISED,
+            "protocols/p.k.local is no machine\n\n --> protocols/p.k.local:1:9\n  |\n1 | digraph k {\n  |         \
+             ^ this is Graphviz, and the name of such a file ends in `.dot`",
+        ),
+        (
+            "local-in-dot",
+            "p.k.dot",
+            "k: s!ready; end",
+            "protocols/p.k.dot is no machine\n\n --> protocols/p.k.dot:1:1\n  |\n1 | k: s!ready; end\n  | \
+             ^ this is a local type, and the name of such a file ends in `.local`",
+        ),
+        (
             "role",
             "p.k.dot",
             "digraph k { 0 -> 1 [label=\"ss!ready\"]; }",
@@ -355,6 +369,12 @@ fn a_call_that_includes_nothing() {
     assert_eq!(
         unknown.problems[0].text,
         "no `.scr` file declares a protocol `DoubleBufering`\n\nhelp: did you mean `DoubleBuffering`?"
+    );
+    let empty = check("empty-file", "Ping", &[("protocols/p.scr", "")]);
+    assert_eq!(
+        only(&empty).text,
+        "no `.scr` file declares a protocol `Ping`\n\n\
+         help: protocols/p.scr declares none: write `global protocol Ping(role a, role b) { … }` there"
     );
     for (name, file, help) in [
         (

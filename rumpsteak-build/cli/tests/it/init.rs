@@ -18,10 +18,17 @@ fn block(readme: &str, name: &str) -> String {
 fn a_package_is_the_first_example_of_the_readme() {
     let folder = Folder::new("init").with("Cargo.toml", "[workspace]\nresolver = \"3\"\n");
     let run = folder.call("init jobs").exits(0).says("");
+    // Cargo begins none inside of another one.
+    let repository = match folder.path().join("jobs/.git").exists() {
+        true => ", and began a git repository",
+        false => "",
+    };
     assert_eq!(
         run.stdout,
-        "wrote protocols/jobs.scr, build.rs, src/main.rs\n\
-         `cargo run` verifies the protocol's roles and runs them\n"
+        format!(
+            "wrote Cargo.toml, protocols/jobs.scr, build.rs, src/main.rs{repository}\n\
+             `cargo run` verifies the protocol's roles and runs them\n"
+        )
     );
     let read = |file: &str| fs::read_to_string(folder.path().join("jobs").join(file)).unwrap();
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");

@@ -22,9 +22,26 @@ const STANDARD: [(&str, &str); 10] = [
     ("VecDeque", "collections"),
 ];
 
-/// A Rust type in the place of a sort: `declared` is the type that a sort of the module stands for.
-pub(crate) fn nameless<'a>(ty: &Name, declared: impl Fn(&str) -> Option<&'a str>) -> Diagnostic {
-    let Declared { name, external, from } = declaration(ty.as_str(), declared);
+/// A Rust type in the place of a sort. `declared` are the sorts of the module, each with the type
+/// that it stands for.
+pub(crate) fn nameless(ty: &Name, declared: &[(&str, &str)]) -> Diagnostic {
+    if let Some(lent) = ty.as_str().strip_prefix('&') {
+        let message = format!("`{ty}` borrows, and a payload owns its data");
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let help = match lent.rsplit([' ', '&']).next().unwrap_or_default() {
+            "str" => "write `String`".to_owned(),
+            lent if !lent.is_empty() && lent.chars().all(is_word) => format!("write `{lent}`"),
+            _ => "write a type that owns what it holds: `Vec<u8>` for `&[u8]`".to_owned(),
+        };
+        return Diagnostic::new(Code::RustType, message, ty.span, "a reference").help(help);
+    }
+    let of = |name: &str| declared.iter().find(|(known, _)| *known == name).map(|(_, ty)| *ty);
+    let Declared { name, external, from } = declaration(ty.as_str(), of);
+    if let Some((name, _)) = declared.iter().find(|(_, known)| *known == external) {
+        let message = format!("`{ty}` is a Rust type, and is called `{name}` in this module");
+        let label = format!("write `{name}` here");
+        return Diagnostic::new(Code::RustType, message, ty.span, label);
+    }
     let message = format!("`{ty}` is a Rust type, and has no name in protocols");
     let label = format!("declare it, and write `{name}` here");
     let help = format!("above: type <rust> \"{external}\" from \"{from}\" as {name};");

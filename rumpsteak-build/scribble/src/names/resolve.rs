@@ -366,11 +366,12 @@ impl<'m> Resolver<'_, 'm> {
 
     fn sort(&mut self, element: &Payload) -> Option<Template> {
         let name = element.sort.as_str();
-        if name.contains(['<', '(', '[', ':']) {
-            let module = self.module;
-            self.error(rust_types::nameless(&element.sort, |name| {
-                Some(module.sort(name)?.external.as_str().trim())
-            }));
+        if name.contains(['<', '(', '[', ':', '&']) {
+            let sorts = self.module.declarations.iter();
+            let sorts = sorts.filter(|found| found.kind == DeclarationKind::Payload);
+            let declared: Vec<(&str, &str)> =
+                sorts.map(|found| (found.name.as_str(), found.external.as_str().trim())).collect();
+            self.error(rust_types::nameless(&element.sort, &declared));
             return None;
         }
         let sort = if let Some(role) = &element.delegated {

@@ -492,7 +492,7 @@ fn literal(cursor: &mut Cursor<'_>) -> Result<MessageExpr> {
 /// `Int`. A Rust type is taken as a whole; that it has no name is said where names are resolved.
 fn sort(cursor: &mut Cursor<'_>) -> Result<Name> {
     let start = cursor.at();
-    if !cursor.is(b'(') && !cursor.is(b'[') {
+    if !cursor.is(b'(') && !cursor.is(b'[') && cursor.text_at(0) != "&" {
         let name = cursor.qualified("the sort of a payload")?;
         let is_path = cursor.is(b':') && cursor.is_at(1, b':');
         if !cursor.is(b'<') && !is_path {

@@ -63,7 +63,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
         }
     }
     let manifest = folder.join("Cargo.toml");
-    if !manifest.exists() {
+    let repository = folder.join(".git");
+    let is_begun = !manifest.exists();
+    let is_versioned = repository.exists();
+    if is_begun {
         cargo(|command| command.arg("init").arg("--bin").arg(folder))?;
     }
     for (path, kind) in source.iter().zip([&[][..], &["--build"]]) {
@@ -83,9 +86,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
         made.and_then(|()| fs::write(&path, text))
             .map_err(|error| Notice::error(format!("cannot write {}: {error}", path.display())))?;
     }
-    let files = FILES.map(|(file, _)| file);
+    let files = FILES.iter().map(|(file, _)| *file);
+    let files: Vec<&str> = is_begun.then_some("Cargo.toml").into_iter().chain(files).collect();
+    let begun =
+        if !is_versioned && repository.exists() { ", and began a git repository" } else { "" };
     let words = format!(
-        "wrote {}\n`cargo run` verifies the protocol's roles and runs them\n",
+        "wrote {}{begun}\n`cargo run` verifies the protocol's roles and runs them\n",
         files.join(", ")
     );
     Ok(Reply {
