@@ -126,9 +126,8 @@ impl Analysis {
         }
         protocols.settle(&tree.homes());
         let mut generator = Generator::new(&protocols, &base, configuration.generate, Some(&tree));
-        let wanted = tree.inclusions.iter();
         let generated: Vec<Rc<Generated>> =
-            wanted.map(|inclusion| generator.generate(inclusion)).collect();
+            tree.inclusions.iter().map(|inclusion| generator.generate(inclusion)).collect();
         let machines = generator.warnings();
         let files = generated.iter().map(|generated| generated.file.clone());
         let tree = crate_tree::graft(tree, cfg, limits.modules, files);

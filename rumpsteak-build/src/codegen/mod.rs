@@ -48,7 +48,8 @@ pub(crate) struct Generator<'a> {
     base: &'a PackageRoot,
     /// Whether the build script said that it wants code.
     enabled: bool,
-    /// The code that was asked for, by protocol and [variant](rumpsteak_contract::ProtocolItem::variant).
+    /// The code that was asked for, by protocol and
+    /// [variant](rumpsteak_contract::ProtocolItem::variant).
     known: BTreeMap<(usize, String), Rc<Generated>>,
     /// The names of the protocols as those of modules, in the same order.
     names: Vec<String>,

@@ -319,8 +319,8 @@ fn without_serde(tree: &Tree, payloads: BTreeSet<&str>, choices: &Choices) -> Op
     ))
 }
 
-/// That a crate cannot include the code of a protocol, because another crate of the package declares
-/// a payload and this one does not.
+/// That a crate cannot include the code of a protocol, because another crate of the package
+/// declares a payload and this one does not.
 pub(super) fn misplaced(
     protocol: &Loaded,
     file: &ScrFile,

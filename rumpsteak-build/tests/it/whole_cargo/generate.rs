@@ -98,8 +98,8 @@ fn an_unsafe_machine_is_an_error_at_the_call() {
             .replace("0 -> 1 [label=\"s!ready\"];", "0 -> 1 [label=\"s?value(i32)\"];")
             .replace("2 -> 3 [label=\"s?value(i32)\"];", "2 -> 3 [label=\"s!ready\"];"),
     );
-    // What was refused cannot run, whoever includes it, and says nothing of it; nor does a name that
-    // the machine as it should be has.
+    // What was refused cannot run, whoever includes it, and says nothing of it; nor does a name
+    // that the machine as it should be has.
     package.write(
         "src/lib.rs",
         "rumpsteak_runtime::protocol!(pub DoubleBuffering);\npub use double_buffering::KSessionRest;\n",
