@@ -3,10 +3,10 @@
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_core::future::BoxFuture;
 use rumpsteak_runtime::channel::{Capacity, Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::{
     Role,
@@ -37,7 +37,7 @@ use crate::schema;
 
 /// A role that is about to join a session. Made by [`Host::join`].
 #[must_use = "nothing happens before `connect`"]
-pub struct Join<R, C = Postcard> {
+pub struct Join<R: Role, C = Postcard> {
     host: Host,
     session: String,
     codec: C,
@@ -45,14 +45,15 @@ pub struct Join<R, C = Postcard> {
     directory: Directory,
     transports: Vec<String>,
     wrong: Option<NetError>,
-    role: PhantomData<fn() -> R>,
+    /// Kept from where the role is known to join: no further call says it again if it cannot.
+    connect: fn(Self) -> BoxFuture<'static, Result<Joined<R>, NetError>>,
 }
 
 /// A service: it plays one role for as many sessions as others begin. Made by [`Host::serve`].
-pub struct Service<R> {
+pub struct Service<R: Role> {
     host: Host,
     sessions: UnboundedReceiver<String>,
-    role: PhantomData<fn() -> R>,
+    join: fn(&Host, String) -> Join<R>,
 }
 
 /// A role that takes part in a session.
@@ -125,18 +126,18 @@ impl Host {
             directory: Directory::default(),
             transports: Vec::new(),
             wrong: None,
-            role: PhantomData,
+            connect: |join| Box::pin(connect(join)),
         }
     }
 
     /// Plays the role `R` in each session that others begin: see [`Service::next`].
     pub fn serve<R: Joins>(&self) -> Service<R> {
         let sessions = self.announce(R::PROTOCOL, R::NAME);
-        Service { host: self.clone(), sessions, role: PhantomData }
+        Service { host: self.clone(), sessions, join: |host, session| host.join(session) }
     }
 }
 
-impl<R: Joins> Service<R> {
+impl<R: Role> Service<R> {
     /// The next session that others have begun and in which they wait for this role. `None` never
     /// comes while the host is there.
     ///
@@ -145,23 +146,29 @@ impl<R: Joins> Service<R> {
     /// Cancel safe: no session is lost.
     pub async fn next(&mut self) -> Option<Join<R>> {
         let session = self.sessions.recv().await?;
-        Some(self.host.join(session))
+        Some((self.join)(&self.host, session))
     }
 }
 
-/// A role that can take part in a session over [`Net`]: its messages can be written and read, and
-/// all of its routes are [`Net`]s. Nothing more is to be done for it.
-pub trait Joins:
-    Role<Message: Serialize + DeserializeOwned + Send + 'static> + Wire<Elsewhere>
-{
-}
+/// A role that can take part in a session over [`Net`]: its messages are [`Portable`], and all of
+/// its routes are [`Net`]s. Nothing more is to be done for it.
+pub trait Joins: Role<Message: Portable> + Wire<Elsewhere> {}
 
-impl<R> Joins for R where
-    R: Role<Message: Serialize + DeserializeOwned + Send + 'static> + Wire<Elsewhere>
-{
-}
+impl<R: Role<Message: Portable> + Wire<Elsewhere>> Joins for R {}
 
-impl<R: Joins, C: Codec> Join<R, C> {
+/// A message type that can be written and read: it derives serde's `Serialize` and `Deserialize`,
+/// and is `Send`. Nothing more is to be done for it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot go to another process",
+    label = "its messages are of type `{Self}`, which cannot be written and read",
+    note = "add `#[derive(serde::Serialize, serde::Deserialize)]` to `{Self}`; it has to be `Send`, too"
+)]
+pub trait Portable: Serialize + DeserializeOwned + Send + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<M: Serialize + DeserializeOwned + Send + 'static> Portable for M {}
+
+impl<R: Role, C> Join<R, C> {
     /// The name of the session.
     #[must_use]
     pub fn session(&self) -> &str {
@@ -196,9 +203,13 @@ impl<R: Joins, C: Codec> Join<R, C> {
     }
 
     /// Writes messages by another codec than [`Postcard`]. All roles of a session have the same.
-    pub fn codec<D: Codec>(self, codec: D) -> Join<R, D> {
-        let Self { host, session, addresses, directory, transports, wrong, role, .. } = self;
-        Join { host, session, codec, addresses, directory, transports, wrong, role }
+    pub fn codec<D: Codec>(self, codec: D) -> Join<R, D>
+    where
+        R: Joins,
+    {
+        let Self { host, session, addresses, directory, transports, wrong, .. } = self;
+        let connect = |join| Box::pin(connect(join)) as BoxFuture<'static, _>;
+        Join { host, session, codec, addresses, directory, transports, wrong, connect }
     }
 
     /// Waits until all peers of the role have joined the session as well. Nobody waits for a role
@@ -218,79 +229,81 @@ impl<R: Joins, C: Codec> Join<R, C> {
     ///
     /// Outside of a tokio runtime with time.
     pub async fn connect(self) -> Result<Joined<R>, NetError> {
-        if let Some(error) = &self.wrong {
-            return Err(error.clone());
-        }
-        if R::PLAYED.0.projections.is_empty() {
-            return Err(NetError::NoProtocol { role: R::NAME });
-        }
-        let queues = queues::<R>()?;
-        let peers: Vec<&str> = queues.iter().map(|queue| queue.to).collect();
-        if let Some((peer, _)) = self.addresses.iter().find(|(peer, _)| !peers.contains(&&**peer)) {
-            return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
-        }
-        let instance = fastrand::u64(..);
-        let hellos = hellos::<R, C>(&self.session, &queues, instance)?;
-        let offers = |hello| Hello { transports: self.transports.clone(), ..hello };
-        let hellos: Vec<Hello> = hellos.into_iter().map(offers).collect();
-
-        let shared = &self.host.shared;
-        let place = (R::PROTOCOL.to_owned(), self.session.clone(), R::NAME.to_owned());
-        let on_demand = R::PLAYED.0.on_demand;
-        let waits = |own: &Hello| ![&*own.role, &own.peer].iter().any(|it| on_demand.contains(it));
-        let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
-        let arrivals = shared.sit(place.clone(), &hellos, &[], wires)?;
-        let guard = Guard::new(shared, place, on_demand);
-        let until = Instant::now() + shared.limits.join;
-        let mut calls = tokio::task::JoinSet::new();
-        let mut awaited = Vec::new();
-        for (own, arrivals) in hellos.into_iter().zip(arrivals) {
-            let (shared, guard) = (Arc::clone(shared), Arc::clone(&guard));
-            let addresses = self.addresses_of(&own.peer);
-            if waits(&own) && !addresses.is_empty() {
-                calls.spawn(Arc::clone(&shared).call(own.clone(), addresses.clone(), until));
-            }
-            awaited.push(Awaited { shared, own, addresses, arrivals, guard });
-        }
-        // Who calls says itself when there is nobody.
-        let until = until + Duration::from_secs(1);
-        let (mut ends, mut ties) = (Vec::new(), Vec::new());
-        let (meets, mut met) = mpsc::unbounded_channel();
-        for mut peer in awaited {
-            let own = peer.own.clone();
-            let (end, fate, lane) = if waits(&own) {
-                match peer.arrival(until).await {
-                    Arrival::Failed(error) => return Err(error),
-                    // A role leaves when it has joined.
-                    Arrival::Leave(_) => return Err(peer.absent()),
-                    Arrival::Local(end) => {
-                        let (end, fate) = local(end, &own.peer)?;
-                        (end, fate, None)
-                    }
-                    Arrival::Remote(connection, theirs, whose) => {
-                        let (end, lane, fate) =
-                            lane(&own, Some(&theirs), self.codec.clone(), shared);
-                        let task = peer.meet(lane, connection, *theirs, whose);
-                        (end, fate, Some(tokio::spawn(task)))
-                    }
-                }
-            } else {
-                let (end, lane, fate) = lane(&own, None, self.codec.clone(), shared);
-                (end, fate, Some(tokio::spawn(peer.meet_on_demand(lane, meets.clone()))))
-            };
-            ends.push(end);
-            ties.push(Tie { own, fate, lane });
-        }
-        drop(meets);
-        let role = role_of(ends);
-        if on_demand.contains(&R::NAME)
-            && let Some(Tie { own, .. }) = ties.first()
-            && timeout_at(until, met.recv()).await.ok().flatten().is_none()
-        {
-            return Err(shared.absent(own, &self.addresses_of(&own.peer), None));
-        }
-        Ok(Joined { role, ties, guard, writes: Box::new(self.codec) })
+        (self.connect)(self).await
     }
+}
+
+async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetError> {
+    if let Some(error) = &join.wrong {
+        return Err(error.clone());
+    }
+    if R::PLAYED.0.projections.is_empty() {
+        return Err(NetError::NoProtocol { role: R::NAME });
+    }
+    let queues = queues::<R>()?;
+    let peers: Vec<&str> = queues.iter().map(|queue| queue.to).collect();
+    if let Some((peer, _)) = join.addresses.iter().find(|(peer, _)| !peers.contains(&&**peer)) {
+        return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
+    }
+    let instance = fastrand::u64(..);
+    let hellos = hellos::<R, C>(&join.session, &queues, instance)?;
+    let offers = |hello| Hello { transports: join.transports.clone(), ..hello };
+    let hellos: Vec<Hello> = hellos.into_iter().map(offers).collect();
+
+    let shared = &join.host.shared;
+    let place = (R::PROTOCOL.to_owned(), join.session.clone(), R::NAME.to_owned());
+    let on_demand = R::PLAYED.0.on_demand;
+    let waits = |own: &Hello| ![&*own.role, &own.peer].iter().any(|it| on_demand.contains(it));
+    let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
+    let arrivals = shared.sit(place.clone(), &hellos, &[], wires)?;
+    let guard = Guard::new(shared, place, on_demand);
+    let until = Instant::now() + shared.limits.join;
+    let mut calls = tokio::task::JoinSet::new();
+    let mut awaited = Vec::new();
+    for (own, arrivals) in hellos.into_iter().zip(arrivals) {
+        let (shared, guard) = (Arc::clone(shared), Arc::clone(&guard));
+        let addresses = join.addresses_of(&own.peer);
+        if waits(&own) && !addresses.is_empty() {
+            calls.spawn(Arc::clone(&shared).call(own.clone(), addresses.clone(), until));
+        }
+        awaited.push(Awaited { shared, own, addresses, arrivals, guard });
+    }
+    // Who calls says itself when there is nobody.
+    let until = until + Duration::from_secs(1);
+    let (mut ends, mut ties) = (Vec::new(), Vec::new());
+    let (meets, mut met) = mpsc::unbounded_channel();
+    for mut peer in awaited {
+        let own = peer.own.clone();
+        let (end, fate, lane) = if waits(&own) {
+            match peer.arrival(until).await {
+                Arrival::Failed(error) => return Err(error),
+                // A role leaves when it has joined.
+                Arrival::Leave(_) => return Err(peer.absent()),
+                Arrival::Local(end) => {
+                    let (end, fate) = local(end, &own.peer)?;
+                    (end, fate, None)
+                }
+                Arrival::Remote(connection, theirs, whose) => {
+                    let (end, lane, fate) = lane(&own, Some(&theirs), join.codec.clone(), shared);
+                    let task = peer.meet(lane, connection, *theirs, whose);
+                    (end, fate, Some(tokio::spawn(task)))
+                }
+            }
+        } else {
+            let (end, lane, fate) = lane(&own, None, join.codec.clone(), shared);
+            (end, fate, Some(tokio::spawn(peer.meet_on_demand(lane, meets.clone()))))
+        };
+        ends.push(end);
+        ties.push(Tie { own, fate, lane });
+    }
+    drop(meets);
+    if on_demand.contains(&R::NAME)
+        && let Some(Tie { own, .. }) = ties.first()
+        && timeout_at(until, met.recv()).await.ok().flatten().is_none()
+    {
+        return Err(shared.absent(own, &join.addresses_of(&own.peer), None));
+    }
+    Ok(Joined { role: role_of(ends), ties, guard, writes: Box::new(join.codec) })
 }
 
 /// The end of a route within the host.
@@ -309,7 +322,7 @@ pub(crate) fn role_of<R: Joins>(ends: Vec<Net<R::Message>>) -> R {
     R::wire(&mut Wiring::elsewhere(&mut give))
 }
 
-impl<R, C> Join<R, C> {
+impl<R: Role, C> Join<R, C> {
     fn addresses_of(&self, peer: &str) -> Vec<Address> {
         let of_peer = self.addresses.iter().filter(|(role, _)| role == peer);
         let told: Vec<Address> = of_peer.flat_map(|(_, at)| at.clone()).collect();

@@ -55,7 +55,7 @@ pub use codec::{Codec, CodecError, Postcard};
 pub use directory::Directory;
 pub use error::NetError;
 pub use host::Host;
-pub use join::{Join, Joined, Joins, Service};
+pub use join::{Join, Joined, Joins, Portable, Service};
 pub use limits::Limits;
 pub use link::{Inbox, Net, Outbox};
 pub use parcel::Parcel;

@@ -87,7 +87,7 @@ fn a_mistake_costs_few_errors_and_lines() {
     let (mut found, mut costs, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
     for (number, part) in table().split("\n# ").enumerate() {
         found.push(costs_of(
-            ["mistakes", "mistakes-top-down"][number],
+            ["mistakes", "mistakes-top-down", "mistakes-net"][number],
             part,
             &mut costs,
             &mut wrong,

@@ -52,10 +52,10 @@ pub(super) fn example(name: &str, section: &str) -> (Package, Vec<String>) {
         files.push(file.clone());
         let text = match file.as_str() {
             "Cargo.toml" => {
-                let manifest = ["runtime", "build"].iter().fold(text.clone(), |text, part| {
+                let manifest = ["runtime", "build", "runtime/net"].iter();
+                let manifest = manifest.fold(text.clone(), |text, part| {
                     let name = format!("rumpsteak-{part}");
                     let beside = format!("{{ path = \"../rumpsteak/{name}\" }}");
-                    says(&text, &beside);
                     text.replace(&beside, &dependency(&name))
                 });
                 // Packages of one name have one place in the target folder.
