@@ -297,23 +297,32 @@ fn leaving(item: &RoleItem) -> TokenStream {
 /// What `#[derive(Roles)]` needs: see `rumpsteak_runtime::private::wiring`.
 fn wiring(item: &RoleItem) -> TokenStream {
     let (name, krate) = (&item.name, &item.krate);
-    let types: Vec<_> = item.routes.iter().map(|route| &route.ty).collect();
     let peers: Vec<_> = item.routes.iter().map(|route| &route.peer).collect();
     let members = item.routes.iter();
     let members = members.map(|route| member(route.field.as_ref(), route.index));
     let indices = 0..peers.len();
+    // All spans are those of the struct: rustc advises against bounds that a derive makes.
+    let bounds = item.routes.iter().map(|Route { peer, ty, .. }| {
+        let krate = at(krate, ty.span());
+        quote_spanned! {ty.span()=>
+            SetOfRoles: #krate::private::wiring::Seats<#peer>,
+            #peer: #krate::private::wiring::Joins<#name, SetOfRoles>,
+            #ty: #krate::transport::Pair<
+                <SetOfRoles as #krate::private::wiring::Seats<#peer>>::Far<
+                    #ty,
+                    <#peer as #krate::private::wiring::Joins<#name, SetOfRoles>>::Link,
+                >,
+            >,
+        }
+    });
+    let placed = at(krate, name.span());
+    let wire = quote_spanned!(name.span()=> #placed::private::wiring::Wire<SetOfRoles>);
     // A role without routes needs no wiring.
     let wiring = if peers.is_empty() { quote!(_) } else { quote!(wiring) };
     quote! {
-        impl<SetOfRoles> #krate::private::wiring::Wire<SetOfRoles> for #name
+        impl<SetOfRoles> #wire for #name
         where
-            #(
-                SetOfRoles: #krate::private::wiring::Seats<#peers>,
-                #peers: #krate::private::wiring::Joins<#name, SetOfRoles>,
-                #types: #krate::transport::Pair<
-                    <#peers as #krate::private::wiring::Joins<#name, SetOfRoles>>::Link,
-                >,
-            )*
+            #(#bounds)*
         {
             fn wire(#wiring: &mut #krate::private::wiring::Wiring<'_>) -> Self {
                 Self { #(#members: wiring.connect::<#name, #peers, SetOfRoles>(#indices)),* }

@@ -99,6 +99,7 @@ fn wiring(set: &SetItem, members: &[TokenStream]) -> TokenStream {
         quote_spanned! {ty.span()=>
             #[diagnostic::do_not_recommend]
             impl #krate::private::wiring::Seats<#ty> for #name {
+                type Far<Near: 'static, Far: 'static> = Far;
                 const BY_MACRO: #krate::private::ByMacro = #krate::private::ByMacro(());
             }
         }

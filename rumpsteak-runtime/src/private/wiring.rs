@@ -32,6 +32,10 @@ use crate::transport::mark::Brand;
     note = "add a field of type `{P}` to the set"
 )]
 pub trait Seats<P> {
+    /// The type that the near end of a route to `P` has to fit: that of the far end or, where the
+    /// peers are elsewhere and it is not known, its own.
+    type Far<Near: 'static, Far: 'static>: 'static;
+
     #[doc(hidden)]
     const BY_MACRO: ByMacro;
 }
@@ -82,6 +86,8 @@ pub struct Elsewhere;
 
 #[diagnostic::do_not_recommend]
 impl<P> Seats<P> for Elsewhere {
+    type Far<Near: 'static, Far: 'static> = Near;
+
     const BY_MACRO: ByMacro = ByMacro(());
 }
 
@@ -119,9 +125,10 @@ impl<'a> Wiring<'a> {
     /// the field `index` of `Near`.
     pub fn connect<Near, Far, S>(&mut self, index: usize) -> Near::Link
     where
+        S: Seats<Far>,
         Near: Joins<Far, S>,
         Far: Joins<Near, S>,
-        Near::Link: Pair<Far::Link>,
+        Near::Link: Pair<S::Far<Near::Link, Far::Link>>,
     {
         let roles = [TypeId::of::<Near>(), TypeId::of::<Far>()];
         let given = match &mut self.elsewhere {

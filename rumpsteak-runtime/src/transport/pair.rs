@@ -10,8 +10,8 @@ use crate::private::ByMacro;
 #[diagnostic::on_unimplemented(
     message = "routes of type `{Self}` and `{Other}` do not fit together",
     label = "cannot be created as the two ends of one route",
-    note = "`#[derive(Roles)]` pairs `Channel` with `Channel` and `Sender` with `Receiver`, all of one message type; \
-            for other transports, build the roles by hand, or implement `Pair` for your own type"
+    note = "both ends of a route are of one kind, with one message type: `Channel<M>` at both, or `Net<M>` at both; a \
+            `Sender<M>` faces a `Receiver<M>`, and a transport of your own implements `Pair` or has its roles built by hand"
 )]
 pub trait Pair<Other>: Sized {
     /// Creates both ends.
