@@ -35,6 +35,14 @@ pub enum NetError {
         /// What the transport says.
         source: Arc<io::Error>,
     },
+    /// No call to this address can succeed: it has no sense to its transport, for example.
+    #[error("cannot call {address}")]
+    Call {
+        /// The address.
+        address: Address,
+        /// What the transport says.
+        source: Arc<io::Error>,
+    },
     /// The role takes part in this session on this host already.
     #[error("`{role}` has joined the session `{session}` already")]
     Joined {

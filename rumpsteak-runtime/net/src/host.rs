@@ -4,9 +4,9 @@ mod absence;
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use std::{fmt, io};
 
 use bytes::BytesMut;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
@@ -489,9 +489,15 @@ impl Shared {
             Ok((connection, answer.unwrap_or(Answer::Refused(Refusal::NoGreeting))))
         };
         let greeted = timeout(self.limits.handshake, greet).await;
-        let greeted = greeted.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()));
+        let greeted = greeted.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
         let absent = |error| self.absent(own, &[], Some(Arc::new(error)));
-        let (connection, answer) = greeted.map_err(absent)?;
+        let (connection, answer) = greeted.map_err(|error: io::Error| match error.kind() {
+            io::ErrorKind::InvalidInput => {
+                let (address, source) = (address.clone(), Arc::new(error));
+                NetError::Call { address, source }
+            }
+            _ => absent(error),
+        })?;
         let refusal = match answer {
             Answer::Welcome(hello) if hello.role != own.peer || hello.peer != own.role => {
                 Refusal::Unknown
@@ -518,7 +524,7 @@ impl Shared {
             Answer::Offers(at) => return Ok(Greeted::Offers(addresses(&at)?)),
             // It may be known a moment later.
             Answer::Refused(Refusal::Unknown) if own.known.is_none() => {
-                return Err(absent(std::io::Error::other(Refusal::Unknown.to_string())));
+                return Err(absent(io::Error::other(Refusal::Unknown.to_string())));
             }
             Answer::Refused(refusal) => refusal,
         };

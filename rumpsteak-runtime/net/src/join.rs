@@ -217,9 +217,9 @@ impl<R: Role, C> Join<R, C> {
     ///
     /// # Errors
     ///
-    /// If an address is none, or is that of no peer; if the role has joined the session here
-    /// already; if a peer does not come in time, or does not fit; if it plays on another host and
-    /// neither end can call the other.
+    /// If an address is none, has no sense to its transport, or is that of no peer; if the role has
+    /// joined the session here already; if a peer does not come in time, or does not fit; if it
+    /// plays on another host and neither end can call the other.
     ///
     /// # Cancel safety
     ///

@@ -21,11 +21,16 @@ impl Shared {
         let mut how = if !called.is_empty() {
             format!("and called {} for {waited:?}", texts(called).join(" and "))
         } else if !listens.is_empty() {
-            format!("which has not called {listens} within {waited:?}")
+            format!(
+                "which has neither called {listens} nor joined it on this host within {waited:?}"
+            )
         } else if self.cuts_off(own) {
             format!("which plays on another host: {no_way}")
         } else {
-            format!("which has not joined it on this host within {waited:?}: {no_way}")
+            format!(
+                "which has not joined it on this host within {waited:?}: {no_way}; roles at one host have to connect at \
+                 once (`tokio::try_join!`)"
+            )
         };
         if let Some(other) = self.slot(own, |slot| slot.other.clone()).flatten() {
             how += &format!(", and has called for the session `{other}`");

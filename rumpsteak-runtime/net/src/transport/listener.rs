@@ -15,7 +15,8 @@ pub trait Transport: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// If nobody is there, or the place has no sense.
+    /// If nobody is there, or the place has no sense: that one is [`io::ErrorKind::InvalidInput`],
+    /// and nobody tries again.
     ///
     /// # Cancel safety
     ///

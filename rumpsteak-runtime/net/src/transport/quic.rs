@@ -12,6 +12,7 @@ use tokio_rustls::rustls::pki_types::CertificateDer;
 
 use super::connection::{Connection, framed};
 use super::listener::{IoFuture, Listener, Opening, Transport};
+use super::tcp::with_port;
 use super::tls::{Identity, configs, host_of, may_play};
 
 /// QUIC, `quic://host:port`: over UDP, with certificates as [`Tls`](super::Tls) has them.
@@ -47,7 +48,7 @@ impl Transport for Quic {
     fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
         Box::pin(async move {
             let mut last = io::ErrorKind::NotFound.into();
-            for address in tokio::net::lookup_host(place).await? {
+            for address in tokio::net::lookup_host(with_port(place)?).await? {
                 let any: SocketAddr = match address {
                     SocketAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
                     SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
@@ -69,7 +70,7 @@ impl Transport for Quic {
 
     fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
         Box::pin(async move {
-            let address = tokio::net::lookup_host(place).await?.next();
+            let address = tokio::net::lookup_host(with_port(place)?).await?.next();
             let address = address.ok_or(io::ErrorKind::NotFound)?;
             let endpoint = Endpoint::server(self.server.clone(), address)?;
             let place = endpoint.local_addr()?.to_string();

@@ -25,9 +25,22 @@ impl Transport for Tcp {
 
 /// A stream to a place.
 pub(super) async fn call(place: &str) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect(place).await?;
+    let stream = TcpStream::connect(with_port(place)?).await?;
     stream.set_nodelay(true)?;
     Ok(stream)
+}
+
+/// The place, if it has the number of a port.
+pub(super) fn with_port(place: &str) -> io::Result<&str> {
+    let parts = place.rsplit_once(':');
+    let is_one = |host: &str| !host.contains(':') || host.starts_with('[');
+    if parts.is_some_and(|(host, port)| is_one(host) && port.parse::<u16>().is_ok()) {
+        return Ok(place);
+    }
+    let text = format!(
+        "`{place}` has no number of a port: write `host:port`, as in `localhost:4000` or `[::1]:4000`"
+    );
+    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
 }
 
 /// Listens at a place; `open` does what is to be done with each stream.
@@ -35,7 +48,7 @@ pub(super) async fn listen(
     place: &str,
     open: impl Fn(TcpStream) -> Opening + Send + Sync + 'static,
 ) -> io::Result<Box<dyn Listener>> {
-    let listener = TcpListener::bind(place).await?;
+    let listener = TcpListener::bind(with_port(place)?).await?;
     let place = listener.local_addr()?.to_string();
     Ok(Box::new(Listening { listener, place, open: Arc::new(open) }))
 }

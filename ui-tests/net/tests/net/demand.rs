@@ -444,8 +444,9 @@ async fn who_waits_for_a_role_on_demand_learns_that_nobody_asks_it() {
         match cured.map_err(Error::into_kind) {
             Ok(report) => assert_eq!(Some(report), findings.map(|it| 2 * it)),
             Err(ErrorKind::Transport { peer, source, .. }) => {
-                let absent = "`patient` waits for `specialist` in the session `1`, which has not \
-                              called memory://patient-false within 30s";
+                let absent = "`patient` waits for `specialist` in the session `1`, which has \
+                              neither called memory://patient-false nor joined it on this host \
+                              within 30s";
                 assert_eq!((peer, &*source.to_string()), ("specialist", absent));
                 assert_eq!(findings, None);
             }

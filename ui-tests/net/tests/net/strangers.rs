@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::meddling::{Hands, Meddling};
 use crate::shop::{C, L, S, client, expected, ledger, server};
@@ -274,8 +274,34 @@ async fn who_does_not_come_is_named() {
     assert_eq!(
         nobody.to_string(),
         "`c` waits for `s` in the session `1`, which has not joined it on this host within 30s: no \
-         address of it was given, and this host does not listen"
+         address of it was given, and this host does not listen; roles at one host have to connect \
+         at once (`tokio::try_join!`)"
     );
+    host.listen("memory://names-nobody").await.unwrap();
+    let nobody = host.join::<C>("1").connect().await.map(drop).unwrap_err();
+    assert_eq!(
+        nobody.to_string(),
+        "`c` waits for `s` in the session `1`, which has neither called memory://names-nobody nor joined \
+         it on this host within 30s"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_address_without_a_port_is_refused_at_once() {
+    let (host, begin) = (Host::new(), Instant::now());
+    for (place, names) in
+        [("tcp://127.0.0.1", "127.0.0.1"), ("tcp://::1", "::1"), ("tcp://h:http", "h:http")]
+    {
+        let called = host.join::<C>("1").peer("s", [place]).connect().await.map(drop);
+        let why = format!(
+            "{place}: `{names}` has no number of a port: write `host:port`, as in `localhost:4000` or \
+             `[::1]:4000`"
+        );
+        assert_eq!(format!("{:?}", called.unwrap_err()), format!("cannot call {why}"));
+        let listened = host.listen(place).await.unwrap_err();
+        assert_eq!(format!("{listened:?}"), format!("cannot listen at {why}"));
+    }
+    assert_eq!(begin.elapsed(), Duration::ZERO);
 }
 
 #[tokio::test(start_paused = true)]
@@ -290,8 +316,8 @@ async fn who_is_called_for_another_session_says_so() {
         [
             "`c` waits for `s` in the session `two`, and called memory://names for 30s: nobody there \
              plays this role in this session",
-            "`s` waits for `c` in the session `one`, which has not called memory://names within 30s, \
-             and has called for the session `two`"
+            "`s` waits for `c` in the session `one`, which has neither called memory://names nor \
+             joined it on this host within 30s, and has called for the session `two`"
         ]
     );
 }
