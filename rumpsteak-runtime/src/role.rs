@@ -14,7 +14,8 @@ use crate::transport::link::Link;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a role",
     label = "not a role",
-    note = "add `#[derive(Role)]` to `{Self}`, with the role that it plays: `#[protocol(Protocol::role)]`"
+    note = "if `{Self}` is a struct of yours, add `#[derive(Role)]` to it, with the role that it plays: \
+            `#[protocol(Protocol::role)]`; if it is a parameter, name a role in its place"
 )]
 pub trait Role: Participant {
     /// The protocol that the role takes part in, or `""` for a role without `#[protocol(..)]`.
@@ -46,7 +47,8 @@ pub trait Role: Participant {
 #[diagnostic::on_unimplemented(
     message = "role `{Self}` has no route to `{Peer}`",
     label = "`{Self}` has no route to `{Peer}`",
-    note = "add a field to `{Self}`: `#[route({Peer})] field: Channel<..>`"
+    note = "if `{Self}` is a struct of yours, add a field to it: `#[route({Peer})] field: Channel<..>`; if it is a \
+            parameter, name a role in its place: `Session<'_, K>`"
 )]
 pub trait Route<Peer>: Role {
     /// The type of the route, for example [`Channel`](crate::Channel).
