@@ -49,8 +49,10 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
     /// If that is first, sends the label that it gives, as
     /// [`Select::select`](super::Select::select) does.
     ///
-    /// A message that is there already wins. The wish is dropped when a message wins, so it should
-    /// be cancel safe, as a timer is:
+    /// A message that is there already wins. Where no peer can send anything before this role does,
+    /// the wish has to end, or all wait: the proof takes for granted that a role which alone can go
+    /// on does so. The wish is dropped when a message wins, so it should be cancel safe, as a timer
+    /// is:
     ///
     /// ```text
     /// match s.race(async { sleep(PATIENCE).await; Cancel }).await? {

@@ -175,8 +175,8 @@ fn write_choices(package: &Package) {
         "src/waits.rs",
         &format!(
             "#![allow(unused, unused_must_use)]\n\
-             use rumpsteak_runtime::{{Result, session, states::{{AnyPeer, Race, Raced}}}};\n\
-             rumpsteak_runtime::protocol!(Patience);\nuse patience::{{Answer, C, Cancel, S, Thanks}};\n\
+             use rumpsteak_runtime::{{Result, session, states::{{AnyPeer, Race}}}};\n\
+             rumpsteak_runtime::protocol!(Patience);\nuse patience::{{Answer, C, Cancel, Question, S, Thanks}};\n\
              const PATIENCE: std::time::Duration = std::time::Duration::ZERO;\n{waiting}\n{drain}\
              #[session] enum Taken {{ Thanks(Thanks, End), Cancel(Cancel, Branch<S, Drain>) }}\n\
              #[session] enum Working {{\n    Answer(Send<C, Answer, Branch<C, Answered>>),\n    \
