@@ -22,7 +22,7 @@ use rumpsteak_scribble::{DeclarationKind, Span};
 
 use crate::protocols::{Loaded, ScrFile};
 use crate::source::cargo_targets::TargetKind;
-use crate::source::crate_tree::{File, Inclusion, ItemId, ItemKind, Tree};
+use crate::source::crate_tree::{Crate, File, Inclusion, ItemId, ItemKind, Tree};
 use crate::source::names::{PRIMITIVES, lost, module, types_at};
 use crate::words::{did_you_mean, list};
 
@@ -456,26 +456,33 @@ fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Payload, Stri
             file.shown()
         ));
     };
-    let mut rootless =
-        names.iter().filter(|name| homes.is_some_and(|tree| is_rootless(tree, name)));
-    if let Some(first) = rootless.find(|name| text.contains(&format!("{name}::"))) {
-        let rest = text.strip_prefix(first).filter(|_| !text.contains(['<', ',']));
-        return Err(format!(
-            "`{first}` is a module of this package\n\nhelp: write `crate::{first}{}`",
-            rest.unwrap_or("::…")
-        ));
+    let mut wrong = names.iter().filter_map(|name| rootless(homes?, text, name));
+    if let Some((found, path)) = wrong.next() {
+        return Err(format!("{found}\n\nhelp: write `{path}`"));
     }
     let is_debug = names.iter().all(|name| PRIMITIVES.contains(&&**name)) && !text.contains("::")
         || ["std::vec::Vec<u8>", "std::string::String"].contains(&text);
     Ok(Payload { text: text.to_owned(), names, is_debug })
 }
 
-/// Whether a name is that of a module at the root of a crate, and leads into no other package.
-fn is_rootless(tree: &Tree, name: &str) -> bool {
-    !tree.dependencies.contains(name)
-        && !tree.crates.iter().any(|of| of.target.kind == TargetKind::Lib && of.name == name)
-        && !["alloc", "core", "crate", "std"].contains(&name)
-        && tree.crates.iter().any(|of| module(tree, of.root, &[name.to_owned()]).is_some())
+/// What a type begins with that is declared in this package and has no path from its root, which it
+/// needs in the module of the code; and what to write.
+fn rootless(tree: &Tree, text: &str, name: &str) -> Option<(String, String)> {
+    let Some(at) = text.find(&format!("{name}::")) else {
+        let is_known = PRIMITIVES.contains(&name) || reserved().contains(name);
+        let home = tree.homes().remove(name).filter(|_| !is_known)?;
+        return Some((format!("`{name}` is a type of this package without its path"), home));
+    };
+    let is_other = |of: &Crate| of.target.kind == TargetKind::Lib && of.name == name;
+    let is_module = |of: &Crate| module(tree, of.root, &[name.to_owned()]).is_some();
+    let is_package = tree.dependencies.contains(name)
+        || tree.crates.iter().any(is_other)
+        || ["alloc", "core", "crate", "std"].contains(&name);
+    if is_package || !tree.crates.iter().any(is_module) {
+        return None;
+    }
+    let path = text[at..].split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').next()?;
+    Some((format!("`{name}` is a module of this package"), format!("crate::{path}")))
 }
 
 /// What of a payload is borrowed: a type of this package with a lifetime, or the whole text.

@@ -635,7 +635,17 @@ fn a_payload_whose_path_does_not_begin_at_the_root() {
         )
     };
     assert_eq!(found("rootless", "model::Reason", runtime), [refused("crate::model::Reason")]);
-    assert_eq!(found("rootless-in", "Vec<model::Reason>", runtime), [refused("crate::model::…")]);
+    assert_eq!(
+        found("rootless-in", "Vec<model::Reason>", runtime),
+        [refused("crate::model::Reason")]
+    );
+    assert_eq!(
+        found("pathless", "Vec<Reason>", runtime),
+        [
+            "no code can be generated for `P`: `Reason` is a type of this package without its path (p.scr:1)\n\n\
+          help: write `crate::model::Reason`"
+        ]
+    );
     let of_package = format!("{runtime}model = \"1\"\n");
     assert_eq!(found("rootless-package", "model::Reason", &of_package), [""; 0]);
     assert_eq!(found("rooted", "Vec<crate::model::Reason>", runtime), [""; 0]);
