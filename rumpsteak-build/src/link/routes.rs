@@ -5,7 +5,7 @@ use rumpsteak_contract::Path;
 use rumpsteak_contract::canonical::type_text;
 
 use crate::fault::{Cause, Fault};
-use crate::source::crate_tree::{ItemId, ItemKind, Tree};
+use crate::source::crate_tree::{ItemId, ItemKind, ModuleId, Tree};
 use crate::source::items::is_punct;
 use crate::source::names::{self, elsewhere};
 
@@ -20,22 +20,10 @@ pub(crate) fn faults(tree: &Tree, id: ItemId) -> Vec<Fault> {
     let Some(message) = &role.message else { return Vec::new() };
     let wrong = role.routes.iter().filter_map(|route| {
         let tokens: Vec<TokenTree> = route.ty.clone().into_iter().collect();
-        let start = tokens.iter().position(|tree| is_punct(tree, '<'))?;
-        let ty = path(&tokens[..start])?;
-        let package = elsewhere(tree, module, &ty)?;
-        let is_of_ours = package.starts_with("rumpsteak");
-        let is_channel = is_of_ours && ty.last() == "Channel";
-        let is_wrong = match is_channel {
-            true => {
-                let carried = path(tokens.get(start + 1..tokens.len() - 1)?)?;
-                let found = names::item(tree, module, &carried)?;
-                let own = names::item(tree, module, message)?;
-                // What an alias stands for is not followed.
-                let is_alias = matches!(*tree.item(found).kind, ItemKind::Alias(_));
-                let is_message = matches!(*tree.item(own).kind, ItemKind::Message(..));
-                found != own && is_message && !is_alias
-            }
-            false => !is_of_ours && ENDS.iter().any(|end| ty.last() == end),
+        let (is_wrong, is_channel) = match &tokens[..] {
+            // Two ends side by side.
+            [TokenTree::Group(_)] => (true, false),
+            tokens => is_other(tree, module, message, tokens)?,
         };
         let (ty, message) = (type_text(route.ty.clone()), message.to_string());
         let cause = Cause::OtherRoute { ty, message, is_channel };
@@ -53,4 +41,28 @@ fn path(tokens: &[TokenTree]) -> Option<Path> {
     });
     let segments: Vec<_> = segments.collect::<Option<_>>()?;
     (!segments.is_empty()).then_some(Path { leading_colon: false, segments, token: 0 })
+}
+
+/// Whether the type of a route is none or one of other messages, and whether it is a channel;
+/// `None` if that does not show.
+fn is_other(
+    tree: &Tree,
+    module: ModuleId,
+    message: &Path,
+    tokens: &[TokenTree],
+) -> Option<(bool, bool)> {
+    let start = tokens.iter().position(|tree| is_punct(tree, '<'))?;
+    let ty = path(&tokens[..start])?;
+    let package = elsewhere(tree, module, &ty)?;
+    let is_of_ours = package.starts_with("rumpsteak");
+    if !(is_of_ours && ty.last() == "Channel") {
+        return Some((!is_of_ours && ENDS.iter().any(|end| ty.last() == end), false));
+    }
+    let carried = path(tokens.get(start + 1..tokens.len() - 1)?)?;
+    let found = names::item(tree, module, &carried)?;
+    let own = names::item(tree, module, message)?;
+    // What an alias stands for is not followed.
+    let is_alias = matches!(*tree.item(found).kind, ItemKind::Alias(_));
+    let is_message = matches!(*tree.item(own).kind, ItemKind::Message(..));
+    Some((found != own && is_message && !is_alias, true))
 }

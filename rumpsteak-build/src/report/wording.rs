@@ -109,7 +109,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: `Channel<{message}>`"
         ),
         Cause::OtherRoute { ty, message, .. } => format!(
-            "`{ty}` is one end of a queue, and no route: a route sends and receives\n\n\
+            "`{ty}` is no route: a route both sends and receives, by itself\n\n\
              help: use `Channel<{message}>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a half \
              that is not needed"
         ),
@@ -180,7 +180,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         }
         Cause::RecursiveAlias { name } => format!(
             "the `type` alias `{name}` contains itself\n\n\
-             help: a session that repeats itself is a struct: `#[session] struct {name}(…);` with `Self` where it starts again"
+             help: below the same attribute, write `struct {name}(…);`, with `Self` where it starts again"
         ),
         Cause::Refused(refusal) => refusal::text(refusal, protocols),
         Cause::SilentRole { set, role } => format!(

@@ -552,8 +552,7 @@ const NO_GENERICS: &str =
 const NO_INNER_ATTRIBUTES: &str = "no attributes inside a session: put `#[cfg(…)]` on the whole item, and write the \
                                    item once for each case";
 const NO_PAYLOAD: &str = "a session names the label alone: what it carries stands in its `struct`";
-const NO_SELF_IN_ALIAS: &str =
-    "a `type` alias cannot name itself: write `#[session] struct Name(…);` and `Self`";
+const NO_SELF_IN_ALIAS: &str = "a `type` alias cannot name itself: below the same attribute, write `struct Name(…);` and `Self`";
 const ROLE_ON_CHOICE: &str = "a choice is a part of a session and no session by itself: put the role on the `type` or \
                               `struct` that selects or branches with it";
 const TOO_MANY_ACTIONS: &str = "more than 2,000 actions in one item, which is too deep for rustc: from here on, write another \

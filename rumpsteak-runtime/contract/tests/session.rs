@@ -197,7 +197,7 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
         (
             "",
             "type A = Send<S, L, Self>;",
-            "Self: a `type` alias cannot name itself: write `#[session] struct Name(…);` and `Self`",
+            "Self: a `type` alias cannot name itself: below the same attribute, write `struct Name(…);` and `Self`",
         ),
         (
             "",
