@@ -9,7 +9,7 @@
 //! A loop has the label that it begins with: `ClientAskLoop`. Those that would have one name have
 //! the labels that lead to them in it: `ClientOkOrKoAfterNd`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rumpsteak_fsm::{Action, Fsm, StateId, Transition};
 use rumpsteak_scribble::{Projection, Span};
@@ -20,10 +20,12 @@ use crate::protocols::ScrFile;
 /// How many labels before a choice are looked at to tell it from others.
 const MOST: usize = 4;
 
-/// The protocol that a machine was projected from, and the names that are annotated in it.
+/// What a machine was projected from or stands for, and the names that are annotated in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Written<'a> {
     pub(super) projection: &'a Projection,
+    /// Whether the machine is the projection, and none that lies beside the protocol.
+    pub(super) is_projected: bool,
     pub(super) annotated: &'a BTreeMap<Span, String>,
 }
 
@@ -95,17 +97,29 @@ pub(super) fn state_names(
 /// What a choice or a loop is about.
 fn subject(fsm: &Fsm, state: StateId, names: &Names, written: Option<Written<'_>>) -> String {
     let mut options: Vec<Transition<'_>> = fsm.transitions_from(state).collect();
-    if let Some(Written { projection, annotated }) = written {
-        let origins = |option: &Transition<'_>| projection.origins(option.id).iter();
-        if let Some(name) = options.iter().flat_map(origins).find_map(|span| annotated.get(span)) {
+    if let Some(Written { projection, is_projected, annotated }) = written {
+        // In a machine of its own, the choice between the same actions.
+        let states = projection.fsm.states().filter(|of| match is_projected {
+            true => *of == state,
+            false => actions(&projection.fsm, *of) == actions(fsm, state),
+        });
+        let same = states.flat_map(|of| projection.fsm.transitions_from(of).collect::<Vec<_>>());
+        let mut spans = same.flat_map(|option| projection.origins(option.id));
+        if let Some(name) = spans.find_map(|span| annotated.get(span)) {
             return name.clone();
         }
-        options.sort_by_key(|option| origins(option).min());
+        if is_projected {
+            options.sort_by_key(|option| projection.origins(option.id).iter().min());
+        }
     }
     let mut labels: Vec<&str> = options.iter().map(|option| label(names, option.action)).collect();
     labels.dedup();
     labels.truncate(2);
     labels.join("Or")
+}
+
+fn actions(fsm: &Fsm, state: StateId) -> BTreeSet<&Action> {
+    fsm.transitions_from(state).map(|option| option.action).collect()
 }
 
 fn label<'a>(names: &'a Names, action: &Action) -> &'a str {

@@ -211,8 +211,8 @@ fn write(
         let machine = machines.iter().find(|machine| machine.linked.role == role);
         let fsm = machine.map_or(&projection.fsm, |machine| &machine.fsm);
         let base = names.roles[role].ty.clone();
-        let written = Written { projection, annotated: &annotated };
-        let written = machine.is_none().then_some(written);
+        let is_projected = machine.is_none();
+        let written = Some(Written { projection, is_projected, annotated: &annotated });
         let items = session::items(fsm, &format!("{base}Session"), base, &mut names, written)
             .map_err(|error| no_session(protocol, role, &error))?;
         for (index, item) in items.iter().enumerate() {

@@ -171,7 +171,9 @@ impl Names {
         }
         let texts = payloads.iter().flatten().map(|payload| &*payload.text).collect();
         let without_serde = |tree| {
-            underived(tree, protocol, choices).or_else(|| without_serde(tree, texts, choices))
+            let refused = unknown_derive(choices).or_else(|| unlinked(tree, choices));
+            let refused = refused.or_else(|| underived(tree, protocol, choices));
+            refused.or_else(|| without_serde(tree, texts, choices))
         };
         if let Some(refused) = homes.and_then(without_serde) {
             return Err(refused);
@@ -273,6 +275,40 @@ impl Names {
 
 fn reserved() -> BTreeSet<String> {
     RESERVED.split(' ').map(str::to_owned).collect()
+}
+
+/// That a package which the code would name is certainly no dependency of this one.
+fn unlinked(tree: &Tree, choices: &Choices) -> Option<String> {
+    let paths = choices.routes.iter().chain(&choices.derives);
+    let packages = paths.filter_map(|path| path.trim_start_matches("::").split_once("::"));
+    let is_known =
+        |package: &str| tree.dependencies.is_empty() || tree.dependencies.contains(package);
+    let (package, _) = packages
+        .filter(|(package, _)| ["rumpsteak_net", "serde"].contains(package))
+        .find(|(package, _)| !is_known(package))?;
+    let line = match package {
+        "serde" => "`serde = { version = \"1\", features = [\"derive\"] }`",
+        _ => "`rumpsteak-net`, from where `rumpsteak-runtime` is,",
+    };
+    Some(format!(
+        "`{package}` is no dependency of this package\n\n\
+         help: add {line} to Cargo.toml under `[dependencies]`"
+    ))
+}
+
+/// That a derive of messages is certainly none that the module of the code knows.
+fn unknown_derive(choices: &Choices) -> Option<String> {
+    const KNOWN: [&str; 9] =
+        ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
+    let bare = choices.derives.iter().filter(|path| !path.contains("::"));
+    let mut unknown = bare.filter(|name| !KNOWN.contains(&name.as_str()));
+    unknown.find_map(|name| {
+        let help = match name.as_str() {
+            "Deserialize" | "Serialize" => Some(format!("write its path: `serde::{name}`")),
+            _ => did_you_mean(name, KNOWN),
+        };
+        Some(format!("the module of the code has no derive `{name}`\n\nhelp: {}", help?))
+    })
 }
 
 /// That messages certainly lack what routes across processes ask of them.

@@ -66,7 +66,8 @@ pub(super) struct Choosing {
 }
 
 /// The items of the machine of a role, the root first, which is called `root` if that is free. The
-/// names of the others begin with `base`. `written` is what the machine was projected from.
+/// names of the others begin with `base`. `written` is what the machine was projected from or
+/// stands for.
 ///
 /// # Errors
 ///

@@ -558,6 +558,14 @@ fn choices_are_named_by_what_they_are_about() {
 
     let annotated = work.replace("run() from a to b", "run() from a to b @\"name: Work\"");
     assert_eq!(choices("choice-annotated", &annotated), ["AWork", "BWork"]);
+    // A machine beside the protocol has the choice as well, with or without what came before it.
+    let told = format!("global protocol P(role a, role b) {{ hi() from b to a; {annotated} }}");
+    let early = "digraph a { 0 -> 1 [label=\"b!run\"]; 1 -> 2 [label=\"b?hi\"]; \
+                 0 -> 3 [label=\"b!stop\"]; 3 -> 4 [label=\"b?hi\"]; \
+                 2 -> 2 [label=\"b!run\"]; 2 -> 4 [label=\"b!stop\"]; }";
+    let files = [("protocols/p.scr", &*told), ("protocols/p.a.dot", early)];
+    let text = code("choice-of-machine", &files).text.unwrap();
+    says(&text, "pub type ASession = Select<B, AWork>;");
 
     // The same labels, and something else afterwards.
     let twice = "choice at a {
@@ -729,6 +737,28 @@ fn a_payload_without_the_derives_of_messages() {
 }
 
 #[test]
+fn derives_that_the_code_does_not_know() {
+    let found = |name: &str, derive: &str| {
+        let source = format!("rumpsteak_runtime::protocol!(P, derive({derive}));\n");
+        let protocol = "global protocol P(role a, role b) { order() from a to b; }";
+        let files = [("src/lib.rs", source.as_str())];
+        let found = check_all(name, &[("protocols/p.scr", protocol)], &files);
+        found.problems.iter().map(|problem| problem.text.clone()).collect::<Vec<_>>()
+    };
+    let refused = |name: &str, help: &str| {
+        format!(
+            "no code can be generated for `P`: the module of the code has no derive `{name}`\n\nhelp: {help}"
+        )
+    };
+    let serde = refused("Serialize", "write its path: `serde::Serialize`");
+    assert_eq!(found("derive-bare", "Clone, Serialize"), [serde]);
+    assert_eq!(found("derive-typo", "Debgu"), [refused("Debgu", "did you mean `Debug`?")]);
+    assert_eq!(found("derive-known", "Clone, Debug, Hash, serde::Serialize"), [""; 0]);
+    // It may be imported by `#[macro_use]`.
+    assert_eq!(found("derive-other", "Wire"), [""; 0]);
+}
+
+#[test]
 fn messages_for_other_processes_derive_serde() {
     let protocol = "type <rust> \"crate::Order\" from \"src/lib.rs\" as Order;
                     global protocol P(role a, role b) { order(Order) from a to b; }";
@@ -749,6 +779,37 @@ fn messages_for_other_processes_derive_serde() {
     let (chosen, order) =
         (", derive(serde::Serialize)", "#[derive(serde::Serialize)] pub struct Order;");
     assert_eq!(found("net-derived", chosen, order), [""; 0]);
+}
+
+#[test]
+fn packages_that_the_code_would_name_are_dependencies() {
+    let found = |name: &str, dependencies: &str| {
+        let manifest = format!("[package]\nname = \"p\"\nedition = \"2024\"\n{dependencies}");
+        let files = [
+            ("Cargo.toml", &*manifest),
+            (
+                "src/lib.rs",
+                "rumpsteak_runtime::protocol!(P, routes = rumpsteak_net::Net, derive(serde::Serialize));\n",
+            ),
+        ];
+        let protocol = "global protocol P(role a, role b) { order() from a to b; }";
+        let found = check_all(name, &[("protocols/p.scr", protocol)], &files);
+        found.problems.iter().map(|problem| problem.text.clone()).collect::<Vec<_>>()
+    };
+    let refused = |package: &str, line: &str| {
+        format!(
+            "no code can be generated for `P`: `{package}` is no dependency of this package\n\n\
+             help: add {line} to Cargo.toml under `[dependencies]`"
+        )
+    };
+    let net = refused("rumpsteak_net", "`rumpsteak-net`, from where `rumpsteak-runtime` is,");
+    let serde = refused("serde", "`serde = { version = \"1\", features = [\"derive\"] }`");
+    let mut dependencies = "[dependencies]\nrumpsteak-runtime = \"0.1\"\n".to_owned();
+    assert_eq!(found("unlinked-net", &dependencies), [net]);
+    dependencies += "rumpsteak-net = \"0.1\"\n";
+    assert_eq!(found("unlinked-serde", &dependencies), [serde]);
+    dependencies += "serde = \"1\"\n";
+    assert_eq!(found("linked", &dependencies), [""; 0]);
 }
 
 #[test]

@@ -61,6 +61,9 @@ impl ProtocolItem {
             if reader.eat_ident("routes") {
                 reader.punct('=', EXPECTED_ROUTES)?;
                 routes = Some(text(reader.path(EXPECTED_ROUTES)?.into_token_stream()));
+                if reader.at_punct('<') {
+                    return Err(reader.error(EXPECTED_ROUTES));
+                }
                 reader.eat_punct(',');
             }
             let mut derives = Vec::new();
@@ -72,7 +75,7 @@ impl ProtocolItem {
                 derives = paths.into_iter().map(|path| text(path.into_token_stream())).collect();
                 reader.eat_punct(',');
             }
-            reader.end(EXPECTED)?;
+            reader.end(EXPECTED_END)?;
             Ok(Self {
                 key: canonical.key(&name),
                 name,
@@ -144,6 +147,9 @@ fn text(path: TokenStream) -> String {
     path.to_string().replace(' ', "")
 }
 
-const EXPECTED_ROUTES: &str = "expected the type of routes: `routes = rumpsteak_net::Net`";
+const EXPECTED_ROUTES: &str =
+    "expected the type of routes, without arguments: `routes = rumpsteak_net::Net`";
 const EXPECTED_DERIVES: &str = "expected derives of messages: `derive(Clone, Debug)`";
 const EXPECTED: &str = "expected the name of a protocol: `protocol!(DoubleBuffering);`";
+const EXPECTED_END: &str = "expected nothing more, or `routes = …` and `derive(…)`, in this order: \
+                            `protocol!(DoubleBuffering, routes = rumpsteak_net::Net, derive(Clone))`";

@@ -8,6 +8,9 @@ fn parse(arguments: &str) -> ProtocolItem {
     ProtocolItem::parse(tokens).unwrap_or_else(|error| panic!("{error}"))
 }
 
+const ROUTES: &str =
+    "expected the type of routes, without arguments: `routes = rumpsteak_net::Net`";
+
 #[test]
 fn a_name_with_a_visibility_and_attributes() {
     let plain = parse("DoubleBuffering");
@@ -22,14 +25,19 @@ fn a_name_with_a_visibility_and_attributes() {
 
 #[test]
 fn anything_else_is_refused_with_an_example() {
-    for arguments in ["", "A, B", "A, crate", "\"A\"", "a::B"] {
-        let error =
-            ProtocolItem::parse(arguments.parse().unwrap()).map(|item| item.name.to_string());
-        let error = error.map_err(|error| error.to_string());
-        assert!(
-            matches!(&error, Err(text) if text.contains("`protocol!(DoubleBuffering);`")),
-            "{arguments}: {error:?}"
-        );
+    let name = "expected the name of a protocol: `protocol!(DoubleBuffering);`";
+    let end = "expected nothing more, or `routes = …` and `derive(…)`, in this order: \
+               `protocol!(DoubleBuffering, routes = rumpsteak_net::Net, derive(Clone))`";
+    for (arguments, expected) in [
+        ("", name),
+        ("\"A\"", name),
+        ("A, B", end),
+        ("A, crate", end),
+        ("a::B", end),
+        ("A; B", end),
+    ] {
+        let error = ProtocolItem::parse(arguments.parse().unwrap()).unwrap_err();
+        assert_eq!(error.to_string(), expected, "{arguments}");
     }
 }
 
@@ -55,8 +63,9 @@ fn routes_and_derives_are_chosen() {
     assert_eq!(chosen.variant(), "rt routes net::Net derive Clone derive serde::Serialize");
     assert_eq!(plain.variant(), plain.runtime);
     for (arguments, expected) in [
-        ("A, routes(Net)", "expected the type of routes: `routes = rumpsteak_net::Net`"),
-        ("A, routes = \"Net\"", "expected the type of routes: `routes = rumpsteak_net::Net`"),
+        ("A, routes(Net)", ROUTES),
+        ("A, routes = \"Net\"", ROUTES),
+        ("A, routes = rumpsteak_net::Net<Label>", ROUTES),
         ("A, derive", "expected derives of messages: `derive(Clone, Debug)`"),
         ("A, derive(Clone Debug)", "expected derives of messages: `derive(Clone, Debug)`"),
     ] {
