@@ -307,9 +307,9 @@ fn wiring(item: &RoleItem) -> TokenStream {
         quote_spanned! {ty.span()=>
             SetOfRoles: #krate::private::wiring::Seats<#peer>,
             #peer: #krate::private::wiring::Joins<#name, SetOfRoles>,
-            #ty: #krate::transport::Pair<
+            <#name as #krate::transport::Route<#peer>>::Link: #krate::transport::Pair<
                 <SetOfRoles as #krate::private::wiring::Seats<#peer>>::Far<
-                    #ty,
+                    <#name as #krate::transport::Route<#peer>>::Link,
                     <#peer as #krate::private::wiring::Joins<#name, SetOfRoles>>::Link,
                 >,
             >,
