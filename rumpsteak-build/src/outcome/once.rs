@@ -15,18 +15,7 @@ use crate::source::names::{is_known, module};
 pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
     let mut said: Vec<(ItemId, Cause)> = Vec::new();
     let mut moved = Vec::new();
-    let all = judgement.faults.all_mut().flat_map(|(item, faults)| {
-        let krate = tree.crate_id(item);
-        faults.iter().map(move |fault| (krate, &fault.cause))
-    });
-    let no_sessions: Vec<(CrateId, String)> = all
-        .filter_map(|(krate, cause)| match cause {
-            Cause::Name { path, problem: NameProblem::NoSession, .. } => {
-                Some((krate, path.clone()))
-            }
-            _ => None,
-        })
-        .collect();
+    let told = told_where_named(tree, judgement);
     for (item, faults) in judgement.faults.all_mut() {
         let krate = tree.crate_id(item);
         faults.retain_mut(|fault| {
@@ -44,9 +33,8 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
             }
             // A session that names it says so.
             if let Cause::Unmarked { name, .. } = &fault.cause
-                && no_sessions.contains(&(krate, name.clone()))
+                && told.contains(&(krate, name.clone()))
             {
-                fault.stub = fault.cause.stub();
                 fault.cause = Cause::SaidOf { name: name.clone() };
             }
             let left_out = left_out(&fault.cause);
@@ -88,6 +76,20 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
     for fault in moved {
         judgement.faults.add(fault);
     }
+}
+
+/// The types without `#[session]` of which a session that names them says so.
+fn told_where_named(tree: &Tree, judgement: &mut Judgement) -> Vec<(CrateId, String)> {
+    let all = judgement.faults.all_mut();
+    let named = all.flat_map(|(item, faults)| {
+        faults.iter().filter_map(move |fault| match &fault.cause {
+            Cause::Name { path, problem: NameProblem::NoSession, .. } => {
+                Some((tree.crate_id(item), path.clone()))
+            }
+            _ => None,
+        })
+    });
+    named.collect()
 }
 
 /// Whether a name is imported from a module that does not have it or does not show it, which rustc

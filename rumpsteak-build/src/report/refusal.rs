@@ -180,20 +180,18 @@ fn beyond_subtyping(
                  chooses among several peers, or between sending and receiving, that goes wrong"
             );
             let own = protocol.role_at(subject.linked.role);
-            let missing = match evidence {
-                Evidence::Run(run) => match &run.failure {
-                    Failure::UnspecifiedReception { from, to } if to == own => {
-                        Some(subject.role(from, roles))
-                    }
-                    _ => None,
-                },
+            let failure = match evidence {
+                Evidence::Run(run) => Some(&run.failure),
                 _ => None,
             };
-            let help = match missing {
-                Some(from) => format!(
-                    "handle the message from `{from}` there as well: it may be under way already"
-                ),
-                None => "do what the protocol says, in its order".to_owned(),
+            let help = match failure {
+                Some(Failure::UnspecifiedReception { from, to }) if to == own => {
+                    let from = subject.role(from, roles);
+                    format!(
+                        "handle the message from `{from}` there as well: it may be under way already"
+                    )
+                }
+                _ => "do what the protocol says, in its order".to_owned(),
             };
             (headline, Some(help))
         }
