@@ -187,11 +187,16 @@ impl Host {
     }
 
     /// Listens at an address, and returns the one by which others reach it: another one if a part
-    /// was left open, as by port 0. A host may listen at several addresses.
+    /// was left open, as by port 0. A host may listen at several addresses. A broker that is not
+    /// there yet is waited for, as long as [peers are](Limits::join).
     ///
     /// # Errors
     ///
     /// If it is no address, or nobody can listen there.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: nobody listens then.
     ///
     /// # Panics
     ///
@@ -240,11 +245,22 @@ impl Host {
     async fn listen_for(&self, address: &str, has_sessions: bool) -> Result<Address, NetError> {
         let address: Address = address.parse()?;
         let Shared { transports, limits, .. } = &*self.shared;
-        let listened = transports.of(&address)?.listen(address.place(), limits.frame).await;
-        let listener = listened.map_err(|error| {
-            let (address, source) = (address.clone(), Arc::new(error));
-            NetError::Listen { address, source }
-        })?;
+        let transport = transports.of(&address)?;
+        let (until, mut pause) = (Instant::now() + limits.join, FIRST_PAUSE);
+        let listener = loop {
+            match transport.listen(address.place(), limits.frame).await {
+                Ok(listener) => break listener,
+                Err(error)
+                    if error.kind() == io::ErrorKind::ConnectionRefused
+                        && Instant::now() < until => {}
+                Err(error) => {
+                    let source = Arc::new(error);
+                    return Err(NetError::Listen { address, source });
+                }
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        };
         let reached = Address::new(address.scheme(), &listener.place());
         let listened = Listened { address: reached.clone(), has_sessions };
         self.shared.state().listened.push(listened.clone());

@@ -27,7 +27,12 @@ pub trait Transport: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// If that is not possible.
+    /// If that is not possible. [`io::ErrorKind::ConnectionRefused`] says that somebody whom it
+    /// takes is not there, such as a broker: it is tried again, for as long as peers are waited for.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: nobody listens then.
     fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>>;
 }
 

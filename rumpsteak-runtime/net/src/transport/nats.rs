@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use async_nats::ConnectErrorKind;
 use async_nats::client::RequestErrorKind;
 use async_nats::message::OutboundMessage;
 use async_nats::{Client, Subject, Subscriber};
@@ -47,7 +48,17 @@ impl Nats {
         let client = match clients.get(server) {
             Some(client) => client.clone(),
             None => {
-                let client = async_nats::connect(server).await.map_err(io::Error::other)?;
+                let client = async_nats::connect(server).await.map_err(|error| {
+                    let kind = match error.kind() {
+                        ConnectErrorKind::ServerParse => io::ErrorKind::InvalidInput,
+                        ConnectErrorKind::Dns
+                        | ConnectErrorKind::Io
+                        | ConnectErrorKind::TimedOut => io::ErrorKind::ConnectionRefused,
+                        _ => io::ErrorKind::Other,
+                    };
+                    // Its text says the source as well.
+                    io::Error::new(kind, error.to_string())
+                })?;
                 clients.insert(server.to_owned(), client.clone());
                 client
             }

@@ -3,7 +3,8 @@
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use rumpsteak_net::Host;
+use rumpsteak_net::transport::Transports;
+use rumpsteak_net::{Host, Limits};
 
 use crate::demand::{PLACES, is_advised};
 use crate::shop::{C, L, S, client, expected, ledger, server};
@@ -41,10 +42,8 @@ async fn through(server: &mut Server, restarts: u32, many: u64) -> (u64, u64) {
     let at = |name: &str| format!("nats://127.0.0.1:{}/{name}", server.0);
     let (s, l) = (at("shop.s"), at("shop.l"));
     let hosts = [(); 3].map(|()| Host::new());
-    while hosts[1].listen(&s).await.is_err() {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    hosts[2].listen(&l).await.unwrap();
+    // The server may not answer yet.
+    tokio::try_join!(hosts[1].listen(&s), hosts[2].listen(&l)).unwrap();
     let c = hosts[0].join::<C>("1").peer("s", [&s]).peer("l", [&l]).connect();
     let served = hosts[1].join::<S>("1").peer("l", [&l]).connect();
     let booked = hosts[2].join::<L>("1").connect();
@@ -80,11 +79,29 @@ async fn a_restart_of_the_broker_loses_nothing() {
 
 #[tokio::test]
 #[ignore = "needs nats-server"]
+async fn a_broker_that_is_not_there_yet_is_waited_for_in_bounds() {
+    let port = port();
+    let address = format!("nats://127.0.0.1:{port}/shop.s");
+    let waits = |join| Host::with(Transports::default(), Limits::default().join(join));
+
+    let error = waits(Duration::from_millis(100)).listen(&address).await.unwrap_err();
+    let source = std::error::Error::source(&error).unwrap();
+    assert_eq!(error.to_string(), format!("cannot listen at {address}"));
+    assert_eq!(source.to_string(), "IO error: Connection refused (os error 111)");
+
+    let host = waits(Duration::from_secs(60));
+    let starts = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        Server::start(port)
+    };
+    let (listened, _server) = tokio::join!(host.listen(&address), starts);
+    assert_eq!(listened.unwrap().to_string(), address);
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
 async fn a_role_on_demand_is_found_by_name() {
     let server = Server::start(port());
-    while Host::new().listen(&format!("nats://127.0.0.1:{}/up", server.0)).await.is_err() {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
     for (place, knows) in PLACES.into_iter().flat_map(|place| [(place, 5), (place, 10)]) {
         let at = ["clerk", "expert"]
             .map(|role| format!("nats://127.0.0.1:{}/{place}.{knows}.{role}", server.0));
