@@ -92,10 +92,8 @@ fn assertions(set: &SetItem, first: &SetField) -> TokenStream {
 /// `Default`, which wires the roles in turn.
 fn wiring(set: &SetItem, members: &[TokenStream]) -> TokenStream {
     let (name, krate) = (&set.name, &set.krate);
-    // All spans are those of the field's type, so that rustc says only once that it is no role.
-    let types = set.fields.iter().map(|field| &field.ty);
-    let placed: Vec<_> = types.map(|ty| (ty, at(&set.krate, ty.span()))).collect();
-    let seats = placed.iter().map(|(ty, krate)| {
+    let seats = set.fields.iter().map(|SetField { ty, .. }| {
+        let krate = at(krate, ty.span());
         quote_spanned! {ty.span()=>
             #[diagnostic::do_not_recommend]
             impl #krate::private::wiring::Seats<#ty> for #name {
@@ -104,19 +102,20 @@ fn wiring(set: &SetItem, members: &[TokenStream]) -> TokenStream {
             }
         }
     });
-    let wired = placed.iter().zip(members).map(|((ty, krate), member)| {
-        quote_spanned! {ty.span()=>
-            #member: <#ty as #krate::private::wiring::Wire<Self>>::wire(&mut wiring)
-        }
-    });
+    // The spans are those of the set, so that rustc says once which role it lacks, however many
+    // have a route to that.
+    let placed = at(krate, name.span());
+    let wired = quote_spanned! {name.span()=>
+        let mut wiring = #placed::private::wiring::Wiring::new();
+        Self { #(#members: #placed::private::wiring::Wire::<Self>::wire(&mut wiring)),* }
+    };
     quote! {
         #(#seats)*
 
         #[automatically_derived]
         impl ::core::default::Default for #name {
             fn default() -> Self {
-                let mut wiring = #krate::private::wiring::Wiring::new();
-                Self { #(#wired),* }
+                #wired
             }
         }
     }

@@ -28,7 +28,7 @@ use crate::transport::mark::Brand;
 /// A set that has a role `P`. Implemented by `#[derive(Roles)]` for each field.
 #[diagnostic::on_unimplemented(
     message = "this set of roles has no `{P}`",
-    label = "has a route to `{P}`, which this set lacks",
+    label = "a role of this set has a route to `{P}`",
     note = "add a field of type `{P}` to the set"
 )]
 pub trait Seats<P> {
