@@ -62,6 +62,7 @@ const TABLE: [(&str, &str, Rows); 7] = [
             ("session, in tasks", standard_tasks),
             ("session, joined", standard_joined),
             ("window of 5, joined", standard_windowed_joined),
+            ("the same, fresh roles", fresh_windowed_joined),
         ],
     ),
     (
@@ -370,11 +371,23 @@ fn standard_joined(times: i32) {
 }
 
 fn standard_windowed_joined(times: i32) {
-    let standard::streaming::Roles { mut s, mut t } = Default::default();
+    let mut roles = standard::streaming::Roles::default();
     let runtime = tokio_1();
     for _ in 0..times {
-        let source = standard::streaming::windowed_source(&mut s, black_box(VALUES));
-        let (sent, sum) = runtime.block_on(join((source, standard::streaming::sink(&mut t))));
-        assert_eq!((sent.is_ok(), sum.ok()), (true, Some(expected())));
+        windowed_joined(&runtime, &mut roles);
     }
+}
+
+fn fresh_windowed_joined(times: i32) {
+    let runtime = tokio_1();
+    for _ in 0..times {
+        windowed_joined(&runtime, &mut Default::default());
+    }
+}
+
+fn windowed_joined(runtime: &Runtime, roles: &mut standard::streaming::Roles) {
+    let standard::streaming::Roles { s, t } = roles;
+    let source = standard::streaming::windowed_source(s, black_box(VALUES));
+    let (sent, sum) = runtime.block_on(join((source, standard::streaming::sink(t))));
+    assert_eq!((sent.is_ok(), sum.ok()), (true, Some(expected())));
 }

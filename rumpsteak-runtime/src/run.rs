@@ -168,10 +168,10 @@ fn begin<R: Role + Plays<S>, S>(role: &mut R) -> Result<State<'_, R>> {
 #[inline(never)]
 fn refused<R: Role>(role: &mut R) -> Error {
     let kind = match participant::misplaced(role) {
-        Some(Misplaced { place, belongs }) if !role.is_poisoned() => ErrorKind::Misplaced {
+        Some(Misplaced { route, belongs }) if !role.is_poisoned() => ErrorKind::Misplaced {
             role: R::NAME,
-            route: place,
-            belongs: belongs.map(|brand| (brand.role, brand.peer)),
+            route,
+            belongs: belongs.map(|place| (place.role, place.peer)),
         },
         _ => ErrorKind::Poisoned { role: R::NAME },
     };

@@ -7,6 +7,13 @@ mod real {
 
     pub(crate) use atomic_waker::AtomicWaker;
 
+    /// A value that is made where it stays, however large it is.
+    #[inline]
+    pub(crate) fn arc<T>(make: impl FnOnce() -> T) -> Arc<T> {
+        // `Arc::new` has its value moved.
+        Arc::new_cyclic(|_| make())
+    }
+
     /// Memory that two threads share, with loom's interface.
     pub(crate) mod cell {
         /// As [`std::cell::UnsafeCell`].
@@ -44,6 +51,10 @@ pub(crate) use self::models::*;
 mod models {
     pub(crate) use loom::cell;
     pub(crate) use loom::sync::{Arc, Mutex, atomic};
+
+    pub(crate) fn arc<T>(make: impl FnOnce() -> T) -> Arc<T> {
+        Arc::new(make())
+    }
 
     /// loom's, by the interface of the real one.
     pub(crate) struct AtomicWaker(loom::future::AtomicWaker);

@@ -325,7 +325,7 @@ fn wiring(item: &RoleItem) -> TokenStream {
             #(#bounds)*
         {
             fn wire(#wiring: &mut #krate::private::wiring::Wiring<'_>) -> Self {
-                Self { #(#members: wiring.connect::<#name, #peers, SetOfRoles>(#indices)),* }
+                Self { #(#members: wiring.connect::<#name, #peers, SetOfRoles, #indices>()),* }
             }
         }
     }

@@ -1,8 +1,8 @@
 //! The queue that a capacity asks for, and routes over queues.
 
-use super::receiver::QueueReceiver;
+use super::receiver::{QueueReceiver, ReceiverState};
 use super::ring::ring;
-use super::sender::QueueSender;
+use super::sender::{QueueSender, SenderState};
 use super::shared::Shared;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::{Bidirectional, Nil, Pair};
@@ -78,8 +78,9 @@ pub(super) fn queue<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
         Capacity::Growable => (FIRST_RING, false),
         Capacity::Waits(room) => (room, true),
     };
-    let (producer, consumer) = ring(size, Shared::new(queue));
-    (QueueSender::new(producer, waits), QueueReceiver::new(consumer, waits))
+    let (producer, consumer) =
+        ring(size, || Shared::new(queue), || SenderState::new(waits), || ReceiverState::new(waits));
+    (QueueSender::new(producer), QueueReceiver::new(consumer))
 }
 
 /// The size of the first ring of a growable queue; small in the models, where queues must grow.

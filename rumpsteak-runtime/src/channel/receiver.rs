@@ -1,8 +1,8 @@
 //! The receiving half of a queue.
 
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
+use std::{fmt, mem};
 
 use futures_core::Stream;
 
@@ -19,7 +19,13 @@ use crate::woken;
 /// As a [`Stream`] it ends when the sender is gone and the queue is empty. Dropping it drops the
 /// messages in the queue, and every further send fails with [`Disconnected`](super::Disconnected).
 pub struct QueueReceiver<M> {
+    /// The ring out of which messages come now.
     consumer: Consumer<M>,
+}
+
+/// What the receiver knows beside the ring out of which messages come now.
+#[derive(Default)]
+pub(super) struct ReceiverState {
     /// Whether the sender may wait.
     sender_waits: bool,
     sender: Unparker,
@@ -27,15 +33,15 @@ pub struct QueueReceiver<M> {
     retry: Retry,
 }
 
+impl ReceiverState {
+    pub(super) fn new(sender_waits: bool) -> Self {
+        Self { sender_waits, ..Self::default() }
+    }
+}
+
 impl<M> QueueReceiver<M> {
-    pub(super) fn new(consumer: Consumer<M>, sender_waits: bool) -> Self {
-        Self {
-            consumer,
-            sender_waits,
-            sender: Unparker::default(),
-            own: Parker::default(),
-            retry: Retry::default(),
-        }
+    pub(super) fn new(consumer: Consumer<M>) -> Self {
+        Self { consumer }
     }
 
     /// The names of the queue's roles, and its capacity.
@@ -90,10 +96,11 @@ impl<M> QueueReceiver<M> {
     /// Parks, unless something has come in between, or soon will.
     #[inline(always)]
     fn parks(&mut self, empty: Empty, context: &Context<'_>) -> bool {
-        if empty.is_parked() && self.own.is_known(context.waker()) {
+        let (_, state) = self.consumer.state();
+        if empty.is_parked() && state.own.is_known(context.waker()) {
             return true;
         }
-        if woken::is_polling() && self.retry.is_due(empty) {
+        if woken::is_polling() && state.retry.is_due(empty) {
             context.waker().wake_by_ref();
             return true;
         }
@@ -103,14 +110,14 @@ impl<M> QueueReceiver<M> {
     /// Parks, unless something has come in between.
     #[inline(never)]
     fn parks_now(&mut self, empty: Empty, waker: &Waker) -> bool {
-        let park = |flags| self.consumer.park(empty, flags);
-        self.consumer.shared().receiver.park(&mut self.own, waker, park)
+        let (shared, state, word) = self.consumer.parking();
+        shared.receiver.park(&mut state.own, waker, |flags| word.park(empty, flags))
     }
 
     /// Whether whatever comes will wake this waker.
     #[inline(always)]
     pub(crate) fn is_parked(&self, waker: &Waker) -> bool {
-        self.consumer.is_parked() && self.own.is_known(waker)
+        self.consumer.is_parked() && self.consumer.state_ref().own.is_known(waker)
     }
 
     /// How many sessions the sender's role had completed when it was dropped in order; 0 if it was
@@ -130,8 +137,9 @@ impl<M> QueueReceiver<M> {
     /// Wakes a sender that waits for room.
     #[inline]
     fn made_room(&mut self) {
-        if self.sender_waits {
-            self.consumer.shared().sender.unpark(&mut self.sender);
+        let (shared, state) = self.consumer.state();
+        if state.sender_waits {
+            shared.sender.unpark(&mut state.sender);
         }
     }
 
@@ -154,8 +162,7 @@ impl<M> QueueReceiver<M> {
             if testing::ends_queues() {
                 return Poll::Ready(None);
             }
-            let park = |flags| self.consumer.park(empty, flags);
-            if self.consumer.shared().receiver.park(&mut self.own, context.waker(), park) {
+            if self.parks_now(empty, context.waker()) {
                 return Poll::Pending;
             }
         }
@@ -164,7 +171,8 @@ impl<M> QueueReceiver<M> {
     /// Leaves a ring that has ended for the one that follows it, if the queue has grown.
     fn go_on(&mut self) -> bool {
         match self.consumer.shared().take_next() {
-            Some(next) => {
+            Some(mut next) => {
+                *next.state().1 = mem::take(self.consumer.state().1);
                 self.consumer = next;
                 true
             }
@@ -194,13 +202,14 @@ impl<M> Stream for QueueReceiver<M> {
         if empty.is_final() {
             return this.wait(context);
         }
-        if woken::is_polling() && this.retry.is_due(empty) {
+        let (_, state, word) = this.consumer.parking();
+        if woken::is_polling() && state.retry.is_due(empty) {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
         // The common case: the sender does not write in between, and the sender has the waker from
         // last time.
-        if this.own.is_known(context.waker()) && this.consumer.park(empty, PARKED) {
+        if state.own.is_known(context.waker()) && word.park(empty, PARKED) {
             return Poll::Pending;
         }
         this.wait(context)

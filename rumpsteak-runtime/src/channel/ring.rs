@@ -37,7 +37,7 @@
 //!
 //! One atomic read-modify-write for each message sent, none for one received, one more for each
 //! time that the consumer waits. A slot for each message that there is room for, rounded up to a
-//! power of two.
+//! power of two; two allocations.
 //!
 //! The crate `rtrb` keeps its counters private, so that the flags need a word of their own, and
 //! with it a second look by the side that parks and a second atomic step of the sender: 12 % to 14
@@ -50,9 +50,9 @@
 
 use std::mem::{MaybeUninit, offset_of};
 
-use crate::sync::Arc;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::cell::UnsafeCell;
+use crate::sync::{self, Arc};
 
 /// The consumer waits.
 pub(super) const PARKED: usize = 1;
@@ -65,37 +65,52 @@ const FLAGS: usize = PARKED | FRESH | ENDED;
 /// One position further.
 const ONE: usize = FLAGS + 1;
 
-/// The writing side.
-pub(super) struct Producer<M, T> {
-    ring: Arc<Ring<M, T>>,
+/// The writing side, with a state `P` of its user.
+pub(super) struct Producer<M, T, P, C> {
+    ring: Arc<Ring<M, T, P, C>>,
+}
+
+/// The reading side, with a state `C` of its user.
+pub(super) struct Consumer<M, T, P, C> {
+    ring: Arc<Ring<M, T, P, C>>,
+}
+
+/// The two sides of a ring.
+pub(super) type Sides<M, T, P, C> = (Producer<M, T, P, C>, Consumer<M, T, P, C>);
+
+/// What only the producer uses.
+struct Writing<P> {
     /// The position of the next message: that of the ring's `tail`, without flags.
     tail: usize,
     /// Up to which position there was room when that was last looked at.
     limit: usize,
     has_ended: bool,
+    state: P,
 }
 
-/// The reading side.
-pub(super) struct Consumer<M, T> {
-    ring: Arc<Ring<M, T>>,
-    /// The position of the next message: that of the ring's `head`.
-    head: usize,
+/// What only the consumer uses.
+struct Reading<C> {
     /// A position that the ring's `tail` has come to, maybe a while ago.
     tail: usize,
+    state: C,
 }
 
-/// The word in which a consumer saw that the ring is empty: for [`Consumer::park`].
+/// The word in which a consumer parks.
+pub(super) struct Word<'a>(&'a AtomicUsize);
+
+/// The word in which a consumer saw that the ring is empty: for [`Word::park`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Empty(usize);
 
-/// What both sides share. Positions count in steps of [`ONE`].
+/// What both sides share, and beside it what only one of them uses: so the sides themselves are
+/// small, since roles are moved often until their sessions begin. Positions count in steps of
+/// [`ONE`].
 ///
-/// `tail` and `head` are so far apart, and from all else, that a write of one side does not take
-/// away what the other side reads: by two cache lines, since some processors fetch them in pairs.
-/// Not by an alignment, for which allocators take several times as long. What is seldom used fills
-/// the place before `tail`.
+/// What one side writes is so far apart from what the other one does that it does not take that
+/// away: by two cache lines, since some processors fetch them in pairs. Not by an alignment, for
+/// which allocators take several times as long. What is seldom used fills the place before `tail`.
 #[repr(C)]
-struct Ring<M, T> {
+struct Ring<M, T, P, C> {
     /// As many as a power of two, and at least as many as `capacity`.
     slots: Box<[UnsafeCell<MaybeUninit<M>>]>,
     capacity: usize,
@@ -105,45 +120,63 @@ struct Ring<M, T> {
     before_head: Gap,
     /// Where the consumer is.
     head: AtomicUsize,
-    behind_head: Gap,
+    reading: UnsafeCell<Reading<C>>,
+    before_writing: Gap,
+    writing: UnsafeCell<Writing<P>>,
+    behind_writing: Gap,
 }
 
 /// Keeps what is before it apart from what is behind it.
 type Gap = MaybeUninit<[u8; 128]>;
 
-// SAFETY: of what is shared, only the slots need not be `Sync` by themselves. Each has one owner at
-// a time (see above), and passes from one side to the other as a message does that is sent to
-// another thread, hence `M: Send`. A reference to a message is only lent on the side that owns it,
-// so `M: Sync` is not needed.
-unsafe impl<M: Send, T: Sync> Sync for Ring<M, T> {}
+// SAFETY: of what is shared, the slots and the two sides' own parts need not be `Sync` by
+// themselves. A slot has one owner at a time (see above), and passes from one side to the other as
+// a message does that is sent to another thread, hence `M: Send`. A reference to a message is only
+// lent on the side that owns it, so `M: Sync` is not needed. A side's own part is only reached
+// through that side, of which there is one: exclusively through `&mut`, and shared through `&`,
+// hence `Send` and `Sync`.
+unsafe impl<M: Send, T: Sync, P: Send + Sync, C: Send + Sync> Sync for Ring<M, T, P, C> {}
 
-/// A ring with room for `capacity` messages, and with what else its sides share.
+/// A ring with room for `capacity` messages, with what else its sides share, and the states of
+/// their users: all made where they stay.
 ///
 /// # Panics
 ///
 /// If there is no memory of this size.
-pub(super) fn ring<M, T>(capacity: usize, shared: T) -> (Producer<M, T>, Consumer<M, T>) {
+#[inline]
+pub(super) fn ring<M, T, P, C>(
+    capacity: usize,
+    shared: impl FnOnce() -> T,
+    producer: impl FnOnce() -> P,
+    consumer: impl FnOnce() -> C,
+) -> Sides<M, T, P, C> {
     let slots = capacity.checked_next_power_of_two();
-    const { assert!(offset_of!(Ring<M, T>, tail) >= size_of::<Gap>()) };
+    const { assert!(offset_of!(Ring<M, T, P, C>, tail) >= size_of::<Gap>()) };
     // Positions of twice as many messages must differ.
     let slots = slots.filter(|&slots| slots <= usize::MAX / ONE / 2);
     let Some(slots) = slots else { panic!("no memory for a queue of {capacity} messages") };
-    let ring = Arc::new(Ring {
-        slots: (0..slots).map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect(),
+    let slots = (0..slots).map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect();
+    let ring = sync::arc(|| Ring {
+        slots,
         capacity,
-        shared,
+        shared: shared(),
         tail: AtomicUsize::new(0),
         before_head: Gap::uninit(),
         head: AtomicUsize::new(0),
-        behind_head: Gap::uninit(),
+        reading: UnsafeCell::new(Reading { tail: 0, state: consumer() }),
+        before_writing: Gap::uninit(),
+        writing: UnsafeCell::new(Writing {
+            tail: 0,
+            limit: capacity * ONE,
+            has_ended: false,
+            state: producer(),
+        }),
+        behind_writing: Gap::uninit(),
     });
-    let producer =
-        Producer { ring: Arc::clone(&ring), tail: 0, limit: capacity * ONE, has_ended: false };
-    let consumer = Consumer { ring, head: 0, tail: 0 };
-    (producer, consumer)
+    (Producer { ring: Arc::clone(&ring) }, Consumer { ring })
 }
 
-impl<M, T> Ring<M, T> {
+impl<M, T, P, C> Ring<M, T, P, C> {
     #[inline]
     fn slot(&self, position: usize) -> &UnsafeCell<MaybeUninit<M>> {
         let index = (position / ONE) & (self.slots.len() - 1);
@@ -153,11 +186,32 @@ impl<M, T> Ring<M, T> {
     }
 }
 
-impl<M, T> Producer<M, T> {
+impl<M, T, P, C> Producer<M, T, P, C> {
     /// What the sides share.
     #[inline]
     pub(super) fn shared(&self) -> &T {
         &self.ring.shared
+    }
+
+    /// The state of the user, with what the sides share.
+    #[inline]
+    pub(super) fn state(&mut self) -> (&T, &mut P) {
+        let (ring, writing) = self.parts();
+        (&ring.shared, &mut writing.state)
+    }
+
+    #[inline(always)]
+    fn parts(&mut self) -> (&Ring<M, T, P, C>, &mut Writing<P>) {
+        // SAFETY: a ring has one producer, and nobody else touches its part. `&mut self` is
+        // borrowed as long as the reference lives.
+        let writing = self.ring.writing.with_mut(|writing| unsafe { &mut *writing });
+        (&self.ring, writing)
+    }
+
+    #[inline(always)]
+    fn writing(&self) -> &Writing<P> {
+        // SAFETY: as in `parts`, but shared.
+        self.ring.writing.with(|writing| unsafe { &*writing })
     }
 
     /// How many messages there is room for when the ring is empty.
@@ -168,22 +222,25 @@ impl<M, T> Producer<M, T> {
     /// Whether there is room for a message. There is none once the ring has ended.
     #[inline]
     pub(super) fn has_room(&mut self) -> bool {
-        self.tail != self.limit || self.look_for_room()
+        let (_, writing) = self.parts();
+        writing.tail != writing.limit || self.look_for_room()
     }
 
     /// Whether [`end`](Producer::end) was called.
+    #[inline]
     pub(super) fn has_ended(&self) -> bool {
-        self.has_ended
+        self.writing().has_ended
     }
 
     #[cold]
     #[inline(never)]
     fn look_for_room(&mut self) -> bool {
-        if !self.has_ended {
-            let head = self.ring.head.load(Ordering::Acquire);
-            self.limit = head.wrapping_add(self.ring.capacity * ONE);
+        let (ring, writing) = self.parts();
+        if !writing.has_ended {
+            let head = ring.head.load(Ordering::Acquire);
+            writing.limit = head.wrapping_add(ring.capacity * ONE);
         }
-        self.tail != self.limit
+        writing.tail != writing.limit
     }
 
     /// Puts a message into the ring and returns the flags of a consumer that waits, which must then
@@ -197,7 +254,8 @@ impl<M, T> Producer<M, T> {
         if !self.has_room() {
             return Err(message);
         }
-        self.ring.slot(self.tail).with_mut(|slot| {
+        let (ring, writing) = self.parts();
+        ring.slot(writing.tail).with_mut(|slot| {
             // SAFETY: there is room, so `tail` is less than `capacity` positions ahead of a `head`
             // that was acquired, and the slot at `tail` is the producer's. It holds no message: the
             // consumer has moved the one that was there out before it released that `head`. So
@@ -205,26 +263,48 @@ impl<M, T> Producer<M, T> {
             // `tail` is written. `&mut self` keeps other producers away.
             unsafe { (*slot).write(message) };
         });
-        self.tail = self.tail.wrapping_add(ONE);
+        writing.tail = writing.tail.wrapping_add(ONE);
         // Before this there were the position of this message, and flags.
-        Ok(self.ring.tail.swap(self.tail, Ordering::AcqRel) & FLAGS)
+        Ok(ring.tail.swap(writing.tail, Ordering::AcqRel) & FLAGS)
     }
 
     /// Says that there will be no more messages. Returns the flags of a consumer that waits, as
     /// `push` does.
     pub(super) fn end(&mut self) -> usize {
-        self.has_ended = true;
-        self.limit = self.tail;
-        let before = self.ring.tail.swap(self.tail | ENDED, Ordering::AcqRel);
+        let (ring, writing) = self.parts();
+        writing.has_ended = true;
+        writing.limit = writing.tail;
+        let before = ring.tail.swap(writing.tail | ENDED, Ordering::AcqRel);
         before & (PARKED | FRESH)
     }
 }
 
-impl<M, T> Consumer<M, T> {
+impl<M, T, P, C> Consumer<M, T, P, C> {
     /// What the sides share.
     #[inline]
     pub(super) fn shared(&self) -> &T {
         &self.ring.shared
+    }
+
+    /// The state of the user, with what the sides share.
+    #[inline]
+    pub(super) fn state(&mut self) -> (&T, &mut C) {
+        let (ring, reading) = self.parts();
+        (&ring.shared, &mut reading.state)
+    }
+
+    #[inline(always)]
+    fn parts(&mut self) -> (&Ring<M, T, P, C>, &mut Reading<C>) {
+        // SAFETY: as for the producer: a ring has one consumer.
+        let reading = self.ring.reading.with_mut(|reading| unsafe { &mut *reading });
+        (&self.ring, reading)
+    }
+
+    /// The state of the user.
+    #[inline(always)]
+    pub(super) fn state_ref(&self) -> &C {
+        // SAFETY: as in `parts`, but shared.
+        &self.ring.reading.with(|reading| unsafe { &*reading }).state
     }
 
     /// Takes the next message out of the ring.
@@ -270,14 +350,16 @@ impl<M, T> Consumer<M, T> {
     /// The position of the next message.
     #[inline(always)]
     fn find(&mut self) -> Result<usize, Empty> {
-        let head = self.head;
-        if head == self.tail {
-            let word = self.ring.tail.load(Ordering::Acquire);
+        let (ring, reading) = self.parts();
+        // Nobody else writes it.
+        let head = ring.head.load(Ordering::Relaxed);
+        if head == reading.tail {
+            let word = ring.tail.load(Ordering::Acquire);
             let tail = word & !FLAGS;
             if head == tail {
                 return Err(Empty(word));
             }
-            self.tail = tail;
+            reading.tail = tail;
         }
         Ok(head)
     }
@@ -285,9 +367,7 @@ impl<M, T> Consumer<M, T> {
     /// Gives the slot at `head` back, out of which the message was taken.
     #[inline(always)]
     fn give_back(&mut self, head: usize) {
-        let head = head.wrapping_add(ONE);
-        self.head = head;
-        self.ring.head.store(head, Ordering::Release);
+        self.ring.head.store(head.wrapping_add(ONE), Ordering::Release);
     }
 
     /// Whether the producer has written nothing since the consumer parked: what it writes next
@@ -297,6 +377,15 @@ impl<M, T> Consumer<M, T> {
         self.ring.tail.load(Ordering::Relaxed) & PARKED != 0
     }
 
+    /// The state of the user, with what the sides share, and the word in which to park.
+    #[inline]
+    pub(super) fn parking(&mut self) -> (&T, &mut C, Word<'_>) {
+        let (ring, reading) = self.parts();
+        (&ring.shared, &mut reading.state, Word(&ring.tail))
+    }
+}
+
+impl Word<'_> {
     /// Parks with these flags. `false` if the producer has written since the consumer saw that the
     /// ring is empty.
     #[inline]
@@ -306,11 +395,7 @@ impl<M, T> Consumer<M, T> {
         // producer has written since, it wakes that waker. With a new waker, only the exchange
         // tells that the producer has not yet gone for the old one.
         flags == PARKED && seen == parked
-            || self
-                .ring
-                .tail
-                .compare_exchange(seen, parked, Ordering::AcqRel, Ordering::Relaxed)
-                .is_ok()
+            || self.0.compare_exchange(seen, parked, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 }
 
@@ -334,7 +419,7 @@ impl Empty {
     }
 }
 
-impl<M, T> Drop for Ring<M, T> {
+impl<M, T, P, C> Drop for Ring<M, T, P, C> {
     fn drop(&mut self) {
         if !std::mem::needs_drop::<M>() {
             return;

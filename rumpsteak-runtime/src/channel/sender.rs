@@ -1,13 +1,14 @@
 //! The sending half of a queue.
 
 use std::cell::Cell;
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::{fmt, mem};
 
 use futures_sink::Sink;
 
 use super::parking::{Parker, Unparker};
+use super::receiver::ReceiverState;
 use super::ring::ring;
 use super::shared::{Producer, Shared};
 use crate::sync::atomic::Ordering;
@@ -21,14 +22,25 @@ use crate::transport::link::Disconnected;
 pub struct QueueSender<M> {
     /// The ring into which messages go now. It has ended once this half is closed.
     producer: Producer<M>,
+}
+
+/// What the sender knows beside the ring into which messages go now.
+#[derive(Default)]
+pub(super) struct SenderState {
     waits: bool,
     receiver: Unparker,
     own: Parker,
 }
 
+impl SenderState {
+    pub(super) fn new(waits: bool) -> Self {
+        Self { waits, ..Self::default() }
+    }
+}
+
 impl<M> QueueSender<M> {
-    pub(super) fn new(producer: Producer<M>, waits: bool) -> Self {
-        Self { producer, waits, receiver: Unparker::default(), own: Parker::default() }
+    pub(super) fn new(producer: Producer<M>) -> Self {
+        Self { producer }
     }
 
     /// The names of the queue's roles, and its capacity.
@@ -50,7 +62,7 @@ impl<M> QueueSender<M> {
     pub fn try_send(&mut self, message: M) -> Result<(), M> {
         let is_refused = self.producer.has_ended()
             || self.receiver_is_gone()
-            || self.waits && !self.producer.has_room();
+            || self.producer.state().1.waits && !self.producer.has_room();
         if is_refused {
             return Err(message);
         }
@@ -74,9 +86,7 @@ impl<M> QueueSender<M> {
     fn put(&mut self, message: M) -> Result<(), Disconnected> {
         match self.producer.push(message) {
             Ok(flags) => {
-                if flags != 0 {
-                    self.producer.shared().receiver.wake(&mut self.receiver, flags);
-                }
+                self.wake(flags);
                 Ok(())
             }
             Err(message) => self.overflow(message),
@@ -92,8 +102,15 @@ impl<M> QueueSender<M> {
     /// Ends the ring, whose receiver then looks for the next one.
     fn end_ring(&mut self) {
         let flags = self.producer.end();
+        self.wake(flags);
+    }
+
+    /// Wakes a receiver that has parked with these flags, if it has.
+    #[inline]
+    fn wake(&mut self, flags: usize) {
         if flags != 0 {
-            self.producer.shared().receiver.wake(&mut self.receiver, flags);
+            let (shared, state) = self.producer.state();
+            shared.receiver.wake(&mut state.receiver, flags);
         }
     }
 
@@ -104,10 +121,11 @@ impl<M> QueueSender<M> {
         if self.producer.has_ended() || self.receiver_is_gone() {
             return Poll::Ready(Err(Disconnected));
         }
-        if !self.waits || self.producer.has_room() {
+        if !self.producer.state().1.waits || self.producer.has_room() {
             return Poll::Ready(Ok(()));
         }
-        self.producer.shared().sender.park(&mut self.own, context.waker());
+        let (shared, state) = self.producer.state();
+        shared.sender.park(&mut state.own, context.waker());
         if self.receiver_is_gone() {
             Poll::Ready(Err(Disconnected))
         } else if self.producer.has_room() {
@@ -128,11 +146,17 @@ impl<M> QueueSender<M> {
         match capacity {
             Capacity::Growable => {
                 let size = self.producer.capacity().saturating_mul(2);
-                let (mut producer, consumer) = ring(size, Shared::new(self.queue()));
+                let (mut producer, consumer) = ring(
+                    size,
+                    || Shared::new(self.queue()),
+                    SenderState::default,
+                    ReceiverState::default,
+                );
                 // The new ring is empty, has room for at least two, and no receiver waits at it.
                 assert!(producer.push(message).is_ok(), "a new ring has room");
                 self.producer.shared().continue_at(consumer);
                 self.end_ring();
+                *producer.state().1 = mem::take(self.producer.state().1);
                 self.producer = producer;
                 Ok(())
             }

@@ -4,16 +4,18 @@ use std::ops::DerefMut;
 use std::sync::PoisonError;
 
 use super::parking::{Parking, WakerSlot};
+use super::receiver::ReceiverState;
 use super::ring;
+use super::sender::SenderState;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::transport::capacity::Queue;
 
 /// The writing side of a ring of a queue.
-pub(super) type Producer<M> = ring::Producer<M, Shared<M>>;
+pub(super) type Producer<M> = ring::Producer<M, Shared<M>, SenderState, ReceiverState>;
 
 /// The reading side of a ring of a queue.
-pub(super) type Consumer<M> = ring::Consumer<M, Shared<M>>;
+pub(super) type Consumer<M> = ring::Consumer<M, Shared<M>, SenderState, ReceiverState>;
 
 /// What both ends of a queue share beside the messages: in the memory of the ring, each of a queue
 /// that grows has its own. What each message is sent by comes first: the rest keeps it apart from

@@ -4,7 +4,7 @@ use std::any::{Any, TypeId};
 use std::ptr;
 
 use crate::transport::link::Movable;
-use crate::transport::mark::{Brand, Mark};
+use crate::transport::mark::{Mark, Place};
 
 /// The part of a role that only sessions use. Implemented by `#[derive(Role)]`.
 #[diagnostic::on_unimplemented(
@@ -48,11 +48,11 @@ impl<L: Movable, T> Moves<T> for L {
 }
 
 /// A route that is not where `#[derive(Roles)]` put it.
-pub(crate) struct Misplaced<'a> {
-    /// The struct of the peer to which the route in this place leads.
-    pub(crate) place: &'static str,
-    /// Where the route belongs; `None` if that is this place, in another set.
-    pub(crate) belongs: Option<&'a Brand>,
+pub(crate) struct Misplaced {
+    /// The struct of the peer to which the route in this field leads.
+    pub(crate) route: &'static str,
+    /// Where the route belongs; `None` if that is this field, in another set.
+    pub(crate) belongs: Option<&'static Place>,
 }
 
 /// Whether an earlier session has not ended.
@@ -90,13 +90,13 @@ pub(crate) fn abort<R: Participant>(role: &mut R) {
 /// The first route that is not where `#[derive(Roles)]` put it, if there is one: two routes of one
 /// type can be exchanged. Routes that were made by hand may be anywhere.
 #[inline]
-pub(crate) fn misplaced<R: Participant>(role: &R) -> Option<Misplaced<'_>> {
-    let (mut set, mut index, mut misplaced) = (None, 0, None);
-    role.for_each_mark(|place, mark| {
-        if let Some(brand) = mark.brand() {
-            let is_here = brand.owner == TypeId::of::<R>() && brand.index == index;
-            if !is_here || *set.get_or_insert(brand.set) != brand.set {
-                misplaced.get_or_insert(Misplaced { place, belongs: (!is_here).then_some(brand) });
+pub(crate) fn misplaced<R: Participant>(role: &R) -> Option<Misplaced> {
+    let (mut first, mut index, mut misplaced) = (None, 0, None);
+    role.for_each_mark(|route, mark| {
+        if let Some((set, place)) = mark.place() {
+            let is_here = (place.owner)() == TypeId::of::<R>() && place.index == index;
+            if !is_here || *first.get_or_insert(set) != set {
+                misplaced.get_or_insert(Misplaced { route, belongs: (!is_here).then_some(place) });
             }
         }
         index += 1;

@@ -23,7 +23,7 @@ use crate::role::{Role, Route};
 use crate::transport::Pair;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::link::Link;
-use crate::transport::mark::Brand;
+use crate::transport::mark::Place;
 
 /// A set that has a role `P`. Implemented by `#[derive(Roles)]` for each field.
 #[diagnostic::on_unimplemented(
@@ -121,9 +121,9 @@ impl<'a> Wiring<'a> {
         Self { elsewhere: Some(give), ..Self::new() }
     }
 
-    /// The end of `Near` of the route between `Near` and `Far`, branded as that of this set and of
-    /// the field `index` of `Near`.
-    pub fn connect<Near, Far, S>(&mut self, index: usize) -> Near::Link
+    /// The end of `Near` of the route between `Near` and `Far`, marked as that of this set and of
+    /// the field `INDEX` of `Near`.
+    pub fn connect<Near, Far, S, const INDEX: usize>(&mut self) -> Near::Link
     where
         S: Seats<Far>,
         Near: Joins<Far, S>,
@@ -135,16 +135,25 @@ impl<'a> Wiring<'a> {
             Some(give) => give(queue::<Near, Far, S>(), TypeId::of::<Near::Link>()),
             None => self.take(roles),
         };
-        let brand =
-            Brand { set: self.set, owner: roles[0], index, role: Near::NAME, peer: Far::NAME };
         // An end is large: it is moved as seldom as can be.
-        if let Some(near) = given.and_then(|end| end.downcast::<Near::Link>().ok()) {
-            near.mark().set_brand(brand);
-            return *near;
-        }
-        let (near, far) = Near::Link::pair_as(queue::<Near, Far, S>(), queue::<Far, Near, S>());
-        self.ends.push(([roles[1], roles[0]], Box::new(far)));
-        near.mark().set_brand(brand);
+        let near = match given.and_then(|end| end.downcast::<Near::Link>().ok()) {
+            Some(near) => *near,
+            None => {
+                let queues = (queue::<Near, Far, S>(), queue::<Far, Near, S>());
+                let (near, far) = Near::Link::pair_as(queues.0, queues.1);
+                self.ends.push(([roles[1], roles[0]], Box::new(far)));
+                near
+            }
+        };
+        let place = const {
+            &Place {
+                owner: TypeId::of::<Near>,
+                index: INDEX,
+                role: <Near as Joins<Far, S>>::NAME,
+                peer: <Far as Joins<Near, S>>::NAME,
+            }
+        };
+        near.mark().set_place(self.set, place);
         near
     }
 

@@ -1,8 +1,9 @@
 //! The mark of a route: what a role knows of it from one session to the next.
 
 use std::any::TypeId;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use once_cell::race::OnceRef;
 
 /// What a role knows of a route: whether a session uses it, or did so and never ended, and whose
 /// route it is, if `#[derive(Roles)]` made it.
@@ -20,16 +21,17 @@ pub struct Mark {
     is_left: bool,
     /// When a choice among peers last began with this one: a number larger than those before it.
     turn: AtomicUsize,
-    brand: OnceLock<Brand>,
+    /// The number of the set that `#[derive(Roles)]` wired.
+    set: AtomicUsize,
+    /// Where that put the route.
+    place: OnceRef<'static, Place>,
 }
 
-/// Whose route it is.
+/// Where `#[derive(Roles)]` puts a route.
 #[derive(Debug)]
-pub(crate) struct Brand {
-    /// The number of the set that `#[derive(Roles)]` wired.
-    pub(crate) set: usize,
+pub(crate) struct Place {
     /// The struct that the route is a field of.
-    pub(crate) owner: TypeId,
+    pub(crate) owner: fn() -> TypeId,
     /// Which of its routes this is.
     pub(crate) index: usize,
     /// The name of the role.
@@ -45,14 +47,15 @@ impl Mark {
         Self::with(false)
     }
 
-    /// The mark of a route without a brand, which was left or was never used.
+    /// The mark of a route without a place, which was left or was never used.
     const fn with(is_left: bool) -> Self {
         Self {
             in_session: AtomicBool::new(is_left),
             completed: AtomicUsize::new(0),
             is_left,
             turn: AtomicUsize::new(0),
-            brand: OnceLock::new(),
+            set: AtomicUsize::new(0),
+            place: OnceRef::new(),
         }
     }
 
@@ -97,13 +100,17 @@ impl Mark {
         self.turn.store(turn, Ordering::Relaxed);
     }
 
+    /// Where `#[derive(Roles)]` put the route, if it did, with the number of the set.
     #[inline]
-    pub(crate) fn brand(&self) -> Option<&Brand> {
-        self.brand.get()
+    pub(crate) fn place(&self) -> Option<(usize, &'static Place)> {
+        self.place.get().map(|place| (self.set.load(Ordering::Relaxed), place))
     }
 
-    /// Brands the route, once: a transport that lends the mark of an earlier route keeps its brand.
-    pub(crate) fn set_brand(&self, brand: Brand) {
-        let _ = self.brand.set(brand);
+    /// Says where the route is, once: a transport that lends the mark of an earlier route stays
+    /// there.
+    pub(crate) fn set_place(&self, set: usize, place: &'static Place) {
+        if self.place.set(place).is_ok() {
+            self.set.store(set, Ordering::Relaxed);
+        }
     }
 }
