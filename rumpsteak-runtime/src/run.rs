@@ -58,7 +58,7 @@ use crate::states::{End, State};
 pub fn try_run<'s, R, S, T, E, F, P, A, Q>(
     role: &'s mut R,
     process: P,
-) -> Running<'s, R, P, <F as Process<A>>::Itself, E>
+) -> Running<'s, R, P, <F as Process<A>>::Itself, T, E>
 where
     R: Role + Plays<S, State = State<'s, R>, Player = Q>,
     P: FnOnce(S) -> F,
@@ -67,32 +67,33 @@ where
     E: From<Error>,
 {
     let start = |role, process: P| Ok(process(R::begin(begin::<R, S>(role)?)).itself());
-    Running { start, begins: Some((role, process)), identity: 0, process: None, told: E::from }
+    let finish = |ended: Result<(T, End<'s, Q>), E>, identity| {
+        let (value, end) = ended?;
+        Ok(end.complete(identity).map(|()| value)?)
+    };
+    let begins = Some((role, process));
+    Running { start, begins, identity: 0, process: None, finish, told: E::from }
 }
 
 pin_project! {
     /// The future of [`try_run`].
     ///
     /// It is no `async fn`, whose future would repeat its bounds wherever it is used: rustc would
-    /// say three times of a session that it was never verified, and twice of an `E` that it is not
-    /// made from an [`Error`].
+    /// say three times of a session that it was never verified, or of a process that it does not
+    /// return its end.
     #[must_use = "no session begins unless you `await` the future"]
-    pub struct Running<'s, R, P, F, E> {
+    pub struct Running<'s, R, P, F: Future, T, E> {
         start: fn(&'s mut R, P) -> Result<F>,
         begins: Option<(&'s mut R, P)>,
         identity: usize,
         #[pin]
         process: Option<F>,
+        finish: fn(F::Output, usize) -> Result<T, E>,
         told: fn(Error) -> E,
     }
 }
 
-impl<'s, R, P, F, Q, T, E> Future for Running<'_, R, P, F, E>
-where
-    R: Role,
-    F: Future<Output = Result<(T, End<'s, Q>), E>>,
-    Q: Role,
-{
+impl<R: Role, P, F: Future, T, E> Future for Running<'_, R, P, F, T, E> {
     type Output = Result<T, E>;
 
     #[inline]
@@ -106,12 +107,11 @@ where
         let Some(process) = this.process.as_mut().as_pin_mut() else { polled_again() };
         let ended = ready!(process.poll(context));
         this.process.set(None);
-        let (value, end) = ended?;
-        Poll::Ready(end.complete(*this.identity).map_err(*this.told).map(|()| value))
+        Poll::Ready((this.finish)(ended, *this.identity))
     }
 }
 
-impl<R: Role, P, F, E> fmt::Debug for Running<'_, R, P, F, E> {
+impl<R: Role, P, F: Future, T, E> fmt::Debug for Running<'_, R, P, F, T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Running").field("role", &R::NAME).finish_non_exhaustive()
     }

@@ -12,7 +12,7 @@ use std::convert::Infallible;
 )]
 pub trait Process<A>: Future {
     /// This future.
-    type Itself;
+    type Itself: Future<Output = Self::Output>;
 
     #[doc(hidden)]
     fn itself(self) -> Self::Itself;
