@@ -22,8 +22,8 @@ pub(super) type Consumer<M> = ring::Consumer<M, Shared<M>, SenderState, Receiver
 /// what the ring has behind it.
 #[repr(C)]
 pub(super) struct Shared<M> {
-    pub(super) receiver_is_gone: AtomicBool,
     pub(super) queue: Queue,
+    pub(super) receiver_is_gone: AtomicBool,
     /// For the receiver of an empty queue, which parks in its ring.
     pub(super) receiver: WakerSlot,
     /// For the sender of a full queue that waits.
