@@ -123,7 +123,7 @@ pub enum NetError {
         last: Option<Arc<io::Error>>,
     },
     /// The ends do not fit together, or one of them does not want the other.
-    #[error("`{peer}` and this end do not fit together: {refusal}")]
+    #[error("`{peer}` {}{refusal}", relation(refusal))]
     Refused {
         /// The peer.
         peer: String,
@@ -175,6 +175,15 @@ pub enum NetError {
         /// What the socket or the codec says.
         source: Arc<CodecError>,
     },
+}
+
+/// What stands between a peer and its refusal.
+fn relation(refusal: &Refusal) -> &'static str {
+    match refusal {
+        // Of these the peer is the subject.
+        Refusal::Gone | Refusal::StartedAgain => "",
+        _ => "and this end do not fit together: ",
+    }
 }
 
 impl fmt::Debug for NetError {

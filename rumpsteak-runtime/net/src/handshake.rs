@@ -125,6 +125,11 @@ impl Hello {
         compared.map_err(Refusal::Protocol)
     }
 
+    /// Whether this end means that one, or whoever plays the role.
+    pub(crate) fn knows(&self, other: &Self) -> bool {
+        self.known.is_none_or(|known| known == other.instance)
+    }
+
     /// Whether this end has got its session from where it was when it greeted like this: a parcel
     /// that was copied has not, once another copy has come.
     pub(crate) fn follows(&self, before: &Self) -> bool {

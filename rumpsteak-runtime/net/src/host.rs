@@ -112,7 +112,8 @@ struct Slot {
     is_wired: bool,
     /// The lane to a peer that has come on this host, and has left it.
     lane: Option<LaneTask>,
-    /// Another session, for which the peer has called in vain.
+    /// The session for which the peer has called in vain: another one, or one of this name, which
+    /// went with a process before this one.
     other: Option<String>,
 }
 
@@ -620,7 +621,8 @@ impl Shared {
             let changed = self.changed.notified();
             let mut changed = std::pin::pin!(changed);
             changed.as_mut().enable();
-            if !is_compared && let Some(own) = self.hello_to(&hello) {
+            if !is_compared && let Some(own) = self.hello_to(&hello).filter(|own| hello.knows(own))
+            {
                 if let Err(refusal) = own.fits(&hello).await {
                     let (peer, refused) = (hello.role.clone(), refusal.clone());
                     let failed = Arrival::Failed(NetError::Refused { peer, refusal: refused });
@@ -678,7 +680,7 @@ impl Shared {
             if hello.known.is_some() {
                 let moved = state.moved.get(&place).filter(|moved| moved.until > Instant::now());
                 let moved = moved.map(|moved| Reception::Dismiss(Answer::Moved(moved.to.clone())));
-                return moved.unwrap_or(refuse(Refusal::Unknown));
+                return moved.unwrap_or(refuse(Refusal::Gone));
             }
             state.announce(place);
             return Reception::Wait;
@@ -686,18 +688,19 @@ impl Shared {
         let Some(slot) = seat.slots.get_mut(&hello.role) else {
             return refuse(Refusal::Unknown);
         };
+        if !hello.knows(&slot.hello) {
+            slot.other = Some(hello.session.clone());
+            return refuse(Refusal::StartedAgain);
+        }
         if !is_compared {
             // It has come in this very moment: compare, and come back.
             self.changed.notify_waiters();
             return Reception::Wait;
         }
-        let is_known = hello.known.is_none_or(|known| known == slot.hello.instance);
         match slot.taken {
-            Some(taken) if taken == hello.instance && is_known => {
-                Reception::Take(None, slot.arrivals.clone())
-            }
+            Some(taken) if taken == hello.instance => Reception::Take(None, slot.arrivals.clone()),
             Some(_) => refuse(Refusal::Taken),
-            None if hello.known.is_some() => refuse(Refusal::Unknown),
+            None if hello.known.is_some() => refuse(Refusal::Gone),
             // Where both call each other, one of the two waits.
             None if slot.is_calling && slot.hello.role < hello.role => Reception::Wait,
             None => {

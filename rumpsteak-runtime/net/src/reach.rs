@@ -208,7 +208,7 @@ impl Search {
                         return Ok((connection, *theirs));
                     }
                     Ok(Ok(Greeted::Welcome(..))) => {
-                        let (peer, refusal) = (own.peer.clone(), Refusal::Unknown);
+                        let (peer, refusal) = (own.peer.clone(), Refusal::Gone);
                         return Err(NetError::Refused { peer, refusal });
                     }
                     Ok(Ok(Greeted::Moved(to))) => {
@@ -218,8 +218,8 @@ impl Search {
                     }
                     Ok(Ok(Greeted::Offers(_)) | Err(NetError::Absent { last: None, .. })) => {}
                     Ok(Err(NetError::Absent { last: Some(error), .. })) => self.last = error,
-                    Ok(Err(NetError::Refused { refusal: Refusal::Unknown, .. }))
-                        if self.has_moved => {}
+                    Ok(Err(NetError::Refused { refusal: Refusal::Gone, .. })) if self.has_moved => {
+                    }
                     Ok(Err(error)) => return Err(error),
                     Err(_) => {}
                 }

@@ -41,4 +41,10 @@ pub enum Refusal {
     /// Nobody there plays this role in this session.
     #[error("nobody there plays this role in this session")]
     Unknown,
+    /// Nobody there has this session, which had begun: the role has left it, or was started again.
+    #[error("has this session no more, and may have been started again")]
+    Gone,
+    /// The role has joined a session of this name anew, as a process does that was started again.
+    #[error("was started again: this session went with the process before it")]
+    StartedAgain,
 }

@@ -33,7 +33,11 @@ impl Shared {
             )
         };
         if let Some(other) = self.slot(own, |slot| slot.other.clone()).flatten() {
-            how += &format!(", and has called for the session `{other}`");
+            how += &if other == own.session {
+                ", but has called for the session of this name that went with the process before this one".to_owned()
+            } else {
+                format!(", and has called for the session `{other}`")
+            };
         }
         let Hello { role, peer, session, .. } = own.clone();
         NetError::Absent { role, peer, session, how, last }

@@ -352,3 +352,48 @@ fn who_is_lost_is_named_within_the_time() {
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     drop(s);
 }
+
+#[test]
+fn who_was_started_again_is_named_at_both_ends() {
+    for has_joined in [true, false] {
+        let [here, there] = [(); 2].map(|()| {
+            let mut runtime = Builder::new_multi_thread();
+            runtime.worker_threads(1).enable_all().build().unwrap()
+        });
+        let (host, near) = (Host::new(), Host::new());
+        let at = format!("memory://again-{has_joined}");
+        there.block_on(host.listen(&at)).unwrap();
+        let b = there.spawn(host.join::<B>("1").connect());
+        let mut a = here.block_on(near.join::<A>("1").peer("b", [&at]).connect()).unwrap();
+        let _b = here.block_on(b).unwrap().unwrap();
+        // As if its process were killed.
+        drop(host);
+        there.shutdown_timeout(Duration::from_secs(10));
+        let limits = Limits::default().join(Duration::from_millis(500));
+        let again = Host::with(Transports::default(), limits);
+        here.block_on(async {
+            let mut joins = Box::pin(again.join::<B>("1").connect());
+            if has_joined {
+                assert!(futures::poll!(&mut joins).is_pending());
+            }
+            again.listen(&at).await.unwrap();
+            let ErrorKind::Transport { source, .. } =
+                plain(&mut a.role).await.unwrap_err().into_kind()
+            else {
+                panic!("nothing is transported")
+            };
+            if !has_joined {
+                let told = "`b` has this session no more, and may have been started again";
+                return assert_eq!(source.to_string(), told);
+            }
+            let told =
+                "`b` was started again: this session went with the process before it".to_owned();
+            let waits = format!(
+                "`b` waits for `a` in the session `1`, which has neither called {at} nor joined it on this \
+                 host within 500ms, but has called for the session of this name that went with the \
+                 process before this one"
+            );
+            assert_eq!([source.to_string(), joins.await.unwrap_err().to_string()], [told, waits]);
+        });
+    }
+}
