@@ -1,0 +1,135 @@
+//! Connections that others make: what they are answered.
+
+use std::time::Duration;
+
+use bytes::BytesMut;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::{Instant, timeout_at};
+
+use super::{Arrival, Call, LONGEST_PAUSE, Listened, Shared, dismiss};
+use crate::error::NetError;
+use crate::handshake::{Answer, Hello, hear, say};
+use crate::refusal::Refusal;
+use crate::transport::Opening;
+
+/// What a host makes of a greeting.
+enum Reception {
+    /// The role is not here yet, or it calls the peer itself at the moment.
+    Wait,
+    Dismiss(Answer),
+    /// With this welcome, if it is the first connection of this peer.
+    Take(Option<Hello>, UnboundedSender<Arrival>),
+}
+
+impl Shared {
+    /// Answers a connection, once it is known what to answer.
+    pub(super) async fn welcome(
+        &self,
+        opening: Opening,
+        at: Option<Listened>,
+    ) -> std::io::Result<()> {
+        let mut connection = opening.await?;
+        let mut bytes = BytesMut::new();
+        let Some(hello) = hear::<Hello>(&mut connection, &mut bytes).await? else {
+            return dismiss(&mut connection, &Answer::Refused(Refusal::NoGreeting)).await.map(drop);
+        };
+        let (mut is_compared, until) = (false, Instant::now() + self.limits.handshake / 2);
+        let answer = loop {
+            if !connection.may_play(&hello.protocol, &hello.role) {
+                break Answer::Refused(Refusal::Certificate);
+            }
+            if let Some(offers) = at.as_ref().and_then(|at| self.offers(at, &hello)) {
+                break Answer::Offers(offers);
+            }
+            let changed = self.changed.notified();
+            let mut changed = std::pin::pin!(changed);
+            changed.as_mut().enable();
+            if !is_compared && let Some(own) = self.hello_to(&hello).filter(|own| hello.knows(own))
+            {
+                if let Err(refusal) = own.fits(&hello).await {
+                    let (peer, refused) = (hello.role.clone(), refusal.clone());
+                    let failed = Arrival::Failed(NetError::Refused { peer, refusal: refused });
+                    self.slot(&own, |slot| slot.taken.is_none().then(|| slot.arrive(failed)));
+                    break Answer::Refused(refusal);
+                }
+                is_compared = true;
+            }
+            match self.receive(&hello, is_compared) {
+                // Who calls hears why before it gives up this call, and calls again.
+                Reception::Wait if timeout_at(until, changed).await.is_ok() => {}
+                Reception::Wait => {
+                    self.missed(&hello);
+                    break Answer::Refused(Refusal::Unknown);
+                }
+                Reception::Dismiss(answer) => break answer,
+                Reception::Take(own, arrivals) => {
+                    let call = if own.is_some() { Call::Theirs } else { Call::Again };
+                    // If this fails, the peer calls again.
+                    let said = match own {
+                        Some(own) => say(&mut connection, &Answer::Welcome(own)).await,
+                        None => Ok(()),
+                    };
+                    let _ = arrivals.send(Arrival::Remote(connection, Box::new(hello), call));
+                    return said;
+                }
+            }
+        };
+        let said = dismiss(&mut connection, &answer).await?;
+        let place = (hello.protocol, hello.session, hello.peer);
+        if matches!(answer, Answer::Moved(_))
+            && let Some(moved) = self.state().moved.get_mut(&place)
+        {
+            let again = LONGEST_PAUSE + self.limits.handshake;
+            // Who has not heard calls again by then.
+            let asks = Instant::now() + if said == Some(answer) { Duration::ZERO } else { again };
+            moved.asks.insert(hello.role, asks.min(moved.until));
+        }
+        self.changed.notify_waiters();
+        Ok(())
+    }
+
+    /// How the role that a peer calls greets it, if it is here.
+    pub(crate) fn hello_to(&self, hello: &Hello) -> Option<Hello> {
+        let place = (hello.protocol.clone(), hello.session.clone(), hello.peer.clone());
+        let state = self.state();
+        Some(state.seats.get(&place)?.slots.get(&hello.role)?.hello.clone())
+    }
+
+    fn receive(&self, hello: &Hello, is_compared: bool) -> Reception {
+        let mut state = self.state();
+        let place = (hello.protocol.clone(), hello.session.clone(), hello.peer.clone());
+        let refuse = |refusal| Reception::Dismiss(Answer::Refused(refusal));
+        let Some(seat) = state.seats.get_mut(&place) else {
+            if hello.known.is_some() {
+                let moved = state.moved.get(&place).filter(|moved| moved.until > Instant::now());
+                let moved = moved.map(|moved| Reception::Dismiss(Answer::Moved(moved.to.clone())));
+                return moved.unwrap_or(refuse(Refusal::Gone));
+            }
+            state.announce(place);
+            return Reception::Wait;
+        };
+        let Some(slot) = seat.slots.get_mut(&hello.role) else {
+            return refuse(Refusal::Unknown);
+        };
+        if !hello.knows(&slot.hello) {
+            slot.other = Some(hello.session.clone());
+            return refuse(Refusal::StartedAgain);
+        }
+        if !is_compared {
+            // It has come in this very moment: compare, and come back.
+            self.changed.notify_waiters();
+            return Reception::Wait;
+        }
+        match slot.taken {
+            Some(taken) if taken == hello.instance => Reception::Take(None, slot.arrivals.clone()),
+            Some(_) => refuse(Refusal::Taken),
+            None if hello.known.is_some() => refuse(Refusal::Gone),
+            // Where both call each other, one of the two waits.
+            None if slot.is_calling && slot.hello.role < hello.role => Reception::Wait,
+            None => {
+                slot.taken = Some(hello.instance);
+                Reception::Take(Some(slot.hello.clone()), slot.arrivals.clone())
+            }
+        }
+    }
+}
