@@ -20,7 +20,7 @@ pub enum NetError {
     #[error(transparent)]
     Address(#[from] AddressError),
     /// No transport has the scheme of this address.
-    #[error("no transport is known for {address}: the schemes are {}", known.join(", "))]
+    #[error("no transport is known for {address}: {}", wanted(address.scheme(), known))]
     Scheme {
         /// The address.
         address: Address,
@@ -175,6 +175,25 @@ pub enum NetError {
         /// What the socket or the codec says.
         source: Arc<CodecError>,
     },
+}
+
+/// What a host needs so that it knows a scheme.
+fn wanted(scheme: &str, known: &[&str]) -> String {
+    let (feature, is_on) = match scheme {
+        "tcp" => ("tcp", cfg!(feature = "tcp")),
+        "unix" if cfg!(unix) => ("unix", cfg!(feature = "unix")),
+        "tls" => ("tls", cfg!(feature = "tls")),
+        "quic" => ("quic", cfg!(feature = "quic")),
+        "nats" => ("nats", cfg!(feature = "nats")),
+        "ws" => ("websocket", cfg!(feature = "websocket")),
+        "wss" => ("tls` and `websocket", cfg!(all(feature = "tls", feature = "websocket"))),
+        _ => return format!("the schemes are {}", known.join(", ")),
+    };
+    if is_on {
+        format!("give it to the host, by `Transports::default().with(\"{scheme}\", …)`")
+    } else {
+        format!("in Cargo.toml, `rumpsteak-net` lacks the feature `{feature}`")
+    }
 }
 
 /// What stands between a peer and its refusal.

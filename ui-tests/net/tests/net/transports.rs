@@ -199,9 +199,15 @@ async fn what_cannot_be_is_an_error_at_once() {
     );
     let joined = host.join::<C>("1").peer("x", ["tcp://localhost:1"]).connect().await.map(drop);
     assert_eq!(error(joined).unwrap(), "`c` has no route to a role `x`: its peers are s, l");
-    let listened = host.listen("smoke://hill").await.map(drop);
-    assert_eq!(
-        error(listened).unwrap().replace("nats, ", ""),
-        "no transport is known for smoke://hill: the schemes are memory, tcp, unix, ws"
-    );
+    for (address, needs) in [
+        ("smoke://hill", "the schemes are memory, tcp, unix, ws"),
+        ("wss://hill", "give it to the host, by `Transports::default().with(\"wss\", …)`"),
+        #[cfg(not(feature = "nats"))]
+        ("nats://hill", "in Cargo.toml, `rumpsteak-net` lacks the feature `nats`"),
+    ] {
+        assert_eq!(
+            error(host.listen(address).await.map(drop)).unwrap().replace("memory, nats", "memory"),
+            format!("no transport is known for {address}: {needs}")
+        );
+    }
 }
