@@ -182,15 +182,13 @@ async fn play(place: Place) -> std::result::Result<(), Failure> {
     let program = env::current_exe()?;
     let folder = program.parent().ok_or("a program in no folder")?;
     if place.role() == "server" {
-        let mut joined = place.join::<Server>(&[]).await?.connect().await?;
-        server(&mut joined.role, folder).await?;
-        joined.leave().await?;
-        return Ok(());
+        let joined = place.join::<Server>(&[]).await?.connect().await?;
+        return Ok(joined.play(async |role| server(role, folder).await).await?);
     }
     let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut joined = place.join::<Client>(&["server"]).await?.connect().await?;
-    let files = client(&mut joined.role, &["no such file".to_owned(), name]).await?;
-    joined.leave().await?;
+    let wanted = ["no such file".to_owned(), name];
+    let joined = place.join::<Client>(&["server"]).await?.connect().await?;
+    let files = joined.play(async |role| client(role, &wanted).await).await?;
     if files != [None, Some(fs::read(&program)?)] {
         return Err("the files are not as they were".into());
     }

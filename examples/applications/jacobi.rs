@@ -246,24 +246,15 @@ async fn play(place: Place) -> std::result::Result<(), Failure> {
     match place.role() {
         "m" => {
             let join = place.join::<M>(&["a", "b"]).await?;
-            let mut m = join.connect().await?;
-            let (plate, rounds) = master(&mut m.role, TASK).await?;
-            m.leave().await?;
+            let m = join.connect().await?;
+            let (plate, rounds) = m.play(async |m| master(m, TASK).await).await?;
             if (plate, rounds) != sequential(TASK) {
                 return Err("the plate is not that of one process".into());
             }
             println!("{} points after {rounds} rounds, as one process has them", 30 * 30);
         }
-        "a" => {
-            let mut a = place.join::<A>(&[]).await?.connect().await?;
-            above(&mut a.role).await?;
-            a.leave().await?;
-        }
-        _ => {
-            let mut b = place.join::<B>(&[]).await?.connect().await?;
-            below(&mut b.role).await?;
-            b.leave().await?;
-        }
+        "a" => place.join::<A>(&[]).await?.connect().await?.play(above).await?,
+        _ => place.join::<B>(&[]).await?.connect().await?.play(below).await?,
     }
     Ok(())
 }

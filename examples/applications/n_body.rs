@@ -202,22 +202,16 @@ pub async fn third(role: &mut C, mut worker: Worker) -> Result<Worker> {
 async fn play(place: Place) -> std::result::Result<(), Failure> {
     let (number, worker) = match place.role() {
         "a" => {
-            let mut a = place.join::<A>(&["b", "c"]).await?.connect().await?;
-            let worker = first(&mut a.role, Worker::new(0, BODIES), STEPS).await?;
-            a.leave().await?;
-            (0, worker)
+            let a = place.join::<A>(&["b", "c"]).await?.connect().await?;
+            (0, a.play(async |a| first(a, Worker::new(0, BODIES), STEPS).await).await?)
         }
         "b" => {
-            let mut b = place.join::<B>(&["c"]).await?.connect().await?;
-            let worker = second(&mut b.role, Worker::new(1, BODIES)).await?;
-            b.leave().await?;
-            (1, worker)
+            let b = place.join::<B>(&["c"]).await?.connect().await?;
+            (1, b.play(async |b| second(b, Worker::new(1, BODIES)).await).await?)
         }
         _ => {
-            let mut c = place.join::<C>(&[]).await?.connect().await?;
-            let worker = third(&mut c.role, Worker::new(2, BODIES)).await?;
-            c.leave().await?;
-            (2, worker)
+            let c = place.join::<C>(&[]).await?.connect().await?;
+            (2, c.play(async |c| third(c, Worker::new(2, BODIES)).await).await?)
         }
     };
     if worker != sequential(BODIES, STEPS)[number] {

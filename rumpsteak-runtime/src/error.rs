@@ -74,7 +74,9 @@ impl fmt::Display for Error {
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self.kind() {
-            ErrorKind::Transport { source, .. } => Some(&**source),
+            ErrorKind::Leave { source, .. } | ErrorKind::Transport { source, .. } => {
+                Some(&**source)
+            }
             _ => None,
         }
     }
@@ -106,6 +108,15 @@ pub enum ErrorKind {
     ForeignEnd {
         /// The role whose session did not end.
         role: &'static str,
+    },
+
+    /// The role has played its sessions to their end, and cannot know whether its peers have its
+    /// last messages.
+    Leave {
+        /// The role that cannot leave.
+        role: &'static str,
+        /// Why: a peer was lost, for example.
+        source: BoxError,
     },
 
     /// A route of the role is not where `#[derive(Roles)]` put it.
@@ -183,6 +194,10 @@ impl fmt::Display for ErrorKind {
             Self::ForeignEnd { role } => write!(
                 f,
                 "the session of `{role}` returned the end of another session; both roles are poisoned"
+            ),
+            Self::Leave { role, .. } => write!(
+                f,
+                "`{role}` has done its part, but cannot know whether its peers have its last messages"
             ),
             Self::Misplaced { role, route, belongs } => {
                 write!(f, "`{role}` cannot begin a session: its route to `{route}` ")?;

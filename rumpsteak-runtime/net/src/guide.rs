@@ -16,6 +16,7 @@ macro_rules! chapters {
             /// [`Host::told`]: crate::Host::told
             /// [`peer`]: crate::Join::peer
             /// [`Joined::leave`]: crate::Joined::leave
+            /// [`Joined::play`]: crate::Joined::play
             /// [`Joined::pack`]: crate::Joined::pack
             /// [`Parcel`]: crate::Parcel
             /// [`Parcel::unpack`]: crate::Parcel::unpack

@@ -3,13 +3,15 @@
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use rumpsteak_runtime::channel::{Capacity, Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::{
-    Role,
+    Error, ErrorKind, Role,
     private::{
         Played,
         wiring::{Elsewhere, Wire, Wiring},
@@ -477,10 +479,63 @@ where
 }
 
 impl<R: Role> Joined<R> {
+    /// Runs a process of the role, and then [leaves](Self::leave), even if the process fails or
+    /// panics: its peers hear of that at once, and not only when they have waited for a program
+    /// that has ended.
+    ///
+    /// ```no_run
+    /// # use rumpsteak_net::{Host, Joins};
+    /// # use rumpsteak_runtime::Result;
+    /// # async fn f<K: Joins>(host: Host, kernel: impl AsyncFnOnce(&mut K) -> Result<()>)
+    /// # -> std::result::Result<(), Box<dyn std::error::Error>> {
+    /// // async fn kernel(role: &mut K) -> Result<()>
+    /// host.join::<K>("job 42").connect().await?.play(kernel).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Roles of one program are played by `join!`: `try_join!` drops the others when one has
+    /// failed, and they have not left.
+    ///
+    /// # Errors
+    ///
+    /// What the process returns; [`ErrorKind::Leave`] if it succeeds, and the role cannot leave.
+    ///
+    /// # Panics
+    ///
+    /// If the process does, when the role has left.
+    ///
+    /// # Cancel safety
+    ///
+    /// Not cancel safe: dropping the future in the middle of a session poisons the role and wakes
+    /// its peers. To wait until they know of it, run the process on [`role`](Self::role), and leave.
+    pub async fn play<T, E: From<Error>>(
+        mut self,
+        process: impl AsyncFnOnce(&mut R) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let ended = {
+            let mut process = std::pin::pin!(process(&mut self.role));
+            // Nobody sees the process again that has panicked, and a role can see that it is
+            // poisoned.
+            let poll = |context: &mut Context<'_>| match catch_unwind(AssertUnwindSafe(|| {
+                process.as_mut().poll(context)
+            })) {
+                Ok(polled) => polled.map(Ok),
+                Err(panic) => Poll::Ready(Err(panic)),
+            };
+            std::future::poll_fn(poll).await
+        };
+        let left = self.leave().await;
+        let value = ended.unwrap_or_else(|panic| resume_unwind(panic))?;
+        let failed = |error| ErrorKind::Leave { role: R::NAME, source: Box::new(error) };
+        left.map(|()| value).map_err(|error| Error::from(failed(error)).into())
+    }
+
     /// Leaves the session: waits until each peer has all that the role has sent it, and has left or
     /// gone on without it.
     ///
-    /// A program that ends without it may take messages with it that are still on their way.
+    /// A program that ends without it may take messages with it that are still on their way, and
+    /// leaves its peers to wait for it: [`play`](Self::play) does it whatever happens.
     ///
     /// # Errors
     ///

@@ -8,9 +8,8 @@
 //!
 //! ```text
 //! let host = Host::new();
-//! let mut kernel = host.join::<K>("job 42").peer("s", ["tcp://10.0.0.7:4000"]).connect().await?;
-//! try_run(&mut kernel.role, async |s: Kernel<'_>| …).await?;
-//! kernel.leave().await?;
+//! let k = host.join::<K>("job 42").peer("s", ["tcp://10.0.0.7:4000"]).connect().await?;
+//! k.play(async |k| try_run(k, async |s: Kernel<'_>| …).await).await?;
 //! ```
 //!
 //! # What is guaranteed

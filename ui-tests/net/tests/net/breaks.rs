@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
@@ -15,13 +16,14 @@ use futures::{Sink, Stream, StreamExt as _};
 use rumpsteak_net::transport::{
     Connection, IoFuture, Listener, Memory, Opening, Transport, Transports,
 };
-use rumpsteak_net::{Host, Limits, NetError};
+use rumpsteak_net::{Host, Joined, Limits, NetError};
 use rumpsteak_oracle::seeds;
 use rumpsteak_runtime::{Error, ErrorKind};
+use rumpsteak_ui_tests::closed;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
 use crate::meddling::{Hands, Meddling};
@@ -353,21 +355,26 @@ fn who_is_lost_is_named_within_the_time() {
     drop(s);
 }
 
+/// A program that calls another one, where the two roles have joined: the role of the other, its
+/// runtime, and the role here.
+fn two_programs(at: &str, here: &Runtime, near: &Host) -> (Joined<B>, Runtime, Joined<A>) {
+    let (there, host) = (runtime(), Host::new());
+    there.block_on(host.listen(at)).unwrap();
+    let b = there.spawn(host.join::<B>("1").connect());
+    let a = here.block_on(near.join::<A>("1").peer("b", [at]).connect()).unwrap();
+    (here.block_on(b).unwrap().unwrap(), there, a)
+}
+
+fn runtime() -> Runtime {
+    Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+}
+
 #[test]
 fn who_was_started_again_is_named_at_both_ends() {
     for has_joined in [true, false] {
-        let [here, there] = [(); 2].map(|()| {
-            let mut runtime = Builder::new_multi_thread();
-            runtime.worker_threads(1).enable_all().build().unwrap()
-        });
-        let (host, near) = (Host::new(), Host::new());
-        let at = format!("memory://again-{has_joined}");
-        there.block_on(host.listen(&at)).unwrap();
-        let b = there.spawn(host.join::<B>("1").connect());
-        let mut a = here.block_on(near.join::<A>("1").peer("b", [&at]).connect()).unwrap();
-        let _b = here.block_on(b).unwrap().unwrap();
+        let (at, here) = (format!("memory://again-{has_joined}"), runtime());
+        let (_b, there, mut a) = two_programs(&at, &here, &Host::new());
         // As if its process were killed.
-        drop(host);
         there.shutdown_timeout(Duration::from_secs(10));
         let limits = Limits::default().join(Duration::from_millis(500));
         let again = Host::with(Transports::default(), limits);
@@ -377,23 +384,60 @@ fn who_was_started_again_is_named_at_both_ends() {
                 assert!(futures::poll!(&mut joins).is_pending());
             }
             again.listen(&at).await.unwrap();
-            let ErrorKind::Transport { source, .. } =
-                plain(&mut a.role).await.unwrap_err().into_kind()
-            else {
-                panic!("nothing is transported")
-            };
+            let ended = plain(&mut a.role).await.unwrap_err().into_kind();
+            let ErrorKind::Transport { source, .. } = ended else { panic!("{ended:?}") };
             if !has_joined {
                 let told = "`b` has this session no more, and may have been started again";
                 return assert_eq!(source.to_string(), told);
             }
-            let told =
-                "`b` was started again: this session went with the process before it".to_owned();
+            let told = "`b` was started again: this session went with the process before it";
             let waits = format!(
-                "`b` waits for `a` in the session `1`, which has neither called {at} nor joined it on this \
-                 host within 500ms, but has called for the session of this name that went with the \
-                 process before this one"
+                "`b` waits for `a` in the session `1`, which has neither called {at} nor joined it \
+                 on this host within 500ms, but has called for the session of this name that went \
+                 with the process before this one"
             );
-            assert_eq!([source.to_string(), joins.await.unwrap_err().to_string()], [told, waits]);
+            let absent = joins.await.unwrap_err();
+            assert_eq!([source.to_string(), absent.to_string()], [told.to_owned(), waits]);
         });
     }
+}
+
+/// A program that ends as soon as its role has been played.
+#[test]
+fn who_plays_and_fails_or_panics_has_told_its_peers() {
+    for panics in [false, true] {
+        let (at, here) = (format!("memory://plays-{panics}"), runtime());
+        let (b, there, mut a) = two_programs(&at, &here, &Host::new());
+        let played = b.play(async move |b| {
+            early(b).await?;
+            assert!(!panics, "as it should");
+            Err::<(), Error>(ErrorKind::Poisoned { role: "told" }.into())
+        });
+        let ended = thread::spawn(move || there.block_on(there.spawn(played)));
+        here.block_on(plain(&mut a.role)).unwrap();
+        let next = here.block_on(plain(&mut a.role)).unwrap_err();
+        assert_eq!(closed::<()>(Err(next)).0, "a");
+        drop(a);
+        match ended.join().unwrap() {
+            Ok(failed) => assert!(matches!(failed.unwrap_err().kind(), ErrorKind::Poisoned { .. })),
+            Err(error) => assert!(error.is_panic() && panics),
+        }
+    }
+}
+
+#[test]
+fn who_cannot_leave_says_so_though_its_process_has_succeeded() {
+    let limits = Limits::default().resume(Duration::from_millis(300));
+    let (here, near) = (runtime(), Host::with(Transports::default(), limits));
+    let (mut b, there, a) = two_programs("memory://stays", &here, &near);
+    let played = here.block_on(a.play(async |a| {
+        tokio::try_join!(plain(a), early(&mut b.role))?;
+        there.shutdown_background();
+        Ok::<_, Error>(())
+    }));
+    let error = played.unwrap_err();
+    assert_eq!(
+        format!("{error:?}").split_once(" or ended").unwrap().0,
+        "`a` has done its part, but cannot know whether its peers have its last messages: `b` is lost,"
+    );
 }
