@@ -134,6 +134,22 @@ fn a_hang_names_the_message_that_a_process_with_two_roles_waits_for() {
 }
 
 #[test]
+fn a_role_that_was_left_out_is_named() {
+    let text = panics(|| {
+        explore(|processes| {
+            let mut c = ping::Roles::default().c;
+            processes.add("client", async move { client(&mut c, 1).await });
+        });
+    });
+    assert_eq!(
+        text,
+        "`client` failed: `c` cannot send `Ping` to `s`: `s` has closed the route (it failed, was cancelled or was dropped)\n\n\
+         no process has ended: `s` was added to none, or one has dropped it\n\n\
+         the processes were polled in this order: client"
+    );
+}
+
+#[test]
 fn an_error_is_named_with_its_interleaving() {
     let text = panics(|| {
         explore(|processes: &mut Processes| {

@@ -109,8 +109,9 @@ pub fn explore_up_to(most: usize, mut set: impl FnMut(&mut Processes)) -> Explor
             End::Done => {}
             End::Cut => explored.is_complete = false,
             End::Failed(process, error) => panic!(
-                "`{}` failed: {error}\n\nthe processes were polled in this order: {}",
+                "`{}` failed: {error}{}\n\nthe processes were polled in this order: {}",
                 run.set.names[process],
+                run.left_out(&*error),
                 run.order()
             ),
             End::Panicked(process) => panic!(
@@ -299,6 +300,18 @@ impl Run {
     /// What a panic has left behind is not looked at.
     fn poll_caught(&mut self, process: usize) -> thread::Result<Poll<Result<(), BoxError>>> {
         panic::catch_unwind(AssertUnwindSafe(|| self.poll(process)))
+    }
+
+    /// Why a peer has closed a route while no process has ended.
+    fn left_out(&self, error: &(dyn StdError + 'static)) -> String {
+        match error.downcast_ref::<Error>().map(Error::kind) {
+            Some(ErrorKind::Closed { peer, .. }) if !self.running.contains(&false) => {
+                format!(
+                    "\n\nno process has ended: `{peer}` was added to none, or one has dropped it"
+                )
+            }
+            _ => String::new(),
+        }
     }
 
     /// "client, server, client": the last ones if they are many.
