@@ -40,6 +40,7 @@ macro_rules! chapters {
             #[cfg_attr(feature = "websocket", doc = "[`WebSocket::over`]: crate::transport::WebSocket")]
             #[cfg_attr(not(feature = "websocket"), doc = "[`WebSocket::over`]: crate::transport")]
             /// [`ErrorKind::Closed`]: rumpsteak_runtime::ErrorKind::Closed
+            /// [`ErrorKind::Leave`]: rumpsteak_runtime::ErrorKind::Leave
             /// [`ErrorKind::Transport`]: rumpsteak_runtime::ErrorKind::Transport
             ///
             #[doc = include_str!(concat!("../guide/", stringify!($chapter), ".md"))]

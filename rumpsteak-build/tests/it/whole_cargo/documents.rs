@@ -242,8 +242,14 @@ fn the_chapter_on_errors_quotes_what_is_printed() {
 fn generated_roles_are_tested_as_the_guide_says() {
     let (package, _) = example("guide-generated", &section(&document("README.md"), "Start here"));
     let chapter = codes(&document("rumpsteak-runtime/guide/generated.md"));
-    let tests = chapter.iter().find(|code| code.contains("#[cfg(test)]")).unwrap();
-    package.write("src/main.rs", &format!("{}\n{tests}", package.read("src/main.rs")));
+    let [helper, local, tests] = &chapter[..] else { panic!("three blocks") };
+    package.write("protocols/jobs.worker.local", local);
+    package.edit(
+        "src/main.rs",
+        "let (Done(sum), next) = next.receive().await?;",
+        "let (sum, next) = hear(next).await?;",
+    );
+    package.write("src/main.rs", &format!("{}\n{helper}\n{tests}", package.read("src/main.rs")));
     let (success, printed, said) = package.run_with("test", &["-q"]);
     assert!(success && printed.contains("2 passed"), "{printed}{said}");
 }
@@ -311,6 +317,8 @@ README.md, If a role may keep others waiting: rust,ignore         blocks_that_no
 rumpsteak-runtime/README.md: rust,ignore              blocks_that_no_other_test_runs_compile
 rumpsteak-runtime/net/README.md: rust,ignore          blocks_that_no_other_test_runs_compile
 rumpsteak-runtime/net/README.md: rust,ignore          blocks_that_no_other_test_runs_compile
+rumpsteak-runtime/guide/generated.md, States in functions: rust,ignore            generated_roles_are_tested_as_the_guide_says
+rumpsteak-runtime/guide/generated.md, An order of your own: text                  generated_roles_are_tested_as_the_guide_says
 rumpsteak-runtime/guide/generated.md, Testing: rust,ignore        generated_roles_are_tested_as_the_guide_says
 rumpsteak-runtime/guide/interrupts.md: rust,ignore    blocks_that_no_other_test_runs_compile
 rumpsteak-runtime/guide/interrupts.md: rust,ignore    blocks_that_no_other_test_runs_compile
