@@ -117,15 +117,23 @@ pub(crate) fn shared_label(label: &str, pair: (&str, &str), here: Span, there: S
         .help("give the messages different labels")
 }
 
-pub(crate) fn open_interrupt(block: Span, by: &str, role: &str, last: Option<Span>) -> Diagnostic {
+/// `others` are the roles that take part in the block, but for `by`.
+pub(crate) fn open_interrupt(
+    block: Span,
+    (by, others): (&str, &[&str]),
+    role: &str,
+    last: Option<Span>,
+) -> Diagnostic {
     let message = format!("`{role}` may be done while `{by}` may still interrupt");
     let label = format!("`{by}` may interrupt this");
     let mut diagnostic = Diagnostic::new(Code::OpenInterrupt, message, block, label);
     if let Some(last) = last {
         diagnostic = diagnostic.with(last, format!("the last that `{role}` does"));
     }
-    diagnostic
-        .help(format!("end with a message from `{by}` to all others: `done() from {by} to …`"))
+    diagnostic.help(match others {
+        [] => format!("remove the block: nobody but `{by}` takes part in it"),
+        _ => format!("end the block with `done() from {by} to {};`", others.join(", ")),
+    })
 }
 
 pub(crate) fn unconnected(span: Span, from: &str, to: &str) -> Diagnostic {

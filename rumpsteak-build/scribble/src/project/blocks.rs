@@ -342,8 +342,7 @@ impl Composer<'_> {
         let open: HashMap<u32, Vec<bool>> = interrupters.iter().map(open).collect();
         let shut = interrupters.iter().find(|by| open[*by].first() != Some(&true));
         if let (Some(&by), true) = (shut, diagnostics.is_empty()) {
-            let by = interruption.name(by);
-            diagnostics.push(global_errors::open_interrupt(block.span, by, by, None));
+            diagnostics.push(interruption.open_interrupt(by, by, None));
         }
         if !diagnostics.is_empty() {
             return Err(diagnostics);
@@ -485,8 +484,15 @@ impl<'a> Interruption<'a> {
             return None;
         }
         let last = last.and_then(|(_, edge)| edge.origins.first().copied());
-        let (by, role) = (self.name(by), self.name(role));
-        Some(global_errors::open_interrupt(self.block.span, by, role, last))
+        Some(self.open_interrupt(by, role, last))
+    }
+
+    /// That `role` may be done while `by` may interrupt.
+    fn open_interrupt(&self, by: u32, role: u32, last: Option<Span>) -> Diagnostic {
+        let others = self.members.iter().filter(|&&other| other != by);
+        let others: Vec<&str> = others.map(|&other| self.name(other)).collect();
+        let by = (self.name(by), &others[..]);
+        global_errors::open_interrupt(self.block.span, by, self.name(role), last)
     }
 
     /// Adds the ways on which a role ends the block: by interrupts of its own, where it is `open`,
