@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rumpsteak_fsm::subtype::Refusal;
+use rumpsteak_fsm::verify::{Evidence, Refused};
 use rumpsteak_fsm::{Fsm, Limits};
 use syn::ext::IdentExt as _;
 
@@ -107,9 +107,8 @@ fn machine(
         return Some((Cause::Machine { file, problem }, None));
     }
     if let Cause::Refused(refusal) = &mut cause {
-        let found = refusal.refused.refusal.as_ref();
         let own = refusal.action.as_ref().map(|(id, _)| id.index());
-        let blamed = own.or_else(|| blame(found?, fsm));
+        let blamed = own.or_else(|| blame(&refusal.refused, fsm));
         let span = blamed.and_then(|blamed| actions.get(blamed));
         refusal.machine = span.map(|span| (Arc::clone(text), span.clone()));
     }
@@ -117,8 +116,13 @@ fn machine(
     Some((cause, is_judged.then_some(linked.protocol)))
 }
 
-/// The transition to blame where an action is missing.
-fn blame(refusal: &Refusal, fsm: &Fsm) -> Option<usize> {
+/// The transition to blame where an action is missing, or else the last one in the run.
+fn blame(refused: &Refused, fsm: &Fsm) -> Option<usize> {
+    let Some(refusal) = &refused.refusal else {
+        let Evidence::Run(run) = &refused.evidence else { return None };
+        let last = run.steps.iter().rev().find(|step| step.role == *fsm.role())?;
+        return Some(last.transition.index());
+    };
     let blamed = refusal.cycle.first().copied();
     let mut after = fsm.transitions_from(refusal.sub_state);
     let mut all = fsm.transitions();

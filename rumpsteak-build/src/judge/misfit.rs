@@ -12,7 +12,7 @@
 //! ```
 
 use rumpsteak_fsm::subtype::{Refusal, Rule};
-use rumpsteak_fsm::{Action, Direction, Fsm, StateId, Transition, TransitionId};
+use rumpsteak_fsm::{Action, Direction, Fsm, Run, StateId, Transition, TransitionId};
 use rumpsteak_scribble::similar;
 
 /// Why an action of a subtype has no place. Transitions are those of the supertype.
@@ -77,6 +77,38 @@ pub(super) fn find(sub: &Fsm, sup: &Fsm, refusal: &mut Refusal) -> Option<Misfit
     })?;
     refusal.sub = Some(id);
     Some(misfit)
+}
+
+/// The first send of the subtype in a run that goes wrong which the supertype does not do there, and
+/// never does in some run from there on: the refusal of it, and why it has no place. It is looked
+/// for where subtyping itself has nothing to say. A send that is due whatever happens is only
+/// early, and need not be to blame.
+pub(super) fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit)> {
+    let own = run.steps.iter().filter(|step| step.role == *sub.role());
+    let mut path: Vec<TransitionId> = own.map(|step| step.transition).collect();
+    let walk = walk(sub, sup, &path);
+    let (length, sup_state) = (walk.len() - 1, walk[walk.len() - 1]);
+    let early = sub.transition(*path.get(length)?);
+    if early.action.direction == Direction::Receive {
+        return None;
+    }
+    path.truncate(length);
+    let misfit = if has(sup, early.action) {
+        let reaching = states(sup, early.action, false);
+        displaced(sub, sup, &path, sup_state, early.action).filter(|misfit| match misfit {
+            Misfit::Undecided { options, .. } => {
+                options.iter().any(|&id| !reaching[sup.transition(id).target.index()])
+            }
+            _ => true,
+        })?
+    } else {
+        Misfit::Unknown(near(sub, sup, early.action))
+    };
+    let due = sup.transitions_from(sup_state).next().map(|due| due.id);
+    let (rule, sub_state, cycle) = (Rule::OutputNotReached, early.source, Vec::new());
+    let refusal =
+        Refusal { rule, path, sub_state, sub: Some(early.id), sup_state, sup: due, cycle };
+    Some((refusal, misfit))
 }
 
 pub(super) fn has(fsm: &Fsm, action: &Action) -> bool {

@@ -98,10 +98,16 @@ pub(crate) fn judge_machine(
     let cause = match judged {
         Ok(Verdict::Safe(accepted)) => return Ok(accepted),
         Ok(Verdict::Unsafe(mut refused)) => {
-            let misfit = refused.refusal.as_mut().and_then(|found| {
-                change::find(fsm, projection, found)
-                    .or_else(|| misfit::find(fsm, projection, found))
-            });
+            let misfit = match (&mut refused.refusal, &refused.condition, &refused.evidence) {
+                (Some(found), ..) => change::find(fsm, projection, found)
+                    .or_else(|| misfit::find(fsm, projection, found)),
+                (None, Some(Condition::Undirected { .. }), Evidence::Run(run)) => {
+                    let (found, misfit) = misfit::on_run(fsm, projection, run).unzip();
+                    refused.refusal = found;
+                    misfit
+                }
+                _ => None,
+            };
             let sub = refused.refusal.as_ref().and_then(|found| found.sub);
             Cause::Refused(Box::new(Refusal {
                 subject: *subject(),

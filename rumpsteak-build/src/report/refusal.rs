@@ -49,6 +49,10 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
                 (text, None)
             }
         };
+        if let Some((source, span)) = machine {
+            let excerpt = Excerpt::of_place(source, span.clone(), "here in the machine");
+            let _ = write!(text, "\n\n{}", excerpt.to_string().trim_end());
+        }
         evidence(&mut text, &refused.evidence, with);
         if let Some(help) = help {
             let _ = write!(text, "\n\nhelp: {help}");

@@ -166,6 +166,40 @@ the shortest run that gets stuck, with all other roles as the protocol has them:
     assert_eq!((check.summary.sessions, check.summary.verified), (3, 2));
 }
 
+/// A state that sends and receives is judged with all roles; the cause is the same simple one.
+#[test]
+fn a_send_before_the_choice_is_told_where_a_state_receives_as_well() {
+    const WORK: &str = "global protocol Work(role a, role b) {
+    rec next {
+        choice at a { run(i32) from a to b; done() from b to a; continue next; }
+        or { stop() from a to b; bye() from b to a; }
+    }
+}";
+    let mixed = r#"digraph b {
+  0 -> 1 [label="a!done"];
+  1 -> 0 [label="a?run(i32)"];
+  0 -> 2 [label="a?stop"];
+  2 -> 3 [label="a!bye"];
+}"#;
+    // What would have been the advice: it does not help, and nothing else is said.
+    let handled = mixed.replace("  0 -> 2", "  1 -> 2 [label=\"a?stop\"];\n  0 -> 2");
+    for (name, machine) in [("mixed-choice", mixed), ("mixed-handled", &*handled)] {
+        let files = [("protocols/p.scr", WORK), ("protocols/p.b.dot", machine)];
+        let check = check(name, "Work", &files);
+        let problem = only(&check);
+        let expected = "\
+`protocols/p.b.dot` sends `done` to `a` before it knows whether `run(i32)` or `stop` comes
+
+ --> protocols/p.b.dot:2:17
+  |
+2 |   0 -> 1 [label=\"a!done\"];
+  |                 ^^^^^^^^ here in the machine
+";
+        begins(&problem.text, expected);
+        says(&problem.text, "help: do this only after `run(i32)`");
+    }
+}
+
 #[test]
 fn a_machine_that_is_not_decided_is_no_failure() {
     let package = package(
