@@ -156,6 +156,8 @@ pub(crate) enum LabelHint {
     CarriedBy(String),
     /// The struct in the variant of this name.
     Renamed(String),
+    /// The label, which no message of the protocol has the name of; the message has the old name.
+    RenamedLabel { label: String, message: String },
     /// The label of nearly this name.
     Similar(String),
 }

@@ -150,7 +150,8 @@ pub(crate) fn match_label<'a>(
     }
 }
 
-fn payload_matches(label: &LabelPair, message: &Message, file: &ScrFile) -> bool {
+/// Whether a label carries what a message does, as far as that is known.
+pub(crate) fn payload_matches(label: &LabelPair, message: &Message, file: &ScrFile) -> bool {
     let sorts: Vec<Option<String>> =
         message.payload.iter().map(|sort| rust_type(sort, file)).collect();
     let matches = |payload: &Vec<String>| {

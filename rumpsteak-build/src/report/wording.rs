@@ -411,6 +411,13 @@ fn no_label(label: &str, hint: &LabelHint) -> [String; 2] {
             format!(": its variant carries `{carried}`"),
             format!("write `{carried}`, as in the variant, or rename that to `{label}`"),
         ],
+        LabelHint::RenamedLabel { label, message } => [
+            String::new(),
+            format!(
+                "did you mean `{label}`? The protocol still says `{message}`: rename that, too, or keep it by \
+                 `#[label(\"{message}\")]` on the variant"
+            ),
+        ],
         LabelHint::Similar(meant) => [String::new(), format!("did you mean `{meant}`?")],
     }
 }

@@ -1,6 +1,6 @@
 //! The names in a session: items, roles of the protocol, messages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rumpsteak_contract::session::{Action, Chain, Direction, Form, SessionItem, Tail, Variant};
 use rumpsteak_contract::{Path, name};
@@ -9,7 +9,7 @@ use rumpsteak_scribble::similar;
 
 use crate::fault::{Cause, Fault, LabelHint, NameProblem};
 use crate::link::context::Context;
-use crate::link::labels::{LabelMatch, match_label, rust_type};
+use crate::link::labels::{LabelMatch, match_label, payload_matches, rust_type};
 use crate::link::roles::{LinkError, RolePair, peers};
 use crate::protocols::ProtocolRole;
 use crate::sessions::resolved::{
@@ -383,7 +383,10 @@ impl Resolver<'_> {
         // Something else here has the name of a label.
         let is_other = known.contains(&&*written);
         let other = || LabelHint::Similar(tree.path_in(tree.item(self.role_id).module, &written));
-        let hint = is_other.then(other).or_else(|| self.variant_hint(&written));
+        let is_nowhere = !is_item
+            && path.as_ident().is_some()
+            && !names::is_known(tree, tree.item(id).module, &written);
+        let hint = is_other.then(other).or_else(|| self.variant_hint(&written, is_nowhere));
         let hint = hint.unwrap_or_else(|| match similar(&written, &known) {
             Some(label) => LabelHint::Similar(label.to_owned()),
             None if tree.is_generated(self.role_id) => {
@@ -394,13 +397,15 @@ impl Resolver<'_> {
         Cause::NoLabel { path: text, role: self.role.name.clone(), hint }
     }
 
-    /// What was meant by a name, as far as the message type and the protocol say so.
-    fn variant_hint(&self, written: &str) -> Option<LabelHint> {
+    /// What was meant by a name, as far as the message type and the protocol say so; it may be that
+    /// of nothing at all.
+    fn variant_hint(&self, written: &str, is_nowhere: bool) -> Option<LabelHint> {
         let labels = &self.role.labels;
         let message = format!("{written}Message");
         if labels.iter().any(|label| label.written == message) {
             return Some(LabelHint::Similar(message));
         }
+        let normal = name::normalise(written);
         let loaded = self.linked.map(|linked| {
             let protocol = &self.context.protocols.protocols[linked.protocol];
             (protocol, &self.context.protocols.files[protocol.file])
@@ -415,10 +420,20 @@ impl Resolver<'_> {
                 _ => LabelHint::Bare(carried),
             });
         }
-        if loaded
-            .is_some_and(|(protocol, _)| protocol.labels.contains_key(&name::normalise(written)))
+        if let Some((protocol, file)) = loaded
+            && let Some(message) = protocol.labels.get(&normal).and_then(BTreeSet::first)
         {
-            return Some(LabelHint::Added);
+            // The one label that nothing in the protocol is for, and that would do for this.
+            let carried = &protocol.messages[message];
+            let mut unused = labels.iter().filter(|label| {
+                matches!(match_label(label, protocol, file), LabelMatch::Unknown)
+                    && carried.iter().any(|message| payload_matches(label, message, file))
+            });
+            let renamed = unused.next().filter(|_| is_nowhere && unused.next().is_none());
+            return Some(renamed.map_or(LabelHint::Added, |label| LabelHint::RenamedLabel {
+                label: label.written.clone(),
+                message: message.clone(),
+            }));
         }
         let carries = |payload: &Vec<String>| matches!(&payload[..], [ty] if ty.rsplit("::").next() == Some(written));
         let mut carriers =
