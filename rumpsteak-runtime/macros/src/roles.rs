@@ -102,12 +102,11 @@ fn wiring(set: &SetItem, members: &[TokenStream]) -> TokenStream {
             }
         }
     });
-    // The spans are those of the set, so that rustc says once which role it lacks, however many
-    // have a route to that.
+    // The span is that of the set, so that rustc says once which role it lacks, however many have a
+    // route to that. All else is the macro's: clippy would refuse it in a tuple of roles.
     let placed = at(krate, name.span());
     let wired = quote_spanned! {name.span()=>
-        let mut wiring = #placed::private::wiring::Wiring::new();
-        Self { #(#members: #placed::private::wiring::Wire::<Self>::wire(&mut wiring)),* }
+        #placed::private::wiring::Wire::<Self>::wire(&mut wiring)
     };
     quote! {
         #(#seats)*
@@ -115,7 +114,8 @@ fn wiring(set: &SetItem, members: &[TokenStream]) -> TokenStream {
         #[automatically_derived]
         impl ::core::default::Default for #name {
             fn default() -> Self {
-                #wired
+                let mut wiring = #krate::private::wiring::Wiring::new();
+                Self { #(#members: #wired),* }
             }
         }
     }
