@@ -508,7 +508,7 @@ impl<R: Role> Joined<R> {
     /// # Cancel safety
     ///
     /// Not cancel safe: dropping the future in the middle of a session poisons the role and wakes
-    /// its peers. To wait until they know of it, run the process on [`role`](Self::role), and leave.
+    /// its peers. To wait until they know of it, run the process on [`role`](Self::role) and leave.
     pub async fn play<T, E: From<Error>>(
         mut self,
         process: impl AsyncFnOnce(&mut R) -> Result<T, E>,
