@@ -39,7 +39,7 @@
 use std::sync::PoisonError;
 use std::task::Waker;
 
-use super::ring::{FRESH, PARKED};
+use super::ring::{Empty, FRESH, PARKED};
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 
@@ -152,5 +152,69 @@ impl Parking {
         if flags != 0 {
             self.wakers.wake(unparker, flags);
         }
+    }
+}
+
+/// What the sender knows beside the ring into which messages go now.
+#[derive(Default)]
+pub(super) struct SenderState {
+    /// Whether it waits where the queue is full.
+    pub(super) waits: bool,
+    pub(super) receiver: Unparker,
+    pub(super) own: Parker,
+}
+
+impl SenderState {
+    pub(super) fn new(waits: bool) -> Self {
+        Self { waits, ..Self::default() }
+    }
+}
+
+/// What the receiver knows beside the ring out of which messages come now.
+#[derive(Default)]
+pub(super) struct ReceiverState {
+    /// Whether the sender may wait.
+    pub(super) sender_waits: bool,
+    pub(super) sender: Unparker,
+    pub(super) own: Parker,
+    pub(super) retry: Retry,
+}
+
+impl ReceiverState {
+    pub(super) fn new(sender_waits: bool) -> Self {
+        Self { sender_waits, ..Self::default() }
+    }
+}
+
+/// When a receiver in a [`join`](crate::join()) asks to be polled once more before it parks.
+///
+/// In one task, the sender is mostly polled before the receiver's next turn. Then to ask for a
+/// turn, which only sets a bit, is cheaper than to park and be woken, which takes a step on the
+/// queue's word on which all cores must agree. Where the turn came too soon, the receiver parks,
+/// and does not ask again for a while.
+#[derive(Debug, Default)]
+pub(super) struct Retry {
+    /// What the receiver saw when it last asked; if it sees the same again, asking was in vain.
+    asked: Option<Empty>,
+    /// How many times to park without asking.
+    parks: u8,
+}
+
+impl Retry {
+    /// How many times a receiver parks at once after it has asked in vain.
+    const PARKS: u8 = 15;
+
+    /// Whether to ask for another turn: at most once for each message.
+    #[inline]
+    pub(super) fn is_due(&mut self, empty: Empty) -> bool {
+        if self.parks > 0 {
+            self.parks -= 1;
+        } else if self.asked.is_some_and(|asked| asked.is_same(empty)) {
+            self.parks = Self::PARKS;
+        } else {
+            self.asked = Some(empty);
+            return true;
+        }
+        false
     }
 }

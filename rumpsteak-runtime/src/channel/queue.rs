@@ -1,8 +1,9 @@
 //! The queue that a capacity asks for, and routes over queues.
 
-use super::receiver::{QueueReceiver, ReceiverState};
+use super::parking::{ReceiverState, SenderState};
+use super::receiver::QueueReceiver;
 use super::ring::ring;
-use super::sender::{QueueSender, SenderState};
+use super::sender::QueueSender;
 use super::shared::Shared;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::{Bidirectional, Nil, Pair};

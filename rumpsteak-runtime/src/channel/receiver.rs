@@ -6,7 +6,6 @@ use std::{fmt, mem};
 
 use futures_core::Stream;
 
-use super::parking::{Parker, Unparker};
 use super::ring::{Empty, PARKED};
 use super::shared::{Consumer, drop_messages};
 use crate::sync::atomic::Ordering;
@@ -21,22 +20,6 @@ use crate::woken;
 pub struct QueueReceiver<M> {
     /// The ring out of which messages come now.
     consumer: Consumer<M>,
-}
-
-/// What the receiver knows beside the ring out of which messages come now.
-#[derive(Default)]
-pub(super) struct ReceiverState {
-    /// Whether the sender may wait.
-    sender_waits: bool,
-    sender: Unparker,
-    own: Parker,
-    retry: Retry,
-}
-
-impl ReceiverState {
-    pub(super) fn new(sender_waits: bool) -> Self {
-        Self { sender_waits, ..Self::default() }
-    }
 }
 
 impl<M> QueueReceiver<M> {
@@ -222,38 +205,5 @@ impl<M> Unpin for QueueReceiver<M> {}
 impl<M> fmt::Debug for QueueReceiver<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("QueueReceiver").field("queue", &self.queue()).finish_non_exhaustive()
-    }
-}
-
-/// When a receiver in a [`join`](crate::join()) asks to be polled once more before it parks.
-///
-/// In one task, the sender is mostly polled before the receiver's next turn. Then to ask for a
-/// turn, which only sets a bit, is cheaper than to park and be woken, which takes a step on the
-/// queue's word on which all cores must agree. Where the turn came too soon, the receiver parks,
-/// and does not ask again for a while.
-#[derive(Debug, Default)]
-struct Retry {
-    /// What the receiver saw when it last asked; if it sees the same again, asking was in vain.
-    asked: Option<Empty>,
-    /// How many times to park without asking.
-    parks: u8,
-}
-
-impl Retry {
-    /// How many times a receiver parks at once after it has asked in vain.
-    const PARKS: u8 = 15;
-
-    /// Whether to ask for another turn: at most once for each message.
-    #[inline]
-    fn is_due(&mut self, empty: Empty) -> bool {
-        if self.parks > 0 {
-            self.parks -= 1;
-        } else if self.asked.is_some_and(|asked| asked.is_same(empty)) {
-            self.parks = Self::PARKS;
-        } else {
-            self.asked = Some(empty);
-            return true;
-        }
-        false
     }
 }

@@ -7,8 +7,7 @@ use std::{fmt, mem};
 
 use futures_sink::Sink;
 
-use super::parking::{Parker, Unparker};
-use super::receiver::ReceiverState;
+use super::parking::{ReceiverState, SenderState};
 use super::ring::ring;
 use super::shared::{Producer, Shared};
 use crate::sync::atomic::Ordering;
@@ -22,20 +21,6 @@ use crate::transport::link::Disconnected;
 pub struct QueueSender<M> {
     /// The ring into which messages go now. It has ended once this half is closed.
     producer: Producer<M>,
-}
-
-/// What the sender knows beside the ring into which messages go now.
-#[derive(Default)]
-pub(super) struct SenderState {
-    waits: bool,
-    receiver: Unparker,
-    own: Parker,
-}
-
-impl SenderState {
-    pub(super) fn new(waits: bool) -> Self {
-        Self { waits, ..Self::default() }
-    }
 }
 
 impl<M> QueueSender<M> {

@@ -3,10 +3,8 @@
 use std::ops::DerefMut;
 use std::sync::PoisonError;
 
-use super::parking::{Parking, WakerSlot};
-use super::receiver::ReceiverState;
+use super::parking::{Parking, ReceiverState, SenderState, WakerSlot};
 use super::ring;
-use super::sender::SenderState;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::transport::capacity::Queue;

@@ -28,7 +28,7 @@ pub trait Transport: Send + Sync + 'static {
     /// # Errors
     ///
     /// If that is not possible. [`io::ErrorKind::ConnectionRefused`] says that somebody whom it
-    /// takes is not there, such as a broker: it is tried again, for as long as peers are waited for.
+    /// takes is not there, such as a broker: it is tried again, as long as peers are waited for.
     ///
     /// # Cancel safety
     ///
