@@ -156,8 +156,9 @@ pub(crate) enum LabelHint {
     CarriedBy(String),
     /// The struct in the variant of this name.
     Renamed(String),
-    /// The label, which no message of the protocol has the name of; the message has the old name.
-    RenamedLabel { label: String, message: String },
+    /// This label, which no message of the protocol has the name of; and the message that has the
+    /// old name.
+    RenamedLabel(Box<[String; 2]>),
     /// The label of nearly this name.
     Similar(String),
 }

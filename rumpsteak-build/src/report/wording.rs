@@ -411,13 +411,14 @@ fn no_label(label: &str, hint: &LabelHint) -> [String; 2] {
             format!(": its variant carries `{carried}`"),
             format!("write `{carried}`, as in the variant, or rename that to `{label}`"),
         ],
-        LabelHint::RenamedLabel { label, message } => [
-            String::new(),
-            format!(
+        LabelHint::RenamedLabel(renamed) => {
+            let [label, message] = &**renamed;
+            let help = format!(
                 "did you mean `{label}`? The protocol still says `{message}`: rename that, too, or keep it by \
                  `#[label(\"{message}\")]` on the variant"
-            ),
-        ],
+            );
+            [String::new(), help]
+        }
         LabelHint::Similar(meant) => [String::new(), format!("did you mean `{meant}`?")],
     }
 }

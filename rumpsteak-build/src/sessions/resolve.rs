@@ -430,9 +430,8 @@ impl Resolver<'_> {
                     && carried.iter().any(|message| payload_matches(label, message, file))
             });
             let renamed = unused.next().filter(|_| is_nowhere && unused.next().is_none());
-            return Some(renamed.map_or(LabelHint::Added, |label| LabelHint::RenamedLabel {
-                label: label.written.clone(),
-                message: message.clone(),
+            return Some(renamed.map_or(LabelHint::Added, |label| {
+                LabelHint::RenamedLabel(Box::new([label.written.clone(), message.clone()]))
             }));
         }
         let carries = |payload: &Vec<String>| matches!(&payload[..], [ty] if ty.rsplit("::").next() == Some(written));
