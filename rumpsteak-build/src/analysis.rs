@@ -140,6 +140,7 @@ impl Analysis {
             inclusions::judge(inclusion, code, &protocols, systems, configuration)
         });
         judgement.inclusions = judged.collect();
+        inclusions::raise_next_session(&tree, &mut judgement);
         let unsaid = unimported(&tree, &mut judgement);
         once(&tree, &mut judgement);
         propagate(&tree, &mut judgement);

@@ -31,7 +31,7 @@ pub use crate::report::comparison::{
 };
 pub use crate::report::excerpt::{Excerpt, Mark, visible};
 pub use crate::report::notice::{Notice, Severity};
-pub use crate::report::runs::{NEXT_SESSION, shortest};
+pub use crate::report::runs::{NEXT_SESSION, full_queue, next_session, shortest};
 use crate::report::wording;
 pub use crate::source::conditions::Cfg;
 pub use crate::words::{count, did_you_mean, list, meant, split_way_out};
@@ -126,8 +126,8 @@ impl Configuration {
             return Err(report);
         }
         let generator = Generator::new(&protocols, &base, true, None);
-        let code =
-            generator.all().zip(&protocols.protocols).map(|((name, generated), protocol)| {
+        let code = generator.all().zip(protocols.protocols.iter().enumerate()).map(
+            |((name, generated), protocol)| {
                 let problems = inclusions::problems(&generated, &protocols, &self);
                 let mut problems: Vec<Cause> =
                     problems.into_iter().map(|(cause, _)| cause).collect();
@@ -143,7 +143,8 @@ impl Configuration {
                         .map(|cause| wording::told(cause, None, &protocols))
                         .collect(),
                 }
-            });
+            },
+        );
         Ok(code.collect())
     }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rumpsteak_contract::name;
 use rumpsteak_contract::session::Direction;
 use rumpsteak_contract::verdict::RoleName;
+use rumpsteak_fsm::verify::again::Overlap;
 use rumpsteak_fsm::verify::{Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, TransitionId};
 use rumpsteak_scribble::similar;
@@ -75,7 +76,7 @@ pub(crate) enum Cause {
     NotLive { name: String, protocol: usize, reason: String },
     /// The roles are not known to be safe if one begins the next session while others are still in
     /// the last one.
-    NotAgain { who: String, found: Result<Box<Run>, Limit> },
+    NotAgain { who: String, protocol: usize, found: Box<NextSession> },
     /// A role has no route to a peer of its session, which has one to it.
     /// The field that has the name of the peer may lead to another one.
     NoRoute { role: String, peer: String, message: String, other: Option<String> },
@@ -141,6 +142,14 @@ pub(crate) enum Cause {
     UnsafeSystem { set: String, run: Box<Run>, blamed: Option<(String, usize)> },
     /// The protocol cannot be said in Rust.
     Unwritable { protocol: String, reason: String },
+}
+
+/// Why sessions may not follow one another: a run that goes wrong, or the limit that ended the
+/// search; and where one may be taken for the next.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NextSession {
+    pub(crate) found: Result<Box<Run>, Limit>,
+    pub(crate) overlap: Overlap,
 }
 
 /// What a type that is no message of the role was most likely meant to be.

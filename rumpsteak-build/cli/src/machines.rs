@@ -4,10 +4,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use rumpsteak_build::command::{NEXT_SESSION, NamedText, Notice, list, meant, shortest};
+use rumpsteak_build::command::{
+    NEXT_SESSION, NamedText, Notice, full_queue, list, meant, next_session, shortest,
+};
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::verify::again;
-use rumpsteak_fsm::{Defect, Fsm, Limits, Role, Run, System, TransitionId, Verdict};
+use rumpsteak_fsm::{Defect, Fsm, Limit, Limits, Role, Run, System, TransitionId, Verdict};
 use rumpsteak_scribble::{Projection, Protocol};
 use serde_json::Value;
 
@@ -147,24 +149,35 @@ impl NextSession {
             return None;
         }
         let fsms = machines.iter().map(|machine| machine.fsm.clone());
-        let [wrong, help] = NEXT_SESSION;
+        let system = System::new(fsms.collect()).ok()?;
+        let found = again::follow(&system, limits);
+        if found.is_safe() {
+            return None;
+        }
+        let overlap = again::overlap(&system, limits);
+        let (early, help) = next_session(&overlap);
         let error = |reason: String| {
-            Notice::error(format!("a role of `{}` {wrong}: {reason}", protocol.name()))
+            let who = format!("a role of `{}`", protocol.name());
+            Notice::error(format!("{who} {NEXT_SESSION}: {reason}"))
                 .with_code(Some("V0504"))
-                .help(help)
+                .help(&help)
         };
-        let (outcome, notice, mut verdict) =
-            match again::follow(&System::new(fsms.collect()).ok()?, limits) {
-                Verdict::Safe(()) => return None,
-                Verdict::Unsafe(run) => {
-                    let notice = mark_waits(error(run.failure.to_string()), machines, &run);
-                    (Outcome::Fails, notice.remark(shortest(&run)), json::unsafe_run(&run))
-                }
-                Verdict::Undecided(limit) => {
-                    let verdict = Answer::limited(limit).object(Outcome::Undecided);
-                    (Outcome::Undecided, error(format!("undecided, because {limit}")), verdict)
-                }
-            };
+        let (outcome, mut notice, mut verdict) = match found {
+            Verdict::Safe(()) => return None,
+            Verdict::Unsafe(run) => {
+                let notice = mark_waits(error(run.failure.to_string()), machines, &run);
+                (Outcome::Fails, notice.remark(shortest(&run)), json::unsafe_run(&run))
+            }
+            Verdict::Undecided(limit) => {
+                let verdict = Answer::limited(limit).object(Outcome::Undecided);
+                let queue = matches!(limit, Limit::Queue(_)).then(|| full_queue(&overlap));
+                let reason = format!("undecided, because {limit}{}", queue.unwrap_or_default());
+                (Outcome::Undecided, error(reason), verdict)
+            }
+        };
+        if let Some(early) = early {
+            notice = notice.remark(early);
+        }
         verdict["reason"] = notice.message.as_str().into();
         Some(Self { outcome, notice, verdict })
     }

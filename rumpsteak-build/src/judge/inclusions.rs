@@ -15,10 +15,10 @@ use crate::codegen::Generated;
 use crate::codegen::machines::Machine;
 use crate::configuration::Configuration;
 use crate::fault::{Cause, MachineProblem, Note, Subject};
-use crate::judge::judgement::ClosedSystem;
+use crate::judge::judgement::{ClosedSystem, Judgement};
 use crate::judge::{subtype, together};
 use crate::protocols::{Loaded, Protocols};
-use crate::source::crate_tree::Inclusion;
+use crate::source::crate_tree::{Inclusion, Tree};
 
 /// What is wrong with the code of a protocol. With it, for a machine that its projection refuses or
 /// does not decide about, comes the position of the protocol.
@@ -73,7 +73,7 @@ pub(crate) fn problems(
 /// What is wrong with the sessions of the code if they follow one another.
 pub(crate) fn next_session(
     generated: &Generated,
-    protocol: &Loaded,
+    (position, protocol): (usize, &Loaded),
     limits: &Limits,
 ) -> Option<Cause> {
     if generated.machines.is_empty() && protocol.protocol.repeats() {
@@ -85,7 +85,20 @@ pub(crate) fn next_session(
         fsm.on_demand(projection.fsm.is_on_demand())
     });
     let found = together::next_session(machines.collect(), limits)?;
-    Some(Cause::NotAgain { who: format!("a role of `{}`", protocol.name()), found })
+    let who = format!("a role of `{}`", protocol.name());
+    Some(Cause::NotAgain { who, protocol: position, found })
+}
+
+/// Raises at each `protocol!(…)` that its sessions may not follow one another, if that is said of one
+/// that it generates: no line of that is the user's.
+pub(crate) fn raise_next_session(tree: &Tree, judgement: &mut Judgement) {
+    let of_file = |file| tree.inclusions.iter().position(|of| of.included == Some(file));
+    for item in judgement.faults.items() {
+        let Some(position) = of_file(tree.item(item).file) else { continue };
+        let faults = judgement.faults.of(item).iter().map(|fault| &fault.cause);
+        let again = faults.filter(|cause| matches!(cause, Cause::NotAgain { .. }));
+        judgement.inclusions[position].extend(again.map(|cause| (cause.clone(), None)));
+    }
 }
 
 fn machine(

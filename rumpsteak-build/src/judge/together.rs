@@ -28,6 +28,7 @@ use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError};
 use rumpsteak_fsm::{Fsm, Limit, Role, Run, System, Verdict};
 
+use crate::fault::NextSession;
 use crate::judge::closed_system;
 use crate::limits::Limits;
 use crate::protocols::Loaded;
@@ -69,7 +70,7 @@ pub(crate) enum CombinedFault {
     /// The machines are not judged, and why.
     Unjudged(VerifyError),
     /// They are not safe if one begins the next session early, or not known to be.
-    NotAgain(Result<Box<Run>, Limit>),
+    NotAgain(Box<NextSession>),
 }
 
 /// Judges every combination of sessions; `sessions` has those of each role of the protocol.
@@ -121,12 +122,14 @@ fn choices<'a>(sessions: &[Session<'a>]) -> Vec<Option<Session<'a>>> {
 pub(super) fn next_session(
     machines: Vec<Fsm>,
     limits: &rumpsteak_fsm::Limits,
-) -> Option<Result<Box<Run>, Limit>> {
-    match again::follow(&System::new(machines).ok()?, limits) {
-        Verdict::Safe(()) => None,
-        Verdict::Unsafe(run) => Some(Ok(run)),
-        Verdict::Undecided(limit) => Some(Err(limit)),
-    }
+) -> Option<Box<NextSession>> {
+    let system = System::new(machines).ok()?;
+    let found = match again::follow(&system, limits) {
+        Verdict::Safe(()) => return None,
+        Verdict::Unsafe(run) => Ok(run),
+        Verdict::Undecided(limit) => Err(limit),
+    };
+    Some(Box::new(NextSession { found, overlap: again::overlap(&system, limits) }))
 }
 
 impl Combined {

@@ -9,16 +9,18 @@ use std::fmt::Write as _;
 
 use rumpsteak_contract::name;
 use rumpsteak_contract::session::Direction;
-use rumpsteak_fsm::{Defect, Message, Run};
-use rumpsteak_scribble::similar;
+use rumpsteak_fsm::{Defect, Limit, Message, Run};
+use rumpsteak_scribble::{Span, similar};
 
 use super::build_report::Report;
 use super::code::code;
 use super::excerpt::Excerpt;
 use super::refusal;
 use super::rules::Deed;
-use super::runs::{NEXT_SESSION, failure, shortest};
-use crate::fault::{Cause, Gap, LabelHint, MachineProblem, NameProblem, Note, NoteKind};
+use super::runs::{NEXT_SESSION, failure, full_queue, next_session, shortest};
+use crate::fault::{
+    Cause, Gap, LabelHint, MachineProblem, NameProblem, NextSession, Note, NoteKind,
+};
 use crate::outcome::findings::Told;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::words::{either, list};
@@ -128,14 +130,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                  `Liveness::Fair`"
             )
         }
-        Cause::NotAgain { who, found } => {
-            let reason = match found {
-                Ok(run) => format!("{}\n\nnote: {}", run.failure, shortest(run)),
-                Err(limit) => format!("undecided, because {limit}"),
-            };
-            let [wrong, help] = NEXT_SESSION;
-            format!("{who} {wrong}: {reason}\n\nhelp: {help}")
-        }
+        Cause::NotAgain { who, protocol, found } => not_again(who, loaded(*protocol), found),
         Cause::NoMessage { path } => {
             format!("`{path}` is no message type\n\nhelp: put `#[derive(Message)]` on it")
         }
@@ -354,6 +349,40 @@ fn name_text(path: &str, problem: NameProblem) -> String {
         ),
     }
 }
+
+/// That sessions may not follow one another, with the lines of the protocol where one may be taken
+/// for the next.
+fn not_again(who: &str, (protocol, file): (&Loaded, &ScrFile), found: &NextSession) -> String {
+    let NextSession { found, overlap } = found;
+    let (reason, run) = match found {
+        Ok(run) => (run.failure.to_string(), format!("\n\nnote: {}", shortest(run))),
+        Err(limit @ Limit::Queue(_)) => {
+            (format!("undecided, because {limit}{}", full_queue(overlap)), String::new())
+        }
+        Err(limit) => (format!("undecided, because {limit}"), String::new()),
+    };
+    let (note, help) = next_session(overlap);
+    let note = note.map_or(String::new(), |note| format!("\n\nnote: {note}"));
+    let marks = overlap.early.iter().flat_map(|early| {
+        let own = protocol.projections.iter().filter(|own| *own.fsm.role() == early.role);
+        let dues = own.flat_map(|own| own.fsm.transitions().map(move |due| (own, due)));
+        let dues = dues.filter(|(_, due)| early.awaited.contains(due.action));
+        let places = dues.flat_map(|(own, due)| own.origins(due.id));
+        places.map(|&place| (place, format!("`{}` may still wait for this", early.role)))
+    });
+    let mut marks: Vec<(Span, String)> = marks.collect();
+    marks.sort_unstable();
+    marks.dedup();
+    marks.truncate(MOST_MARKS);
+    let excerpt = match &marks[..] {
+        [] => declared_here(protocol, file),
+        _ => Excerpt::of_spans(&file.texts, &marks),
+    };
+    format!("{who} {NEXT_SESSION}: {reason}\n\n{excerpt}{run}{note}\n\nhelp: {help}")
+}
+
+/// How many lines of a protocol are shown for one role.
+const MOST_MARKS: usize = 4;
 
 fn machine_text(file: &str, problem: &MachineProblem) -> String {
     match problem {

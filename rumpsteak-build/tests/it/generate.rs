@@ -200,6 +200,32 @@ fn a_send_before_the_choice_is_told_where_a_state_receives_as_well() {
     }
 }
 
+/// What has no end is said of the protocol at the call, with the queue, and who overtakes whom.
+#[test]
+fn sessions_that_may_not_follow_one_another_are_an_error_at_the_call() {
+    let protocol = "global protocol Work(role a, role b, role c) {
+    rec next {
+        choice at a { run() from a to b; item() from b to c; ack() from c to a; continue next; }
+        or { stop() from a to b; stop() from a to c; }
+    }
+}";
+    let check = check("next-session", "Work", &[("protocols/p.scr", protocol)]);
+    let problem = only(&check);
+    assert_eq!((problem.file.as_str(), problem.line, problem.column), ("src/lib.rs", 1, 34));
+    let expected = "\
+a role of `Work` may begin its next session while others are still in the last one, and where a role hears several \
+peers at once, the one may be taken for the other: undecided, because a queue would hold more than 64 messages \
+(limit `queue`): that from `a` to `c`, of `stop`
+
+ --> protocols/p.scr:3:42
+";
+    begins(&problem.text, expected);
+    says(
+        &problem.text,
+        "`b` may have finished, and begin the next session, while `c` still waits for",
+    );
+}
+
 #[test]
 fn a_machine_that_is_not_decided_is_no_failure() {
     let package = package(

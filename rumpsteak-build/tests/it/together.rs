@@ -241,6 +241,11 @@ fn roles_that_begin_again_early_are_refused_where_a_role_would_take_one_session_
         ]
     );
     says(&checked.problems[0].text, "the shortest run that leads there:");
+    says(
+        &checked.problems[0].text,
+        "note: `a` may have finished, and begin the next session, while `c` still waits for `m` from `b` or `l` from `a`\n\n\
+         help: at the end of the session, let `c` tell `a` and `b` that it is done",
+    );
     // Where `c` says that it is done, nobody begins before.
     let done = protocol.replace("x() from e to c;", "x() from e to c; x() from c to d;");
     let done = done.replace("y() from e to c;", "y() from e to c; y() from c to d;");

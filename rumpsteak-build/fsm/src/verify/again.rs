@@ -25,8 +25,8 @@ use std::collections::BTreeSet;
 use crate::capacity::repeated;
 use crate::kmc;
 use crate::machine::{Action, Direction, Fsm, Role, StateId};
-use crate::run::Run;
-use crate::system::{System, explore};
+use crate::run::{Queue, Run, Step};
+use crate::system::{System, explore, full_queue};
 use crate::verdict::{Limits, Verdict};
 
 /// Whether a state receives, and does so from several peers or may send as well.
@@ -57,6 +57,52 @@ pub fn follow(system: &System, limits: &Limits) -> Verdict<(), Box<Run>> {
             kmc::Verdict::Undecided { .. } => Verdict::Undecided(limit),
         },
     }
+}
+
+/// What there is to say of sessions of which one may be taken for the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overlap {
+    /// A role that may still wait for one that has finished, if [`telling`] shows one.
+    pub early: Option<Early>,
+    /// A queue that holds as many messages as one may, with these in it, each once.
+    pub full: Option<Queue>,
+}
+
+/// A role that waits for several, one of which has finished already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Early {
+    /// Who waits.
+    pub role: Role,
+    /// What it waits for.
+    pub awaited: Vec<Action>,
+    /// Who has finished.
+    pub finished: Role,
+}
+
+/// Why machines that [may not follow](follow) one another may not, or may seem so.
+#[must_use]
+pub fn overlap(system: &System, limits: &Limits) -> Overlap {
+    let early = telling(system).and_then(|telling| early(system, &telling, limits));
+    Overlap { early, full: full_queue(&repeated(system), limits) }
+}
+
+fn early(system: &System, telling: &System, limits: &Limits) -> Option<Early> {
+    let explored = explore(telling, limits).verdict;
+    let steps = &explored.refusal()?.steps;
+    steps.iter().find_map(|Step { role, transition, action }| {
+        let number = system.index_of(role)?;
+        let machine = &system.machines()[number];
+        // States keep their numbers, and the further ones hear one role at a time.
+        let state = telling.machines()[number].transition(*transition).source;
+        let is_own = state.index() < machine.len() && hears_several(machine, state);
+        if action.message.label.as_str() != FINISHED || !is_own {
+            return None;
+        }
+        let awaited = machine.transitions_from(state).map(|found| found.action);
+        let awaited = awaited.filter(|action| action.direction == Direction::Receive);
+        let (awaited, finished) = (awaited.cloned().collect(), action.peer.clone());
+        Some(Early { role: role.clone(), awaited, finished })
+    })
 }
 
 /// The system whose machines tell each other that they have finished; see the
@@ -106,10 +152,11 @@ fn receivers(machine: &Fsm) -> BTreeSet<Role> {
 
 #[cfg(test)]
 mod tests {
-    use super::{follow, telling};
+    use super::{Early, Overlap, follow, overlap, telling};
     use crate::capacity::repeated;
+    use crate::run::Queue;
     use crate::system::{System, explore};
-    use crate::{Limits, Verdict, dot};
+    use crate::{Limit, Limits, Message, Verdict, dot};
 
     /// The collector of lines may go on at once: whoever has said its last is not heard any more.
     #[test]
@@ -156,5 +203,27 @@ mod tests {
         assert_eq!(explore(&system, &Limits::default()).verdict, Verdict::Safe(()));
         let verdict = explore(&telling(&system).unwrap(), &Limits::default()).verdict;
         assert!(verdict.refusal().is_some(), "{verdict:?}");
+    }
+
+    /// The end of the session is told by `o`, which then begins again and again; `d` may wait for
+    /// it while `m` has finished.
+    #[test]
+    fn what_is_full_and_who_is_early_is_told() {
+        let machines = dot::parse(
+            r#"digraph o { 0 -> 0 [label="m!push"]; 0 -> 1 [label="m!finish"]; 1 -> 2 [label="d!reboot"] }
+            digraph m { 0 -> 1 [label="o?push"]; 1 -> 0 [label="d!image"]; 0 -> 2 [label="o?finish"] }
+            digraph d { 0 -> 0 [label="m?image"]; 0 -> 1 [label="o?reboot"] }"#,
+        );
+        let system = System::new(machines.unwrap()).unwrap();
+        let limits = Limits::default().queue(4);
+        assert_eq!(follow(&system, &limits), Verdict::Undecided(Limit::Queue(4)));
+        let Overlap { early, full } = overlap(&system, &limits);
+        let Early { role, awaited, finished } = early.unwrap();
+        assert_eq!([role.as_str(), finished.as_str()], ["d", "m"]);
+        let awaited: Vec<String> = awaited.iter().map(ToString::to_string).collect();
+        assert_eq!(awaited, ["m?image", "o?reboot"]);
+        let Queue { from, to, messages } = full.unwrap();
+        assert_eq!([from.as_str(), to.as_str()], ["o", "d"]);
+        assert_eq!(messages.iter().map(Message::to_string).collect::<Vec<_>>(), ["reboot"]);
     }
 }
