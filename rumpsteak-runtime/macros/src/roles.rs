@@ -1,6 +1,6 @@
 //! `#[derive(Roles)]`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use rumpsteak_contract::SetItem;
 use rumpsteak_contract::set::SetField;
@@ -130,6 +130,8 @@ fn resets(set: &SetItem, members: &[TokenStream]) -> TokenStream {
         None => format_ident!("role_{index}"),
     });
     let parameters: Vec<_> = parameters.collect();
+    // A field may have any name.
+    let fresh = Ident::new("fresh", Span::mixed_site());
     quote! {
         #[allow(dead_code, private_interfaces, reason = "a program may need no reset")]
         impl #name {
@@ -147,8 +149,8 @@ fn resets(set: &SetItem, members: &[TokenStream]) -> TokenStream {
             /// and what they were connected to before finds its routes closed.
             #[allow(clippy::too_many_arguments, reason = "one for each role")]
             #visibility fn reset_each(#(#parameters: &mut #types),*) {
-                let roles: Self = ::core::default::Default::default();
-                #(*#parameters = roles.#members;)*
+                let #fresh: Self = ::core::default::Default::default();
+                #(*#parameters = #fresh.#members;)*
             }
         }
     }

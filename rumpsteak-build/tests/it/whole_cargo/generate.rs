@@ -42,7 +42,7 @@ const ODD: &str = "\
 type <rust> \"std::vec::Vec<u8>\" from \"std\" as Bytes;
 sig <rust> \"std::time::Duration\" from \"std\" as pause;
 
-global protocol Odd(role self, role send, role type, role String) {
+global protocol Odd(role self, role send, role type, role String, role roles) {
   rec more {
     ok() from self to send;
     send(Bytes) from send to type;
@@ -50,17 +50,17 @@ global protocol Odd(role self, role send, role type, role String) {
     choice at String {
       a'(i32, bool) from String to self;
       step_one() from self to send;
-      step_one() from send to type;
+      step_one() from send to type, roles;
       continue more;
     } or {
       step_two() from String to self;
       step_two() from self to send;
-      step_two() from send to type;
+      step_two() from send to type, roles;
     } or {
       step_three() from String to self;
       step_three() from self to send;
       pause() from self to send;
-      step_three() from send to type;
+      step_three() from send to type, roles;
     }
   }
 }
