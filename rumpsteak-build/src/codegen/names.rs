@@ -18,7 +18,7 @@ use rumpsteak_contract::canonical::{Piece, Pieces};
 use rumpsteak_contract::protocol::RUNTIME;
 use rumpsteak_contract::{ProtocolItem, name};
 use rumpsteak_fsm::{Action, Fsm, Message, Role};
-use rumpsteak_scribble::{DeclarationKind, Span};
+use rumpsteak_scribble::{DeclarationKind, Span, similar};
 
 use crate::protocols::{Loaded, ScrFile};
 use crate::source::cargo_targets::TargetKind;
@@ -472,7 +472,9 @@ fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Payload, Stri
     if let Some(tree) = homes.filter(is_lost) {
         let (name, mut homes) = (text.rsplit("::").next().unwrap_or(text), tree.homes());
         let home = homes.remove(name).map(|home| format!("write `{home}`"));
-        let meant = || did_you_mean(name, homes.keys().map(String::as_str));
+        let known: Vec<&str> = homes.keys().map(String::as_str).collect();
+        let meant =
+            || similar(name, &known).map(|found| format!("did you mean `{}`?", homes[found]));
         return Err(format!(
             "`{text}`, which {} calls `{sort}`, is not declared in the source of this package\n\nhelp: {}",
             file.shown(),
@@ -539,6 +541,9 @@ fn example(sort: &str, homes: Homes<'_>) -> (String, &'static str) {
         "long" => "i64",
         "bool" | "boolean" => "bool",
         "float" | "double" => "f64",
+        "bytes" if homes.is_some_and(|tree| tree.dependencies.contains("bytes")) => {
+            return ("bytes::Bytes".to_owned(), "bytes");
+        }
         "bytes" => "std::vec::Vec<u8>",
         "str" | "string" => "std::string::String",
         _ => return (format!("crate::{sort}"), "crate"),

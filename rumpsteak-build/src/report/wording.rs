@@ -503,7 +503,7 @@ fn unknown_label(path: &str, label: &str, (protocol, file): (&Loaded, &ScrFile))
         None => format!("the messages of the protocol are {}", list(known)),
     };
     let name =
-        if last(path) == label { String::new() } else { format!(" (of the variant `{label}`)") };
+        if last(path) == label { String::new() } else { format!(", whose label is `{label}`") };
     format!(
         "the protocol `{}` has no message `{path}`{name}\n\n{}\n\nhelp: {advice}",
         protocol.name(),

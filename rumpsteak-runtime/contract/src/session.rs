@@ -329,7 +329,7 @@ impl Variant {
         let name = reader.ident("expected an option of the choice: `Variant(Label, Session)`")?;
         let messages = [
             EXPECTED_OPTION_BODY,
-            "an option has two fields: the label and the session that follows it",
+            "an option has two fields: first the label, then the session that follows it",
         ];
         let (head, then) = reader.group(Delimiter::Parenthesis, messages, |reader| {
             let head = Head::read(reader)?;

@@ -279,7 +279,12 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
         (
             "",
             "enum A { X(Send<P, L, End>, End) }",
-            "End: an option has two fields: the label and the session that follows it",
+            "End: an option has two fields: first the label, then the session that follows it",
+        ),
+        (
+            "",
+            "enum A { X(Send<P, L, End>, X) }",
+            "X: an option has two fields: first the label, then the session that follows it",
         ),
         ("", "type A = Race<P, C>;", "P: `Race` is written `Race<Choice>`"),
         ("", "type A = Select<>;", ">: expected the role at the other end"),

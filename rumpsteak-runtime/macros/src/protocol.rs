@@ -98,6 +98,7 @@ fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
     let text = if !gone.is_empty() {
         let mut others = &(&code - &here.imported) - &here.used;
         others.remove("Label");
+        others.retain(|other| !text.contains(&format!("{path}{other}")));
         let place = line_of(&text, &gone).map_or(String::new(), |line| {
             format!(" ({}:{line})", item.name.span().unwrap().file())
         });

@@ -59,8 +59,19 @@ fn branching(mut diagnostic: Diagnostic, role: &str, branches: &Branches) -> Dia
         let label = format!("…or this one, and `{role}` cannot tell");
         diagnostic = diagnostic.with(other.span, label);
     }
-    let [one, other] = branches.runs.each_ref().map(|run| line(run));
+    let [one, other] = lines(&branches.runs);
     diagnostic.note(format!("these runs look the same to `{role}`:\n  1. {one}\n  2. {other}"))
+}
+
+/// Two runs, each on one line: up to where they differ, where their ends look the same.
+fn lines(runs @ [one, other]: &[Vec<String>; 2]) -> [String; 2] {
+    let lines = runs.each_ref().map(|run| line(run));
+    if lines[0] != lines[1] || one == other {
+        return lines;
+    }
+    let ends = one.iter().rev().zip(other.iter().rev());
+    let same = ends.take_while(|(one, other)| one == other).count();
+    runs.each_ref().map(|run| format!("{}; ({same} more)", line(&run[..run.len() - same])))
 }
 
 /// A run on one line of a terminal: its end, where it is too long.

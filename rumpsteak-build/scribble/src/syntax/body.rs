@@ -229,8 +229,14 @@ impl BodyParser<'_, '_> {
         let operand = name && !self.cursor.is_word_at(1, "from");
         match self.cursor.word() {
             "choice" if self.cursor.is_word_at(1, "at") => self.choice(start)?,
-            "choice" if brace || name && self.cursor.is_at(2, b'{') => {
+            "choice" if brace || name && (2..4).any(|behind| self.cursor.is_at(behind, b'{')) => {
                 self.choice_without_role(start)
+            }
+            "loop" if brace => {
+                self.cursor.unexpected("`rec NAME { … continue NAME; }`");
+                self.cursor.advance();
+                self.skip_blocks();
+                self.add(start, InteractionKind::Invalid);
             }
             "rec" if brace || operand => self.recursion(start)?,
             "continue" if operand || self.cursor.is_at(1, b';') => self.continuation(start)?,
@@ -284,7 +290,7 @@ impl BodyParser<'_, '_> {
         Ok(())
     }
 
-    /// `choice {` or `choice A {`: all of it is read, so that nothing is left to skip.
+    /// `choice {`, `choice A {` or `choice from A {`: all of it is read, so that nothing is left to skip.
     fn choice_without_role(&mut self, start: usize) {
         self.cursor.advance();
         self.cursor.unexpected("`at` and the role that chooses");
