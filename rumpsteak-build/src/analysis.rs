@@ -109,8 +109,7 @@ impl Analysis {
         })?;
         let base = PackageRoot::new(folder);
         let mut roots = package.roots.clone();
-        let sources = configuration.sources.iter();
-        roots.extend(sources.map(|source| source_root(&base, source)));
+        roots.extend(configuration.sources.iter().map(|source| source_root(&base, source)));
         let mut protocols =
             Protocols::load(&base, &configuration.protocols, &configuration.limits.scribble);
         if configuration.generate {

@@ -89,8 +89,8 @@ pub(crate) fn next_session(
     Some(Cause::NotAgain { who, protocol: position, found })
 }
 
-/// Raises at each `protocol!(…)` that its sessions may not follow one another, if that is said of one
-/// that it generates: no line of that is the user's.
+/// Raises at each `protocol!(…)` that its sessions may not follow one another, if that is said of
+/// one that it generates: no line of that is the user's.
 pub(crate) fn raise_next_session(tree: &Tree, judgement: &mut Judgement) {
     let of_file = |file| tree.inclusions.iter().position(|of| of.included == Some(file));
     for item in judgement.faults.items() {

@@ -79,10 +79,10 @@ pub(super) fn find(sub: &Fsm, sup: &Fsm, refusal: &mut Refusal) -> Option<Misfit
     Some(misfit)
 }
 
-/// The first send of the subtype in a run that goes wrong which the supertype does not do there, and
-/// never does in some run from there on: the refusal of it, and why it has no place. It is looked
-/// for where subtyping itself has nothing to say. A send that is due whatever happens is only
-/// early, and need not be to blame.
+/// The first send of the subtype in a run that goes wrong which the supertype does not do there,
+/// and never does in some run from there on: the refusal of it, and why it has no place. It is
+/// looked for where subtyping itself has nothing to say. A send that is due whatever happens is
+/// only early, and need not be to blame.
 pub(super) fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit)> {
     let own = run.steps.iter().filter(|step| step.role == *sub.role());
     let mut path: Vec<TransitionId> = own.map(|step| step.transition).collect();

@@ -290,7 +290,8 @@ impl BodyParser<'_, '_> {
         Ok(())
     }
 
-    /// `choice {`, `choice A {` or `choice from A {`: all of it is read, so that nothing is left to skip.
+    /// `choice {`, `choice A {` or `choice from A {`: all of it is read, so that nothing is left to
+    /// skip.
     fn choice_without_role(&mut self, start: usize) {
         self.cursor.advance();
         self.cursor.unexpected("`at` and the role that chooses");
