@@ -143,7 +143,13 @@ impl<'a> Generator<'a> {
                 let path = format!("rumpsteak/{}.rs", self.file_name(position, choices));
                 generated.file = Some(Rc::new(GeneratedFile { path, text }));
             }
-            Err(cause) => generated.unwritable = Some(cause),
+            Err(cause) => {
+                // What the protocol itself lacks its machines need not follow.
+                if code(protocol, file, &[], choices, self.homes).is_err() {
+                    (generated.machines, generated.problems) = (Vec::new(), Vec::new());
+                }
+                generated.unwritable = Some(cause);
+            }
         }
         generated
     }

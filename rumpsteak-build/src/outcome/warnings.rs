@@ -61,8 +61,9 @@ pub(crate) fn warnings(
         shown.meanwhile.truncate(1);
         let more = if shown == *neglected { "" } else { " and more" };
         format!(
-            "{file}: in `{name}`, {shown}{more}; `.liveness(\"{name}::{}\", Liveness::Fair)` in \
-             build.rs accepts that, `EveryRun` refuses it",
+            "{file}: in `{name}`, {shown}{more}; \
+             `.liveness(\"{name}::{}\", rumpsteak_build::Liveness::Fair)` in build.rs accepts \
+             that, `EveryRun` refuses it",
             neglected.role
         )
     }));

@@ -272,7 +272,7 @@ impl Words<'_> {
         Deed {
             direction: action.direction,
             message: self.subject.label(&action.message),
-            whole: action.message.to_string(),
+            whole: self.subject.whole(&action.message),
             peer: self.role(&action.peer),
         }
     }

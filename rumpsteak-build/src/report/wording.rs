@@ -127,7 +127,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             format!(
                 "`{name}` follows `{protocol}`, which is not live in every run: {reason}\n\n\
                  help: have the role told of each choice, or give up in build.rs that it is served in every run: \
-                 `Liveness::Fair`"
+                 `rumpsteak_build::Liveness::Fair`"
             )
         }
         Cause::NotAgain { who, protocol, found } => not_again(who, loaded(*protocol), found),
@@ -390,8 +390,8 @@ fn machine_text(file: &str, problem: &MachineProblem) -> String {
             format!("the machine in {file} is no session type: {defect}")
         }
         MachineProblem::NoMachine { text, span, message } => {
-            let excerpt = Excerpt::of_place(text, span.clone(), message);
-            format!("{file} is no machine\n\n{excerpt}")
+            let excerpt = Excerpt::of_place(text, span.clone(), "");
+            format!("cannot read {file}: {message}\n\n{excerpt}")
         }
         MachineProblem::NoRole { text, span, message, help } => {
             let excerpt = Excerpt::of_place(text, span.clone(), "");

@@ -693,7 +693,7 @@ pub struct More; pub struct Stop; pub struct Again; pub struct Done{};
     assert_eq!(
         waiting("starve-whole", "Q", whole),
         [
-            "protocols/p.scr: in `Q`, `c` may wait for ever, if others go on for ever with `more` from `a` to `b`; `.liveness(\"Q::c\", Liveness::Fair)` in build.rs accepts that, `EveryRun` refuses it"
+            "protocols/p.scr: in `Q`, `c` may wait for ever, if others go on for ever with `more` from `a` to `b`; `.liveness(\"Q::c\", rumpsteak_build::Liveness::Fair)` in build.rs accepts that, `EveryRun` refuses it"
         ]
     );
     // One session of the role stops, another does not: the one that does not may be the one that

@@ -303,12 +303,7 @@ fn machines_that_are_safe_together_only_are_accepted_together() {
 #[test]
 fn files_that_are_no_machine_of_the_role() {
     for (name, file, machine, expected) in [
-        (
-            "not-dot",
-            "p.k.dot",
-            "digraph k {",
-            "protocols/p.k.dot is no machine\n\n --> protocols/p.k.dot:1:12",
-        ),
+        ("not-dot", "p.k.dot", "digraph k {", "cannot read protocols/p.k.dot: "),
         ("no-machine", "p.k.dot", "", "protocols/p.k.dot holds 0 machines"),
         ("two", "p.k.dot", "digraph k { 0 } digraph s { 0 }", "protocols/p.k.dot holds 2 machines"),
         (
@@ -321,15 +316,15 @@ fn files_that_are_no_machine_of_the_role() {
             "dot-in-local",
             "p.k.local",
             OPTIMISED,
-            "protocols/p.k.local is no machine\n\n --> protocols/p.k.local:1:9\n  |\n1 | digraph k {\n  |         \
-             ^ this is Graphviz, and the name of such a file ends in `.dot`",
+            "cannot read protocols/p.k.local: this is Graphviz, and the name of such a file ends in `.dot`\n\n \
+             --> protocols/p.k.local:1:9\n  |\n1 | digraph k {\n  |         ^",
         ),
         (
             "local-in-dot",
             "p.k.dot",
             "k: s!ready; end",
-            "protocols/p.k.dot is no machine\n\n --> protocols/p.k.dot:1:1\n  |\n1 | k: s!ready; end\n  | \
-             ^ this is a local type, and the name of such a file ends in `.local`",
+            "cannot read protocols/p.k.dot: this is a local type, and the name of such a file ends in `.local`\n\n \
+             --> protocols/p.k.dot:1:1\n  |\n1 | k: s!ready; end\n  | ^",
         ),
         (
             "role",
@@ -353,7 +348,13 @@ fn files_that_are_no_machine_of_the_role() {
             "ends",
             "p.k.local",
             "k: s!ready; end",
-            "`protocols/p.k.local` ends, but the protocol goes on: `k` still receives `value(i32)` from `s`",
+            "`protocols/p.k.local` ends, but the protocol goes on: `k` still receives `value<i32>` from `s`",
+        ),
+        (
+            "payload",
+            "p.k.local",
+            "k: s!ready; s?value<u8>; t?ready; t!value<i32>; end",
+            "`protocols/p.k.local` receives `value<u8>`",
         ),
         ("unknown", "p.k.local", "k: s!hello; end", "`protocols/p.k.local` sends `hello` to `s`"),
     ] {
@@ -967,6 +968,10 @@ fn recursions_that_are_done_once() {
          help: write `continue next;` where it begins again, or take out `rec next`"
     );
     assert!(check("again_generated", "P", &[("protocols/p.scr", &again)]).holds());
+    // A machine that is right for what is meant has no part in that.
+    let machine = ("protocols/p.a.local", "a: b!m; rec X . { b!m; X, b!stop; end }");
+    let beside = check("once_beside", "P", &[("protocols/p.scr", &once), machine]);
+    assert_eq!(only(&beside).text, problem.text);
 
     // Another recursion is done again: so much for the author having forgotten that.
     let within = again.replace(

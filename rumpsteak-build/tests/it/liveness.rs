@@ -118,7 +118,7 @@ fn a_protocol_that_neglects_a_role_is_warned_of_or_refused_or_accepted() {
     begins(
         warning,
         &format!(
-            "protocols/p.scr: in `Proto1`, {neglected}; `.liveness(\"Proto1::B\", Liveness::Fair)`"
+            "protocols/p.scr: in `Proto1`, {neglected}; `.liveness(\"Proto1::B\", rumpsteak_build::Liveness::Fair)`"
         ),
     );
 

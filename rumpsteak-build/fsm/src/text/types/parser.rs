@@ -155,7 +155,13 @@ impl<'a> Reading<'a, '_> {
         start: usize,
     ) -> Result<(), SpannedMessage> {
         let (message, span) = self.lexer.message("the label of a message, as in `B!a; end`")?;
-        self.lexer.expect(';', "after the message, as in `B!a; end`")?;
+        let context = match self.lexer.peek()?.kind {
+            Kind::Mark('(') => {
+                "after the message, whose payload stands in `<…>`, as in `B!a<T>; end`"
+            }
+            _ => "after the message, as in `B!a; end`",
+        };
+        self.lexer.expect(';', context)?;
         let action = Action { peer: peer.into(), direction, message };
         let place = self.tree.nodes.len();
         // The continuation is not known yet; `end` sets it.
