@@ -81,9 +81,9 @@ fn empty(item: &ProtocolItem, instead: Option<TokenStream>, problems: &TokenStre
 fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
     let module = module_name(item);
     let (text, path) = (source(item)?, format!("{module}::"));
-    let code = std::fs::read_to_string(verdict::folder("OUT_DIR").join(file)).ok()?;
+    let generated = std::fs::read_to_string(verdict::folder("OUT_DIR").join(file)).ok()?;
     let here = Types::of(&text, &module)?;
-    let Types { known: mut code, sessions, .. } = Types::of(&code, &module)?;
+    let Types { known: mut code, sessions, .. } = Types::of(&generated, &module)?;
     // What it imports itself nobody can import from it.
     code.retain(|name| !["Channel", "Message", "Role"].contains(&&**name));
     let mut gone = &here.imported - &code;
@@ -105,7 +105,7 @@ fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
         format!(
             "`{module}` has no `{}`{place}: the protocol has no such name, or no more [V0101]\n\n{}",
             list(&gone),
-            advice(gone, others, &sessions)
+            advice(gone, others, &sessions, |name, other| shared(&text, name, &generated, other))
         )
     } else if missing.iter().any(|name| is_generated(name) && here.typed.contains(name)) {
         let all = list(&missing).replace('`', "");
@@ -125,21 +125,48 @@ fn line_of(text: &str, names: &BTreeSet<String>) -> Option<usize> {
     Some(text.lines().position(words)? + 1)
 }
 
-/// What to write instead of names that the code lacks, of those that it has and nothing names.
+/// How many options that a text names of a choice are those of a choice of the code.
+fn shared(text: &str, name: &str, code: &str, other: &str) -> usize {
+    let declared = code.split_once(&format!("enum {other} {{\n"));
+    let declared = declared.and_then(|(_, rest)| rest.split("\n}").next()).unwrap_or_default();
+    let path = format!("{name}::");
+    let options = text.split(&path).skip(1);
+    let options = options.filter_map(|rest| rest.split(|c: char| !c.is_alphanumeric()).next());
+    let options: BTreeSet<_> = options.collect();
+    options.into_iter().filter(|option| declared.contains(&format!("\n    {option}("))).count()
+}
+
+/// What to write instead of names that the code lacks, of those that it has and nothing names. For
+/// a choice that is one of the same role, with most of the options that are named of it: `shared`.
 fn advice(
     mut gone: BTreeSet<String>,
     mut others: BTreeSet<String>,
     sessions: &BTreeSet<String>,
+    shared: impl Fn(&str, &str) -> usize,
 ) -> String {
     let kind = |name: &str| kind(name, sessions);
+    let role = |name: &str| match kind(name) {
+        None | Some("Session") => None,
+        Some(_) => role(name, sessions),
+    };
+    let may_be = |name: &str, other: &str| {
+        kind(other) == kind(name) && (role(name).is_none() || role(other) == role(name))
+    };
     let (mut advice, is_only) = (Vec::new(), gone.len() == 1);
     let by = |name: &str| if is_only { String::new() } else { format!(" by `{name}`") };
     for name in gone.clone() {
         let renamed = ["Message", "Role"].map(|suffix| format!("{name}{suffix}"));
         let renamed = renamed.into_iter().find(|renamed| others.contains(renamed));
         let is_renamed = renamed.is_some();
-        let alike: Vec<_> = others.iter().filter(|other| kind(other) == kind(&name)).collect();
-        let Some(other) = renamed.or_else(|| near(&name, &alike)) else { continue };
+        let mut alike: Vec<_> = others.iter().filter(|other| may_be(&name, other)).collect();
+        let most = alike.iter().map(|other| shared(&name, other)).max().unwrap_or_default();
+        alike.retain(|other| shared(&name, other) == most);
+        let is_only_one = gone.iter().filter(|gone| may_be(&name, gone)).count() == 1;
+        let only = match alike[..] {
+            [only] if most > 0 && is_only_one => Some(only.clone()),
+            _ => near(&name, &alike),
+        };
+        let Some(other) = renamed.or(only) else { continue };
         advice.push(match is_renamed {
             true => {
                 format!("help: write `{other}`: a type `{name}` would hide one that the code uses")
@@ -150,11 +177,16 @@ fn advice(
         gone.remove(&name);
     }
     // Of names of the protocol, only those: the others are made of them.
-    let kinds: BTreeSet<_> = gone.iter().map(|name| kind(name)).collect();
-    others.retain(|other| kinds.first() == Some(&kind(other)));
+    let first = gone.iter().map(|name| kind(name)).min();
+    others.retain(|other| {
+        let mut gone = gone.iter().filter(|name| Some(kind(name)) == first);
+        gone.any(|name| may_be(name, other))
+    });
     match (gone.first(), others.first()) {
         (None, _) => {}
-        (Some(name), Some(other)) if (gone.len(), others.len()) == (1, 1) => {
+        (Some(name), Some(other))
+            if (gone.len(), others.len()) == (1, 1) && role(name).is_none() =>
+        {
             advice.push(format!("help: did you mean `{other}`{}?", by(name)));
         }
         (_, Some(_)) => {
@@ -189,6 +221,16 @@ fn near(name: &str, others: &[&String]) -> Option<String> {
 fn kind(name: &str, sessions: &BTreeSet<String>) -> Option<&'static str> {
     let end = ["Session", "Rest", "Loop"].into_iter().find(|end| name.ends_with(end));
     (sessions.contains(name) || is_generated(name)).then(|| end.unwrap_or("Or"))
+}
+
+/// The role of the code that a name of generated code begins with.
+fn role<'a>(name: &str, sessions: &'a BTreeSet<String>) -> Option<&'a str> {
+    let roles = sessions.iter().filter_map(|session| session.strip_suffix("Session"));
+    let begins = |role: &&str| {
+        let rest = name.strip_prefix(role);
+        rest.is_some_and(|rest| rest.starts_with(char::is_uppercase))
+    };
+    roles.filter(begins).max_by_key(|role| role.len())
 }
 
 /// Whether a name is most likely one of generated code: `KSession`, `KGoOrStop`.
