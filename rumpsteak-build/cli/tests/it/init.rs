@@ -26,8 +26,9 @@ fn a_package_is_the_first_example_of_the_readme() {
     assert_eq!(
         run.stdout,
         format!(
-            "wrote Cargo.toml, protocols/jobs.scr, build.rs, src/main.rs{repository}\n\
-             `cargo run` verifies the protocol's roles and runs them\n"
+            "wrote Cargo.toml, protocols/jobs.scr, build.rs, src/main.rs in {}{repository}\n\
+             `cargo run` verifies the protocol's roles and runs them\n",
+            folder.path().join("jobs").display()
         )
     );
     let read = |file: &str| fs::read_to_string(folder.path().join("jobs").join(file)).unwrap();

@@ -91,8 +91,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
     let begun =
         if !is_versioned && repository.exists() { ", and began a git repository" } else { "" };
     let words = format!(
-        "wrote {}{begun}\n`cargo run` verifies the protocol's roles and runs them\n",
-        files.join(", ")
+        "wrote {} in {}{begun}\n`cargo run` verifies the protocol's roles and runs them\n",
+        files.join(", "),
+        std::path::absolute(folder).as_deref().unwrap_or(folder).display()
     );
     Ok(Reply {
         outcome: Outcome::Holds,
