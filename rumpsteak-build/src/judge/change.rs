@@ -17,7 +17,9 @@
 use std::collections::BTreeSet;
 
 use rumpsteak_fsm::subtype::{self, Refusal};
-use rumpsteak_fsm::{Action, Fsm, FsmBuilder, Limits, StateId, Transition, TransitionId};
+use rumpsteak_fsm::{
+    Action, Direction, Fsm, FsmBuilder, Limits, StateId, Transition, TransitionId,
+};
 
 use super::misfit::{Misfit, displaced, has, walk};
 
@@ -25,9 +27,10 @@ use super::misfit::{Misfit, displaced, has, walk};
 /// place then.
 pub(super) fn find(sub: &Fsm, sup: &Fsm, refusal: &mut Refusal) -> Option<Misfit> {
     let left = MOST / (sub.len() + sup.len());
-    let search = |is_exact| Search { sub, sup, refusal, left, is_exact }.run();
-    let (found, misfit) = search(true).or_else(|| search(false)).flatten()?;
-    *refusal = found;
+    let search = |is_exact| Search { sub, sup, refusal, left, is_exact };
+    let (found, misfit) = search(true).run().or_else(|| search(false).run()).flatten()?;
+    let later = search(false).postponed(&found, &misfit);
+    *refusal = later.unwrap_or(found);
     Some(misfit)
 }
 
@@ -174,6 +177,31 @@ impl<'a> Search<'a> {
         let due = dues.iter().map(|due| due.id).collect();
         let refusal = self.at(at, edge, dues.first().copied());
         Some((refusal, Misfit::Missing { due, is_new, is_of_state }))
+    }
+
+    /// The last place where a receive that is missing may come: where the subtype does it elsewhere
+    /// and puts it off, up to a choice at least, it lacks behind an option of that only.
+    ///
+    /// ```text
+    /// supertype   !go ─ ?ok ─ ⟲                  the subtype is one message ahead; it fits with
+    /// subtype     !go ─ (!go ─ ?ok ─ ⟲ | !stop)  a `?ok` behind `!go`, too, but means one behind
+    /// ```                                        `!stop`
+    fn postponed(&mut self, found: &Refusal, misfit: &Misfit) -> Option<Refusal> {
+        let Misfit::Missing { due, is_new: false, is_of_state: false } = misfit else {
+            return None;
+        };
+        let [due] = due[..] else { return None };
+        let (sub, sup, path) = (self.sub, self.sup, &self.refusal.path);
+        let due = sup.transition(due);
+        let mut places = found.path.len()..path.len();
+        let choice = places.find(|&at| single(sub, self.state(at)).is_none())?;
+        let at = (choice + 1..=path.len()).rev().find(|&at| {
+            let (edge, own) = (path.get(at - 1).copied(), self.state(at));
+            let is_edge = |id, _| id == edge;
+            let draft = Draft::of(sub).between(is_edge, own, sup, (due.source, due.target));
+            due.action.direction == Direction::Receive && self.explains(draft)
+        })?;
+        Some(self.at(at, path.get(at - 1).copied(), Some(due)))
     }
 
     fn explains(&mut self, draft: Draft) -> bool {
