@@ -62,7 +62,7 @@ pub(crate) enum Cause {
     Name {
         path: String,
         problem: NameProblem,
-        /// A name of the crate that is nearly the same.
+        /// A name of the crate that is nearly the same; or the other roles of the other target.
         meant: Option<String>,
     },
     /// The build script was not asked for the code of this protocol.

@@ -1,6 +1,8 @@
 //! One error for a mistake that several items meet: a name without a meaning, a struct that is no
 //! role, a label that the message type lacks.
 
+use std::collections::BTreeSet;
+
 use rumpsteak_scribble::similar;
 
 use crate::fault::{Cause, NameProblem, Place};
@@ -8,6 +10,7 @@ use crate::judge::judgement::Judgement;
 use crate::link::roles::peers;
 use crate::source::crate_tree::{CrateId, ItemId, ModuleId, Tree};
 use crate::source::names::{is_known, module};
+use crate::words::list;
 
 /// Leaves each mistake to the first item of a crate that meets it; a role without a protocol to its
 /// own macro; and a struct that is no role to a role with a route to it, whose macro knows what to
@@ -15,7 +18,8 @@ use crate::source::names::{is_known, module};
 pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
     let mut said: Vec<(ItemId, Cause)> = Vec::new();
     let mut moved = Vec::new();
-    let told = told_where_named(tree, judgement);
+    let told = named(tree, judgement, NameProblem::NoSession);
+    let foreign = named(tree, judgement, NameProblem::ForeignRole);
     for (item, faults) in judgement.faults.all_mut() {
         let krate = tree.crate_id(item);
         faults.retain_mut(|fault| {
@@ -59,6 +63,11 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
             if *problem == NameProblem::Unresolved {
                 *meant = elsewhere(tree, item, path).or_else(|| near(tree, krate, path));
             }
+            if *problem == NameProblem::ForeignRole {
+                let others = foreign.iter().filter(|(of, name)| *of == krate && name != path);
+                let others: BTreeSet<&str> = others.map(|(_, name)| name.as_str()).collect();
+                *meant = (!others.is_empty()).then(|| list(others));
+            }
             let better = match problem {
                 NameProblem::PlainStruct(found) => route_to(tree, krate, *found),
                 NameProblem::RoleWithoutLink(found) => declared(tree, krate, *found),
@@ -78,12 +87,12 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
     }
 }
 
-/// The types without `#[session]` of which a session that names them says so.
-fn told_where_named(tree: &Tree, judgement: &mut Judgement) -> Vec<(CrateId, String)> {
+/// The names with a problem, of which the sessions that name them say so.
+fn named(tree: &Tree, judgement: &mut Judgement, wanted: NameProblem) -> Vec<(CrateId, String)> {
     let all = judgement.faults.all_mut();
     let named = all.flat_map(|(item, faults)| {
         faults.iter().filter_map(move |fault| match &fault.cause {
-            Cause::Name { path, problem: NameProblem::NoSession, .. } => {
+            Cause::Name { path, problem, .. } if *problem == wanted => {
                 Some((tree.crate_id(item), path.clone()))
             }
             _ => None,
@@ -116,7 +125,8 @@ fn shared(cause: &Cause) -> Option<&str> {
         Cause::Name {
             path,
             problem:
-                NameProblem::NoRole
+                NameProblem::ForeignRole
+                | NameProblem::NoRole
                 | NameProblem::NoSession
                 | NameProblem::OtherPackage
                 | NameProblem::OwnRole
@@ -164,6 +174,11 @@ fn is_same(left: &Cause, right: &Cause) -> bool {
         (
             Cause::Name { problem: NameProblem::RoleWithoutLink(_), .. },
             Cause::Name { problem: NameProblem::RoleWithoutLink(_), .. },
+        ) => true,
+        // The roles of a target have their sessions in another one.
+        (
+            Cause::Name { problem: NameProblem::ForeignRole, .. },
+            Cause::Name { problem: NameProblem::ForeignRole, .. },
         ) => true,
         (Cause::Name { path: left, problem: of, .. }, Cause::Name { path: right, problem, .. }) => {
             left == right && of == problem

@@ -92,6 +92,13 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::Name { path, problem: NameProblem::Swapped, meant: Some(meant) } => {
             format!("`{path}` is no role, and a role comes before its label\n\nhelp: `{meant}`")
         }
+        Cause::Name { path, problem: NameProblem::ForeignRole, meant: Some(others) } => {
+            let are = if others.contains("` and `") { "are" } else { "is" };
+            let note =
+                format!("note: so {are} {others}\nhelp: declare these sessions there and use them");
+            name_text(path, NameProblem::ForeignRole)
+                .replace("help: declare this session there and use it", &note)
+        }
         Cause::Name { path, meant: Some(meant), .. } => format!(
             "`{path}` is not declared in the source of this package\n\nhelp: did you mean `{meant}`?"
         ),

@@ -38,14 +38,16 @@ fn a_library_and_two_binaries() {
     package.write(
         "src/bin/one.rs",
         &format!(
-            "{IMPORTS}{text}\n#[session(K)] type Mine = Send<S, Ready, targets_bins::KernelLoop>;"
+            "{IMPORTS}{text}\n#[session(K)] type Mine = Send<S, Ready, targets_bins::KernelLoop>;
+             #[session(S)] type Yours = Send<K, Ready, targets_bins::KernelLoop>;"
         ),
     );
     let outcome = package.check(&["--bin", "one"]);
     let errors = outcome.errors();
+    let wrong = "is declared in another target of this package";
+    let told: Vec<_> = errors.iter().filter(|error| error.text.contains(wrong)).collect();
     assert!(
-        errors.iter().any(|error| error.token == "K"
-            && error.text.contains("is declared in another target of this package")),
+        told.len() == 1 && told[0].token == "K" && told[0].text.contains("note: so is `S`\n"),
         "{}",
         outcome.show()
     );
