@@ -394,7 +394,22 @@ impl Resolver<'_> {
             }
             None => LabelHint::Added,
         });
+        if let LabelHint::Bare(carried) | LabelHint::Renamed(carried) = &hint
+            && known.iter().filter(|label| *label == carried).nth(1).is_some()
+            && self.message_module() == Some(tree.item(id).module)
+        {
+            // Two labels have this type: the derive of the message type says what to do.
+            return Cause::SaidOf { name: carried.clone() };
+        }
         Cause::NoLabel { path: text, role: self.role.name.clone(), hint }
+    }
+
+    /// Where the message type of the role is.
+    fn message_module(&self) -> Option<ModuleId> {
+        let tree = self.context.tree;
+        let path = tree.role(self.role_id)?.message.as_ref()?;
+        let found = names::item(tree, tree.item(self.role_id).module, path)?;
+        Some(tree.item(found).module)
     }
 
     /// What was meant by a name, as far as the message type and the protocol say so; it may be that

@@ -31,17 +31,17 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
     if item.variants.is_empty() {
         return Err(Error::new(item.name.span(), "expected at least one label: `Ready(Ready)`"));
     }
-    for (index, variant) in item.variants.iter().enumerate() {
-        check_label(variant, &item.variants[..index])?;
+    for index in 0..item.variants.len() {
+        check_label(&item.variants, index)?;
     }
     Ok(implement(&item))
 }
 
 /// Refuses a label whose name or type an earlier one has.
-fn check_label(variant: &MessageVariant, earlier: &[MessageVariant]) -> Result<()> {
-    let MessageVariant { name, label, ty, .. } = variant;
+fn check_label(all: &[MessageVariant], index: usize) -> Result<()> {
+    let MessageVariant { name, label, ty, .. } = &all[index];
     let text = ty.to_string();
-    for earlier in earlier {
+    for earlier in &all[..index] {
         if same(&earlier.label, label) {
             return Err(Error::new(
                 name.span(),
@@ -49,11 +49,16 @@ fn check_label(variant: &MessageVariant, earlier: &[MessageVariant]) -> Result<(
             ));
         }
         if earlier.ty.to_string() == text {
+            let bare = all.iter().filter(|other| other.ty.to_string() == text);
+            let bare = bare.map(|other| &other.name).filter(|name| *name != &text);
+            let own =
+                bare.map(|name| format!("\n      {name}({name}), with `struct {name}({ty});`"));
             return Err(Error::new(
                 ty.span(),
                 format_args!(
-                    "`{ty}` already stands for the label `{}`: give each label a type of its own",
-                    earlier.label
+                    "`{ty}` already stands for the label `{}`\n\nhelp: give each label a type of its own:{}",
+                    earlier.label,
+                    own.collect::<String>()
                 ),
             ));
         }
