@@ -200,7 +200,7 @@ fn wanted(scheme: &str, known: &[&str]) -> String {
 fn relation(refusal: &Refusal) -> &'static str {
     match refusal {
         // Of these the peer is the subject.
-        Refusal::Gone | Refusal::StartedAgain => "",
+        Refusal::Gone | Refusal::StartedAgain | Refusal::Taken => "",
         _ => "and this end do not fit together: ",
     }
 }

@@ -25,7 +25,10 @@ pub enum Refusal {
     #[error("they were verified against different versions of the protocol: {0}")]
     Protocol(String),
     /// Another end has that role in that session.
-    #[error("the role is taken in this session")]
+    #[error(
+        "has this role in this session already: another process plays it, or this one did before it \
+         was started again"
+    )]
     Taken,
     /// There is no transport that both take: those of the one that calls, if it says so, and those
     /// of the other.

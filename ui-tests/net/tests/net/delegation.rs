@@ -437,7 +437,8 @@ async fn a_copy_of_a_parcel_is_refused_where_the_other_one_came_first() {
     let ErrorKind::Transport { peer: "portal", source, .. } = refused.into_kind() else {
         panic!("the portal has refused it");
     };
-    let refused = "`portal` and this end do not fit together: the role is taken in this session";
+    let refused = "`portal` has this role in this session already: another process plays it, or this \
+                   one did before it was started again";
     assert_eq!(source.to_string(), refused);
     drop(second);
     // The first one goes on, also to a further host.
