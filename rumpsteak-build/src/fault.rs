@@ -268,6 +268,8 @@ pub(crate) struct Refusal {
     pub(crate) fair: bool,
     /// Whether its role has other sessions.
     pub(crate) has_siblings: bool,
+    /// The struct of another role that has no session, and which it fits.
+    pub(crate) fits: Option<String>,
     /// The sessions of the other roles with which it goes wrong. Empty if it does so with what the
     /// protocol says.
     pub(crate) with: Vec<String>,

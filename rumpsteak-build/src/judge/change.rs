@@ -28,7 +28,10 @@ use super::misfit::{Misfit, displaced, has, walk};
 pub(super) fn find(sub: &Fsm, sup: &Fsm, refusal: &mut Refusal) -> Option<Misfit> {
     let left = MOST / (sub.len() + sup.len());
     let search = |is_exact| Search { sub, sup, refusal, left, is_exact };
-    let (found, misfit) = search(true).run().or_else(|| search(false).run()).flatten()?;
+    let (found, misfit) = match search(false).unanswered() {
+        Some(found) => found,
+        None => search(true).run().or_else(|| search(false).run()).flatten()?,
+    };
     let later = search(false).postponed(&found, &misfit);
     *refusal = later.unwrap_or(found);
     Some(misfit)
@@ -177,6 +180,31 @@ impl<'a> Search<'a> {
         let due = dues.iter().map(|due| due.id).collect();
         let refusal = self.at(at, edge, dues.first().copied());
         Some((refusal, Misfit::Missing { due, is_new, is_of_state }))
+    }
+
+    /// The receive that is due where the subtype sends once more than it has heard back, if it fits
+    /// with that: rather than one send less, with which it may fit, too.
+    fn unanswered(mut self) -> Option<(Refusal, Misfit)> {
+        let Self { sub, sup, refusal, .. } = self;
+        let walk = walk(sub, sup, &refusal.path);
+        let at = walk.len() - 1;
+        let due = single(sup, walk[at])?;
+        let (edge, own) = (refusal.path[..at].last().copied()?, self.state(at));
+        let is_answer = |own: Transition<'_>| {
+            let both = (own.action.direction, due.action.direction);
+            both == (Direction::Send, Direction::Receive) && has(sup, own.action)
+        };
+        let mut owns = sub.transitions_from(own).peekable();
+        if owns.peek().is_none() || !owns.all(is_answer) {
+            return None;
+        }
+        let draft =
+            Draft::of(sub).between(|id, _| id == Some(edge), own, sup, (due.source, due.target));
+        let is_new = !has(sub, due.action);
+        self.explains(draft).then(|| {
+            let refusal = self.at(at, Some(edge), Some(due));
+            (refusal, Misfit::Missing { due: vec![due.id], is_new, is_of_state: false })
+        })
     }
 
     /// The last place where a receive that is missing may come: where the subtype does it elsewhere

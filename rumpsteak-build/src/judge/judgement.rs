@@ -376,6 +376,13 @@ impl<'a> Judge<'a> {
                 if let Cause::Refused(refusal) = &mut fault.cause {
                     refusal.has_siblings =
                         roots.iter().any(|(other, of)| of == role && other != id);
+                    let idle = |other: &usize| roots.iter().all(|(_, role)| role != other);
+                    let machine = root.machine.as_ref().filter(|_| refusal.has_siblings);
+                    let fits = machine.and_then(|machine| {
+                        let others = (0..protocol.projections.len()).filter(idle);
+                        subtype::fits(&machine.fsm, protocol, others)
+                    });
+                    refusal.fits = fits.map(|other| refusal.subject.roles[other].clone());
                 }
                 if let Some(unknown) = fault.cause.unknown_message() {
                     let action = protocol.projections[*role].fsm.transition(unknown).action;
@@ -503,6 +510,7 @@ impl<'a> Judge<'a> {
                     refused,
                     fair: false,
                     has_siblings: false,
+                    fits: None,
                     others: None,
                     machine: None,
                 }))

@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 
 use rumpsteak_fsm::run::{Failure, Step};
-use rumpsteak_fsm::subtype::{InputError, Side};
+use rumpsteak_fsm::subtype::{self, InputError, Side};
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError, verify_fair};
-use rumpsteak_fsm::{Defect, Fsm, Message, Role, Verdict, verify};
+use rumpsteak_fsm::{Defect, Fsm, Limits, Message, Role, Verdict, verify};
 
 use crate::configuration::{Configuration, Liveness};
 use crate::fault::{Cause, Fault, Place, Refusal, Subject};
@@ -117,6 +117,7 @@ pub(crate) fn judge_machine(
                 refused,
                 fair,
                 has_siblings: false,
+                fits: None,
                 others: None,
                 machine: None,
             }))
@@ -129,6 +130,20 @@ pub(crate) fn judge_machine(
         Err(error) => Cause::Unjudged { subject: subject(), error },
     };
     Err(Box::new((cause, None)))
+}
+
+/// Which of these roles of the protocol a session of another one fits.
+pub(super) fn fits(
+    fsm: &Fsm,
+    protocol: &Loaded,
+    mut roles: impl Iterator<Item = usize>,
+) -> Option<usize> {
+    roles.find(|&role| {
+        let projection = &protocol.projections[role].fsm;
+        let played = fsm.edit().played_by(projection.role()).build(fsm.initial());
+        let judged = subtype::check(&played, projection, &Limits::default());
+        judged.is_ok_and(|found| found.is_safe())
+    })
 }
 
 /// The token to report a refusal at that names no action of the session: the place where an action

@@ -106,7 +106,7 @@ impl Comparison<'_> {
             role: self.sup.role().as_str(),
             in_loop: !refusal.cycle.is_empty(),
             // A machine of the command has no `Self`.
-            endless: false,
+            again: None,
             done: refusal.sub.map(|id| deed(self.sub.transition(id).action)),
             due: refusal.sup.map(|id| deed(self.sup.transition(id).action)),
         };

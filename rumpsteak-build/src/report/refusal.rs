@@ -25,11 +25,11 @@ use rumpsteak_fsm::subtype::{self, Rule};
 use rumpsteak_fsm::system::Coverage;
 use rumpsteak_fsm::verify::Evidence;
 use rumpsteak_fsm::verify::together::Condition;
-use rumpsteak_fsm::{Action, Defect, Direction, StateId, TransitionId};
+use rumpsteak_fsm::{Action, Defect, Direction, Fsm, StateId, Transition, TransitionId};
 use rumpsteak_scribble::Projection;
 
 use super::excerpt::Excerpt;
-use super::rules::{Broken, Deed};
+use super::rules::{Broken, Deed, one_of};
 use super::runs::failure;
 use crate::fault::{Refusal, Subject};
 use crate::judge::misfit::Misfit;
@@ -38,7 +38,8 @@ use crate::words::list;
 
 /// The text for a session, or a machine, that is no subtype of its projection.
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
-    let Refusal { subject, action, misfit, with, refused, fair, others, machine, .. } = refusal;
+    let Refusal { subject, action, misfit, with, refused, fair, fits, others, machine, .. } =
+        refusal;
     let protocol = &protocols.protocols[subject.linked.protocol];
     let Some(found) = &refused.refusal else {
         let (mut text, help) = match &refused.condition {
@@ -78,9 +79,9 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         place: "the protocol",
         role: protocol.role_at(subject.linked.role).as_str(),
         in_loop: !found.cycle.is_empty(),
-        endless: !projection.fsm.states().any(|state| projection.fsm.may_end(state)),
+        again: again(&projection.fsm, found.sup_state).map(|id| id.map(due)),
         done: words.sub.map(|action| words.deed(action)),
-        due: words.sup.map(|action| words.deed(action)),
+        due: words.due(),
     };
     let mut text = broken.sentence();
     if broken.is_reordering() {
@@ -107,8 +108,26 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     };
     let fair = fair_note(*fair, subject, protocol);
     let part = part_help(refusal, found, protocol).unwrap_or_default();
-    let _ = write!(text, "\n\n{note}help: {}{part}{fair}", broken.help());
+    let help = match fits {
+        Some(other) => format!(
+            "is it meant for `{other}`, which it fits, and which has no session: `#[session({other})]`?"
+        ),
+        None => broken.help() + &part,
+    };
+    let _ = write!(text, "\n\n{note}help: {help}{fair}");
     text
+}
+
+/// Where a state of the protocol comes again: the send that ends that, if one does. A choice that
+/// is received has to be handled as a whole. A protocol that never ends comes again wherever a
+/// session ends.
+fn again(fsm: &Fsm, state: StateId) -> Option<Option<TransitionId>> {
+    let comes_again =
+        |option: &Transition<'_>| fsm.reachable_from(option.target).any(|to| to == state);
+    let (again, mut rest): (Vec<_>, Vec<_>) = fsm.transitions_from(state).partition(comes_again);
+    rest.retain(|option| option.action.direction == Direction::Send);
+    let endless = !fsm.states().any(|state| fsm.may_end(state));
+    (endless || !again.is_empty()).then(|| rest.first().map(|last| last.id))
 }
 
 /// What to do where a role has its whole session already, and this may be one of a function.
@@ -265,6 +284,22 @@ impl Words<'_> {
     fn role(&self, role: &rumpsteak_fsm::Role) -> String {
         let roles = self.protocol.protocol.roles();
         self.subject.role(role, roles).to_owned()
+    }
+
+    /// What is due: where a session ends too early, any of what may come.
+    fn due(&self) -> Option<Deed> {
+        let (due, fsm) = (self.sup?, &self.projection.fsm);
+        let ends = self.refusal.rule == Rule::Forgotten && self.refusal.cycle.is_empty();
+        if self.misfit.is_some() || !ends {
+            return Some(self.deed(due));
+        }
+        let options = fsm.transitions_from(self.refusal.sup_state);
+        let is_alike = |option: &Transition<'_>| {
+            let Action { peer, direction, .. } = option.action;
+            (peer, direction) == (&due.peer, &due.direction)
+        };
+        let options: Vec<_> = options.filter(is_alike).map(|option| option.id).collect();
+        Some(one_of(&options, &|id| self.deed(fsm.transition(id).action)))
     }
 
     /// An action in the names of the user's source.

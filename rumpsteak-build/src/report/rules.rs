@@ -19,12 +19,15 @@ pub(super) struct Broken<'a> {
     pub(super) role: &'a str,
     /// Whether a loop forgets what is due.
     pub(super) in_loop: bool,
-    /// Whether what has it otherwise never ends.
-    pub(super) endless: bool,
+    /// Where a loop of what has it otherwise begins again: the send that ends that, if one does.
+    pub(super) again: Option<Option<Deed>>,
     /// What is done, and what is due; `None` for an end.
     pub(super) done: Option<Deed>,
     pub(super) due: Option<Deed>,
 }
+
+/// How a loop goes on.
+const AGAIN: &str = "begin again here, by `Self` or the name of the loop, in the place of `End`";
 
 /// An action.
 pub(super) struct Deed {
@@ -52,7 +55,7 @@ impl Deed {
 }
 
 /// The actions, of which there is at least one, as one: "receive `a` or `b` from `S`".
-fn one_of(ids: &[TransitionId], deed: &dyn Fn(TransitionId) -> Deed) -> Deed {
+pub(super) fn one_of(ids: &[TransitionId], deed: &dyn Fn(TransitionId) -> Deed) -> Deed {
     let messages = either(ids.iter().map(|id| deed(*id).message));
     // The quotes are those around each of them.
     Deed { message: messages.trim_matches('`').to_owned(), ..deed(ids[0]) }
@@ -204,11 +207,11 @@ impl Broken<'_> {
                 "{first} before this; the other role takes messages in the order of the protocol"
             ),
             Rule::Forgotten if self.in_loop => format!("{first} somewhere in the loop"),
-            Rule::Forgotten if self.endless => format!(
-                "{} never ends: begin again here, by `Self` or the name of the loop, in the place of `End`",
-                self.place
-            ),
-            Rule::Forgotten => format!("{first} before `End`"),
+            Rule::Forgotten => match &self.again {
+                None => format!("{first} before `End`"),
+                Some(None) => AGAIN.to_owned(),
+                Some(Some(last)) => format!("{} before `End`, or {AGAIN}", last.order()),
+            },
             Rule::InputNotHandled => {
                 "handle it: a choice that is received (`Branch`) needs an option for every message that may come"
                     .to_owned()

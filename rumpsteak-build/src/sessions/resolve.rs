@@ -491,12 +491,20 @@ impl Resolver<'_> {
         message.map_or_else(|| format!("message {path}"), |message| format!("instead {message}"))
     }
 
-    /// Says at the role that it lacks a route to a peer, if the peer has one to it.
+    /// Says at the role that it lacks a route to a peer, if the peer has one to it, or they talk to
+    /// each other in the protocol.
     fn check_route(&mut self, peer: ItemId) {
-        let tree = self.context.tree;
+        let Context { tree, protocols, pairs } = self.context;
         let leads = |from, to| peers(tree, from).any(|(_, found)| found == Some(to));
         let role = tree.role(self.role_id);
-        if leads(self.role_id, peer) || !leads(peer, self.role_id) {
+        let other = pairs.roles.get(&peer).and_then(|pair| pair.link.as_ref().ok());
+        let talk = self.linked.zip(other).is_some_and(|(own, other)| {
+            let protocol = &protocols.protocols[own.protocol];
+            let mut talks = protocol.projections[own.role].fsm.transitions();
+            own.protocol == other.protocol
+                && talks.any(|found| found.action.peer == *protocol.role_at(other.role))
+        });
+        if leads(self.role_id, peer) || !talk && !leads(peer, self.role_id) {
             return;
         }
         let Some((role, message)) = role.and_then(|role| Some((role, role.message.as_ref()?)))

@@ -199,6 +199,56 @@ Select<A, Told>|Send<A, Pay, Bank>|Receive<A, Tip, Bank>|9:11: `Bank` sends `Pay
     }
 }
 
+/// What is due next, and not that there is too much: with one send less it would fit, too.
+#[test]
+fn an_answer_that_is_not_received_is_missing() {
+    let protocol = "global protocol Jobs(role c, role w) {
+        rec next { choice at c { submit() from c to w; done() from w to c; continue next; }
+            or { stop() from c to w; } }
+    }";
+    let roles = "
+#[derive(Role)] #[protocol(Jobs::c)] #[message(Label)] pub struct C(#[route(W)] Channel<Label>);
+#[derive(Role)] #[protocol(Jobs::w)] #[message(Label)] pub struct W(#[route(C)] Channel<Label>);
+#[derive(Message)] pub enum Label { Submit(Submit), Done(Done), Stop(Stop) }
+pub struct Submit; pub struct Done; pub struct Stop;
+#[session] pub enum Ahead { Submit(Submit, Receive<W, Done, Select<W, Ahead>>), Stop(Stop, End) }
+#[session(C)] pub type Job = ";
+    let cases = "
+Send<W, Submit, Send<W, Stop, End>>|7:46: `Job` sends `Submit` to `W`, but then does not receive `Done` from `W`
+Send<W, Submit, Send<W, Submit, Receive<W, Done, Send<W, Stop, End>>>>|7:46: `Job` sends `Submit` to `W`, but then does not receive `Done` from `W`
+Send<W, Submit, Select<W, Ahead>>|6:92: `Job` sends `Stop` to `W`, but then does not receive `Done` from `W`
+Send<W, Submit, Receive<W, Done, End>>|7:63: `Job` ends, but the protocol goes on: `c` still sends `Submit` or `Stop` to `W`";
+    for case in cases.trim().lines() {
+        let (session, expected) = case.split_once('|').unwrap();
+        let source = format!("{roles}{session};");
+        let files = [("protocols/p.scr", protocol), ("src/lib.rs", &source)];
+        check("answer", &files, &[&format!("src/lib.rs:{expected}")]);
+    }
+}
+
+#[test]
+fn a_session_that_fits_another_role_is_told_of_it() {
+    let source = "
+#[derive(Role)] #[protocol(P::a)] #[message(Label)] pub struct A(#[route(B)] Channel<Label>);
+#[derive(Role)] #[protocol(P::b)] #[message(Label)] pub struct B(#[route(A)] Channel<Label>, #[route(C)] Channel<Label>);
+#[derive(Role)] #[protocol(P::c)] #[message(Label)] pub struct C(#[route(B)] Channel<Label>);
+#[derive(Message)] pub enum Label { Ping(Ping), Pong(Pong) }
+pub struct Ping; pub struct Pong;
+#[session(A)] pub type Asks = Send<B, Ping, End>;
+#[session(A)] pub type Told = Receive<B, Pong, End>;
+";
+    let protocol =
+        "global protocol P(role a, role b, role c) { ping() from a to b; pong() from b to c; }";
+    let files = [("protocols/p.scr", protocol), ("src/lib.rs", source)];
+    let expected =
+        "src/lib.rs:8:31: `Told` receives `Pong` from `B`, which the protocol never has `a` do";
+    let check = check("fits", &files, &[expected]);
+    says(
+        &check.problems[0].text,
+        "help: is it meant for `C`, which it fits, and which has no session: `#[session(C)]`?",
+    );
+}
+
 #[test]
 fn a_safe_session_after_a_bad_part_is_told_once() {
     check(
@@ -405,7 +455,7 @@ mod off_inside {{ #![cfg(feature = \"c\")] use super::*; #[session(K)] type Off 
 fn shared_parts_keep_one_meaning() {
     let source = format!(
         "{ROLES}{LOOP}
-#[derive(Role)] #[protocol(DoubleBuffering::k)] #[message(Words)] pub struct K2 {{ #[route(S)] s: Channel<Words> }}
+#[derive(Role)] #[protocol(DoubleBuffering::k)] #[message(Words)] pub struct K2 {{ #[route(S)] s: Channel<Words>, #[route(T)] t: Channel<Words> }}
 #[derive(Message)] pub enum Words {{ READY(Ready), VALUE(Value) }}
 #[session(K)] type One = Send<S, Ready, Loop>;
 #[session(K2)] type Two = Send<S, Ready, Loop>;

@@ -13,6 +13,6 @@ pub use self::participant::{Leaves, Moves, Participant};
 pub use self::process::Process;
 pub use self::proof::{Plays, Unnamed};
 pub use self::seal::{ByMacro, Label, Played, Seals};
-pub use self::stub::{underived, unmarked};
+pub use self::stub::{NoRoute, underived, unmarked};
 pub use crate::states::choice::enter;
 pub use crate::{__plays as plays, __stub as stub};

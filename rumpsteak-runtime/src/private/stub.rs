@@ -2,6 +2,10 @@
 //! not follow up that error with others. Macros emit it beside a `compile_error!`, and only there:
 //! nothing of it ever runs.
 
+use std::task::{Context, Poll};
+
+use crate::transport::{Bidirectional, Incoming, Link, Mark, Movable, Outgoing, Pair, RouteError};
+
 /// What stands in for the words of a session in a type without `#[session]`.
 pub mod unmarked {
     use std::marker::PhantomData;
@@ -16,6 +20,55 @@ pub mod underived {
     pub use rumpsteak_runtime_macros::{
         __underived as message, __underived as protocol, __underived as role,
     };
+}
+
+/// The route of a role with an error to whatever peer, as there is none.
+#[derive(Debug)]
+pub enum NoRoute {}
+
+impl Link for NoRoute {
+    fn mark(&self) -> &Mark {
+        match *self {}
+    }
+
+    fn close(&mut self) {
+        match *self {}
+    }
+}
+
+impl Movable for NoRoute {
+    fn take(&mut self) -> Self {
+        match *self {}
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<M> Outgoing<M> for NoRoute {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
+        match *self {}
+    }
+
+    fn start_send(&mut self, _: M) -> Result<(), RouteError> {
+        match *self {}
+    }
+
+    fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
+        match *self {}
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<M> Incoming<M> for NoRoute {
+    fn poll_receive(&mut self, _: &mut Context<'_>) -> Poll<Result<M, RouteError>> {
+        match *self {}
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Tx, Rx> Pair<NoRoute> for Bidirectional<Tx, Rx> {
+    fn pair() -> (Self, NoRoute) {
+        unreachable!()
+    }
 }
 
 /// The implementations of a role or of a message type.
@@ -69,13 +122,13 @@ macro_rules! __stub {
             fn close(&mut self) {}
         }
 
-        impl<__P: $crate::transport::Route<$role>> $crate::transport::Route<__P> for $role {
-            type Link = __P::Link;
+        impl<__P> $crate::transport::Route<__P> for $role {
+            type Link = $crate::private::NoRoute;
 
             const CAPACITY: $crate::private::ByMacro<$crate::channel::Capacity> =
                 $crate::private::ByMacro($crate::channel::Capacity::Growable);
 
-            fn route(&mut self) -> &mut __P::Link {
+            fn route(&mut self) -> &mut Self::Link {
                 ::core::unreachable!()
             }
         }

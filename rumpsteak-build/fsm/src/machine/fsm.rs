@@ -312,6 +312,12 @@ pub struct FsmBuilder {
 }
 
 impl FsmBuilder {
+    /// The machine, of another role.
+    #[must_use]
+    pub fn played_by(self, role: &Role) -> Self {
+        Self { role: role.clone(), ..self }
+    }
+
     /// Adds a state. Its id is the number of states before it.
     ///
     /// # Panics
