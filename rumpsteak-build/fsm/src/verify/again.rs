@@ -62,7 +62,7 @@ pub fn follow(system: &System, limits: &Limits) -> Verdict<(), Box<Run>> {
 /// What there is to say of sessions of which one may be taken for the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overlap {
-    /// A role that may still wait for one that has finished, if [`telling`] shows one.
+    /// A role that may still wait for one that has finished, if machines that tell so show one.
     pub early: Option<Early>,
     /// A queue that holds as many messages as one may, with these in it, each once.
     pub full: Option<Queue>,
