@@ -217,6 +217,7 @@ impl Prefix {
     /// Appends numbers that are equal for two prefixes if and only if the same actions are pending
     /// in the same order, the same choices are open and the same states follow.
     pub(super) fn encode(&self, key: &mut Vec<u32>) {
+        key.reserve(self.spine.live + 3);
         key.push(self.spine.live as u32);
         key.extend(self.spine.promises().map(|promise| promise.act));
         encode_rest(&self.rest, key);

@@ -91,6 +91,7 @@ impl<'a> Rules<'a> {
     /// most frequent case. `None` if [`successors`](Self::successors) must decide; the situation is
     /// still the same then, but the supertype may be unfolded further. `unfolded` counts the
     /// unfoldings.
+    #[inline]
     pub(super) fn direct(&self, situation: &mut Situation, unfolded: &mut u32) -> Option<Edge> {
         let edge = match self.pair.sub.state(situation.state) {
             State::End => return None,
@@ -101,6 +102,7 @@ impl<'a> Rules<'a> {
         Some(edge)
     }
 
+    #[inline]
     fn direct_output(
         &self,
         situation: &mut Situation,
@@ -127,6 +129,7 @@ impl<'a> Rules<'a> {
         Some(edge)
     }
 
+    #[inline]
     fn direct_input(
         &self,
         situation: &mut Situation,
