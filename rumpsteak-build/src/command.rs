@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rumpsteak_contract::name::camel;
+use rumpsteak_contract::name::{camel, snake};
 use rumpsteak_fsm::Fsm;
 use rumpsteak_scribble::{Projection, Protocol};
 
@@ -54,17 +54,17 @@ pub fn default_features(folder: &Path) -> Result<Vec<String>, Report> {
     Ok(package.default_features.into_iter().collect())
 }
 
-/// An optimised machine as session types to paste beside its role. `number` tells several
-/// proposals apart. `None` for a machine that is no session type.
+/// An optimised machine of a protocol as session types to paste beside its role. `number` tells
+/// several proposals apart. `None` for a machine that is no session type.
 ///
 /// Names are those of generated code.
-pub fn optimised_items(fsm: &Fsm, number: usize) -> Option<String> {
+pub fn optimised_items(protocol: &str, fsm: &Fsm, number: usize) -> Option<String> {
     let role = camel(fsm.role().as_str());
     let base = match number {
         1 => format!("Optimised{role}"),
         number => format!("Optimised{role}{number}"),
     };
-    codegen::session_items(fsm, &base)
+    codegen::session_items(fsm, &base, &snake(protocol))
 }
 
 /// Why no code can be generated of a protocol of this module, if none can.

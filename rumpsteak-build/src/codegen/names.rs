@@ -17,7 +17,7 @@ use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use rumpsteak_contract::canonical::{Piece, Pieces};
 use rumpsteak_contract::protocol::RUNTIME;
 use rumpsteak_contract::{ProtocolItem, name};
-use rumpsteak_fsm::{Action, Fsm, Message, Role};
+use rumpsteak_fsm::{Action, Fsm, Message, Role, Sort};
 use rumpsteak_scribble::{DeclarationKind, Span, similar};
 
 use crate::protocols::{Loaded, ScrFile};
@@ -97,6 +97,8 @@ pub(super) struct LabelName {
     pub(super) message: Message,
     /// The struct, and the variant of the message type.
     pub(super) ty: String,
+    /// What sessions call the struct.
+    pub(super) path: String,
     /// Whether the variant must say the label.
     pub(super) explicit: bool,
     /// The types of the payload.
@@ -203,8 +205,9 @@ impl Names {
         Ok(names)
     }
 
-    /// Names what a machine speaks of, its own role first.
-    pub(super) fn of_machine(fsm: &Fsm) -> Self {
+    /// Names what a machine speaks of, its own role first, for a person who has the types of
+    /// payloads in scope: a label that is called as one of them is that of the module `generated`.
+    pub(super) fn of_machine(fsm: &Fsm, generated: &str) -> Self {
         let mut names = Self { taken: reserved(), ..Self::default() };
         let mut fields = BTreeSet::new();
         names.add_role(fsm.role(), &mut fields);
@@ -216,6 +219,11 @@ impl Names {
             if !names.positions.contains_key(message) {
                 names.add_label(message.clone(), &[], None);
             }
+        }
+        let payloads = fsm.transitions().flat_map(|by| &by.action.message.payload);
+        let payloads: BTreeSet<&str> = payloads.map(Sort::as_str).collect();
+        for label in names.labels.iter_mut().filter(|label| payloads.contains(&*label.ty)) {
+            label.path = format!("{generated}::{}", label.ty);
         }
         names
     }
@@ -234,6 +242,7 @@ impl Names {
         self.positions.insert(message.clone(), self.labels.len());
         self.labels.push(LabelName {
             explicit: !name::same(label, &ty),
+            path: ty.clone(),
             ty,
             payload: payload.iter().map(|payload| payload.text.clone()).collect(),
             is_debug: declared.is_none() && payload.iter().all(|payload| payload.is_debug),

@@ -174,7 +174,8 @@ impl Writer<'_> {
             let action = transition.action;
             let label = self.label(action)?;
             let then = self.session(transition.target, Some(state))?;
-            let (constructor, peer, ty) = self.action(action)?;
+            let (constructor, peer, path) = self.action(action)?;
+            let ty = &self.names.labels[label].ty;
             let has_label = |other: &Action| other.message.label == action.message.label;
             let same = fsm.transitions_from(state).filter(|other| has_label(other.action)).count();
             let preposition = match action.direction {
@@ -189,8 +190,8 @@ impl Writer<'_> {
                 name.push('_');
             }
             let fields = match end {
-                End::One(..) => vec![Type::name(ty), then],
-                End::Several(_) => vec![wrap(then, (constructor, peer, ty))],
+                End::One(..) => vec![Type::name(path), then],
+                End::Several(_) => vec![wrap(then, (constructor, peer, path))],
             };
             options.push(Choosing { name, label, fields });
         }
@@ -280,7 +281,7 @@ impl Writer<'_> {
             Direction::Receive => "Receive",
             Direction::Send => "Send",
         };
-        let label = self.names.labels[self.label(action)?].ty.clone();
+        let label = self.names.labels[self.label(action)?].path.clone();
         Ok((constructor, self.peer(action)?, label))
     }
 

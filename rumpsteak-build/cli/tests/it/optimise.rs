@@ -360,12 +360,24 @@ struct Ready;
 struct Value(i32);
 struct Stop;
 ";
+    const SHOP: &str = "\
+type <rust> \"crate::Order\" from \"crate\" as Order;
+global protocol Shop(role a, role b) { rec X { order(Order) from a to b; paid() from b to a; continue X; } }
+";
+    // The label `shop::Order` is called as its payload.
+    const GENERATED: &str = "\
+use rumpsteak_runtime::{session, states::{Receive, Send}};
+rumpsteak_runtime::protocol!(Shop);
+use shop::{A, B, Paid};
+struct Order;
+";
     let cases = [
-        ("kernel", DOUBLE_BUFFERING, ROLES, "k", ""),
-        ("source", STREAMING, SOURCE, "s", ""),
-        ("far_ahead", STREAMING, SOURCE, "s", "--latency 9"),
+        ("kernel", DOUBLE_BUFFERING, ROLES, "k", "", "1 of 1 session"),
+        ("source", STREAMING, SOURCE, "s", "", "1 of 1 session"),
+        ("far_ahead", STREAMING, SOURCE, "s", "--latency 9", "1 of 1 session"),
+        ("generated", SHOP, GENERATED, "a", "", "3 of 3 sessions"),
     ];
-    for (name, protocol, roles, role, more) in cases {
+    for (name, protocol, roles, role, more, sessions) in cases {
         let folder = Folder::new(&format!("optimise_paste_{name}"))
             .with("Cargo.toml", MANIFEST)
             .with("build.rs", BUILD)
@@ -374,6 +386,7 @@ struct Stop;
         let alias = folder.call(&line).exits(0).stdout;
         let folder = folder.with("src/main.rs", format!("{roles}\n{alias}\nfn main() {{}}\n"));
         let run = folder.call("check").exits(0);
-        assert_eq!(run.stdout, "1 of 1 session verified against 1 protocol\n", "{name}: {run:?}");
+        let verified = format!("{sessions} verified against 1 protocol\n");
+        assert_eq!(run.stdout, verified, "{name}: {run:?}");
     }
 }

@@ -421,10 +421,15 @@ impl Optimiser<'_> {
             forms.push(dot(fsm));
         }
         if self.wants(Format::Alias) {
-            forms.push(alias(fsm, number));
+            forms.push(self.alias(fsm, number));
         }
         let apart = if self.arguments.is_file() { "" } else { "\n" };
         Words::Lines(forms.iter().map(|form| format!("{apart}{form}")).collect())
+    }
+
+    fn alias(&self, fsm: &Fsm, number: usize) -> String {
+        // What is proposed is a session type.
+        optimised_items(self.protocol.name().as_str(), fsm, number).unwrap_or_default()
     }
 
     /// What happens first where the orders differ, before and after, if that was asked for.
@@ -479,7 +484,7 @@ impl Optimiser<'_> {
             "pending": proposal.pending,
             "machine": json::machine(&proposal.fsm),
             "dot": dot(&proposal.fsm),
-            "alias": alias(&proposal.fsm, number),
+            "alias": self.alias(&proposal.fsm, number),
         })
     }
 }
@@ -518,11 +523,6 @@ fn assumed(role: &Role, action: &Action) -> Notice {
 fn dot(fsm: &Fsm) -> String {
     // DOT can say everything.
     text::print(Form::Dot, std::slice::from_ref(fsm)).unwrap_or_default()
-}
-
-fn alias(fsm: &Fsm, number: usize) -> String {
-    // What is proposed is a session type.
-    optimised_items(fsm, number).unwrap_or_default()
 }
 
 /// `up to 1 message to `s` before its turn`.
