@@ -140,12 +140,6 @@ impl Module {
         true
     }
 
-    /// Adds a place of this module to a report.
-    pub(crate) fn mark(&self, report: Notice, span: Span, label: &str) -> Notice {
-        let (text, range) = self.place(span);
-        report.mark(text, range, label)
-    }
-
     /// The text and the bytes of a span; the module itself for a text that does not exist.
     pub(crate) fn place(&self, span: Span) -> (&Arc<NamedText>, Range<usize>) {
         let text = self.contents.texts.get(span.source().index());

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use rumpsteak_fsm::{Message, Role};
 
+use crate::annotations;
 use crate::diagnostics::diagnostic::{self, Diagnostic};
-use crate::diagnostics::similar::similar;
 use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::syntax_errors::{self, Construct};
-use crate::diagnostics::{name_errors, projection_errors};
+use crate::diagnostics::projection_errors;
 use crate::global::automaton::{Edge, Global};
 use crate::global::connections::connect;
 use crate::global::determinise::determinise;
@@ -59,27 +59,13 @@ impl Modules {
     }
 }
 
-/// The annotations that are nearly called as those that have a meaning. Others are those of other
-/// tools.
-fn nearly_annotations(module: &Module) -> impl Iterator<Item = Diagnostic> {
-    const KNOWN: [&str; 2] = ["depends", "name"];
-    let bodies = module.protocols.iter().map(|protocol| &protocol.body);
-    let interactions = bodies.flat_map(|body| body.interactions());
-    let annotations = interactions.flat_map(|(_, interaction)| &interaction.annotations);
-    annotations.filter_map(|annotation| {
-        let (keyword, _) = annotation.as_str().trim().split_once(':')?;
-        let meant = similar(keyword, &KNOWN).filter(|_| !KNOWN.contains(&keyword))?;
-        Some(name_errors::unknown_annotation(annotation, keyword, meant))
-    })
-}
-
 /// Checks the protocols of all modules, and keeps those of the first.
 fn check_sources(
     sources: &[Source<'_>],
     limits: &Limits,
     mut diagnostics: Vec<Diagnostic>,
 ) -> Checked {
-    diagnostics.extend(sources.iter().flat_map(|source| nearly_annotations(source.module)));
+    diagnostics.extend(sources.iter().flat_map(|source| annotations::unknown(source.module)));
     let mut program = resolve(sources, &mut diagnostics);
     flow::check(&mut program, &mut diagnostics);
 
@@ -136,8 +122,11 @@ fn check_sources(
             limits: *limits,
         }
     });
+    let protocols: Vec<Protocol> = protocols.collect();
+    let unfolded = protocols.iter().map(|protocol| &*protocol.global);
+    diagnostics.extend(annotations::unknown_dependencies(sources, unfolded));
     diagnostic::sort(&mut diagnostics);
-    Checked { protocols: protocols.collect(), diagnostics }
+    Checked { protocols, diagnostics }
 }
 
 /// A well-formed protocol, as a global type. Cheap to clone.

@@ -49,6 +49,7 @@
 //! process which reorders its messages still does: that is asynchronous subtyping, in
 //! `rumpsteak-fsm`.
 
+mod annotations;
 mod check;
 mod diagnostics;
 mod global;

@@ -285,8 +285,8 @@ fn print_chain(text: &mut String, public: &str, name: &str, nominal: bool, sessi
 }
 
 /// The session items of a machine for a person to paste beside its role, the root first. Their
-/// names begin with `base`; `generated` is the module of the protocol's generated code. `None` for a
-/// machine that is no session type.
+/// names begin with `base`; `generated` is the module of the protocol's generated code. `None` for
+/// a machine that is no session type.
 pub(crate) fn session_items(fsm: &Fsm, base: &str, generated: &str) -> Option<String> {
     let mut names = Names::of_machine(fsm, generated);
     let items = session::items(fsm, base, base.to_owned(), &mut names, None).ok()?;

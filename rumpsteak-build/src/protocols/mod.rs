@@ -307,9 +307,10 @@ impl ScrFile {
     /// Its warnings, each on one line.
     pub(crate) fn warning_lines(&self) -> impl Iterator<Item = String> {
         self.warnings.iter().map(|warning| {
-            let file = &self.text(warning.primary.source()).name;
+            let text = self.text(warning.primary.source());
+            let (line, _) = text.position(warning.primary.start());
             let help = warning.help.iter().map(|help| format!("; {help}"));
-            format!("{file}: {}{}", warning.message, help.collect::<String>())
+            format!("{}:{line}: {}{}", text.name, warning.message, help.collect::<String>())
         })
     }
 

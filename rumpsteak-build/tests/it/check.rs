@@ -539,7 +539,7 @@ fn a_file_that_calls_itself_otherwise() {
     // The file's own name is right: the folder alone is a warning.
     assert_eq!(
         check.warnings,
-        ["protocols/market/Cart.scr: the module in `Cart.scr` calls itself `shop.Cart`; \
+        ["protocols/market/Cart.scr:1: the module in `Cart.scr` calls itself `shop.Cart`; \
              correct or remove the line, or move the file to `shop/Cart.scr`",]
     );
 }

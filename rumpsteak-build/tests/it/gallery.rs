@@ -107,9 +107,9 @@ fn print(code: Code, files: &[(&str, String)]) -> String {
     let check = verified(configure().protocols(files[0].0), &folder);
     let reports: Vec<String> = check.reports.iter().map(ToString::to_string).collect();
     // Of a warning the build prints one line, without the code.
-    if code == Code::UnknownAnnotation {
+    if [Code::UnknownAnnotation, Code::UnknownDependency].contains(&code) {
         assert_eq!(reports, [""; 0]);
-        let warning = check.warnings.iter().find(|warning| warning.contains("annotation"));
+        let warning = check.warnings.iter().find(|warning| warning.contains("depend"));
         return format!("warning: {}", warning.unwrap());
     }
     let printed = reports.join("\n\n");

@@ -187,7 +187,11 @@ fn what_depends_on_a_message_stays_behind_it() {
     folder.call("optimise assumed.scr --role b --assume-independent").exits(0).says("");
     folder.call("optimise free.scr --role b").exits(0).says("");
     let run = folder.call("optimise wrong.scr --role b").exits(0);
-    begins(&run.stderr, "warning: `b` receives no message `z` that this could depend on\n");
+    begins(
+        &run.stderr,
+        "warning[S0217]: unknown label in `depends: z`\n \
+         --> wrong.scr:2:52\n",
+    );
 }
 
 /// A payload is made from what came before it in its own round: in the loops around it, and in

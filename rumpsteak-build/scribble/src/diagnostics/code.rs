@@ -98,6 +98,8 @@ codes! {
     RustType = "S0215",
     /// An annotation that is nearly called as one that has a meaning. A warning.
     UnknownAnnotation = "S0216",
+    /// An annotation that names a message which the role does not receive. A warning.
+    UnknownDependency = "S0217",
 
     /// A recursion that can repeat without a message.
     Unguarded = "S0301",

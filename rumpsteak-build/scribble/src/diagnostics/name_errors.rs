@@ -1,5 +1,9 @@
 //! `S02..`: names.
 
+use std::collections::BTreeSet;
+
+use rumpsteak_fsm::Role;
+
 use super::code::Code;
 use super::diagnostic::{Diagnostic, Severity};
 use super::similar::similar;
@@ -153,8 +157,6 @@ pub(crate) fn other_module(import: &Name, header: &Name) -> Diagnostic {
         .help("correct one of the two names; the `module` line may be left out")
 }
 
-/// `file` is the name of the file without its ending, `expected` the name that fits its place, and
-/// `right` the file that fits the module's name.
 pub(crate) fn unknown_annotation(at: &Name, keyword: &str, meant: &str) -> Diagnostic {
     let message = format!("unknown annotation `{keyword}:`");
     let mut diagnostic =
@@ -163,6 +165,24 @@ pub(crate) fn unknown_annotation(at: &Name, keyword: &str, meant: &str) -> Diagn
     diagnostic.help(format!("did you mean `{meant}:`?"))
 }
 
+/// `received` are the labels that `role`, which sends the message, receives.
+pub(crate) fn unknown_dependency(
+    at: &Name,
+    label: &str,
+    role: &Role,
+    received: &BTreeSet<&str>,
+) -> Diagnostic {
+    // Comparing all of them with all others takes its time.
+    let known: Vec<&str> = received.iter().copied().take(256).collect();
+    let message = format!("unknown label in `depends: {label}`");
+    let here = format!("`{role}` receives no `{label}`");
+    let mut diagnostic = Diagnostic::new(Code::UnknownDependency, message, at.span, here);
+    diagnostic.severity = Severity::Warning;
+    diagnostic.maybe_help(suggest(label, &known))
+}
+
+/// `file` is the name of the file without its ending, `expected` the name that fits its place, and
+/// `right` the file that fits the module's name.
 pub(crate) fn misplaced_module(
     header: &Name,
     file: &str,

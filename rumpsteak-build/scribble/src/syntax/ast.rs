@@ -221,6 +221,19 @@ pub struct Interaction {
     pub span: Span,
 }
 
+impl Interaction {
+    /// The labels that `@"depends: a, b"` names, with their annotations. `None` without one.
+    pub fn dependencies(&self) -> Option<Vec<(&Name, &str)>> {
+        let mut found = None;
+        for annotation in &self.annotations {
+            let Some(labels) = annotation.as_str().trim().strip_prefix("depends:") else { continue };
+            let labels = labels.split(',').map(str::trim).filter(|label| !label.is_empty());
+            found.get_or_insert_with(Vec::new).extend(labels.map(|label| (annotation, label)));
+        }
+        found
+    }
+}
+
 /// The kinds of an [`Interaction`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

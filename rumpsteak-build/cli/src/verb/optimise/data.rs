@@ -6,13 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rumpsteak_build::command::Notice;
 use rumpsteak_fsm::optimise::{Options, received_before};
 use rumpsteak_fsm::{Action, Direction, Fsm};
 use rumpsteak_scribble::{Interaction, InteractionKind, MessageExpr, Projection, Span};
 
 use crate::modules::Module;
-use crate::terminal::Terminal;
 
 /// What the actions of one role are made from.
 #[derive(Debug, Default)]
@@ -31,14 +29,8 @@ struct Known {
 }
 
 impl Data {
-    /// Reads the interactions of a projection. A label that the role never receives is warned of.
-    /// With `independent`, nothing is assumed.
-    pub(super) fn new(
-        module: &Module,
-        projection: &Projection,
-        independent: bool,
-        terminal: &mut Terminal,
-    ) -> Self {
+    /// Reads the interactions of a projection. With `independent`, nothing is assumed.
+    pub(super) fn new(module: &Module, projection: &Projection, independent: bool) -> Self {
         let mut interactions: BTreeMap<Span, &Interaction> = BTreeMap::new();
         for found in module.contents.modules.iter() {
             for protocol in &found.protocols {
@@ -46,14 +38,7 @@ impl Data {
                 interactions.extend(all.map(|(_, interaction)| (interaction.span, interaction)));
             }
         }
-        let received: BTreeSet<&str> = projection
-            .fsm
-            .transitions()
-            .filter(|transition| transition.action.direction == Direction::Receive)
-            .map(|transition| transition.action.message.label.as_str())
-            .collect();
         let mut data = Self::default();
-        let mut warned = BTreeSet::new();
         for transition in projection.fsm.transitions() {
             let known = data.known.entry(transition.action.clone()).or_default();
             for span in projection.origins(transition.id) {
@@ -66,25 +51,11 @@ impl Data {
                     let names = payload.iter().filter_map(|element| element.name.as_ref());
                     known.payloads.extend(names.map(ToString::to_string));
                 }
-                if transition.action.direction == Direction::Receive {
-                    continue;
-                }
-                for annotation in &interaction.annotations {
-                    let Some(labels) = annotation.as_str().trim().strip_prefix("depends:") else {
-                        continue;
-                    };
-                    let declared = known.labels.get_or_insert_default();
-                    for label in labels.split(',').map(str::trim).filter(|label| !label.is_empty())
-                    {
-                        if !received.contains(label) && warned.insert((annotation.span, label)) {
-                            let role = projection.fsm.role();
-                            let report = Notice::warning(format!(
-                                "`{role}` receives no message `{label}` that this could depend on"
-                            ));
-                            terminal.report(&module.mark(report, annotation.span, ""));
-                        }
-                        declared.insert(label.to_owned());
-                    }
+                if transition.action.direction == Direction::Send
+                    && let Some(declared) = interaction.dependencies()
+                {
+                    let labels = declared.into_iter().map(|(_, label)| label.to_owned());
+                    known.labels.get_or_insert_default().extend(labels);
                 }
             }
         }

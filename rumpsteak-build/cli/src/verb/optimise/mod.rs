@@ -172,7 +172,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     };
     let data: Vec<Data> = projections
         .iter()
-        .map(|projection| Data::new(&module, projection, arguments.assume_independent, terminal))
+        .map(|projection| Data::new(&module, projection, arguments.assume_independent))
         .collect();
     let between = |from: &Role, to: &Role| {
         let link = latencies.get(&(from.clone(), to.clone()));
