@@ -24,7 +24,7 @@ fn the_kernel_of_the_paper() {
     let run = folder.call("optimise db.scr --role k").exits(0);
     begins(
         &run.stderr,
-        "note: `value(i32)` to `t` is taken to be made from what `k` receives before it in the round\n",
+        "note: `value(i32) from k to t` is taken to be made from what `k` has received before in the round: without that an order is faster\n",
     );
     let expected = "\
 `k` of `DoubleBuffering`: 4 orders faster and proven, of 4 orders tried; `--show 4` prints them all
@@ -180,7 +180,7 @@ fn what_depends_on_a_message_stays_behind_it() {
         folder.call(&format!("optimise {file} --role b")).exits(1).prints(slow).says("");
     }
     folder.call("optimise assumed.scr --role b").exits(1).prints(slow).says(
-        "note: `w(i32)` to `c` is taken to be made from what `b` receives before it in the round\n\
+        "note: `w(i32) from b to c` is taken to be made from what `b` has received before in the round: without that an order is faster\n\
          help: say what it is made from, behind the interaction: `w(i32) from b to c; @\"depends: label\"`, or `@\"depends:\"` if from \
          none of it; or for all messages with `--assume-independent`\n\n",
     );
@@ -192,6 +192,40 @@ fn what_depends_on_a_message_stays_behind_it() {
         "warning[S0217]: unknown label in `depends: z`\n \
          --> wrong.scr:2:52\n",
     );
+}
+
+/// `home` comes first among the messages of the baker.
+#[test]
+fn only_what_holds_back_a_faster_order_is_named() {
+    const BAKERY: &str = "\
+global protocol P(role a, role b, role o, role c) {
+  rec X {
+    choice at a { order() from a to b; bake(i32) from b to o; bread(i32) from o to b; ready() from o to b; parcel(i32) from b to c; continue X; }
+    or { close(i32) from a to b; off() from b to o; home(i32) from b to c; }
+  }
+}
+";
+    const CHOICE: &str = "\
+global protocol P(role a, role b, role c) {
+  rec X { v(i32) from a to b; choice at b { w(i32) from b to c; continue X; } or { x(i32) from b to c; continue X; } }
+}
+";
+    const TWO: &str = "\
+global protocol P(role a, role b, role c) {
+  v(i32) from a to b; w(i32) from b to c; ok() from c to b;
+  u(i32) from a to b; x(i32) from b to c; ok() from c to b;
+}
+";
+    let cases = [
+        (BAKERY, "b", "note: `parcel(i32) from b to c` is taken to be made from what "),
+        (BAKERY, "o", "note: with `--assume-independent` none is faster either\n\n"),
+        (CHOICE, "b", "note: what `b` sends is taken to be made from what `b` has received"),
+        (TWO, "b", "note: `w(i32) from b to c` and `x(i32) from b to c` are taken to be made "),
+    ];
+    for (protocol, role, note) in cases {
+        let folder = Folder::new("optimise_named").with("p.scr", protocol);
+        begins(&folder.call(&format!("optimise p.scr --role {role}")).exits(1).stderr, note);
+    }
 }
 
 /// A payload is made from what came before it in its own round: in the loops around it, and in

@@ -91,19 +91,21 @@ impl Data {
             || received.any(|(_, received)| !sent.payloads.is_disjoint(&received.payloads))
     }
 
-    /// A send of which is assumed what it is made from.
-    pub(super) fn assumed(&self) -> Option<&Action> {
-        self.assumed.keys().next()
+    /// The sends of which is assumed what they are made from.
+    pub(super) fn assumed(&self) -> Vec<&Action> {
+        self.assumed.keys().collect()
     }
 
-    /// Whether what is sent is made from what is received.
-    pub(super) fn depends(&self, send: &Action, receive: &Action) -> bool {
+    /// Whether what is sent is made from what is received. Of the sends that are `free` nothing is
+    /// assumed.
+    pub(super) fn depends(&self, send: &Action, receive: &Action, free: &[&Action]) -> bool {
         let (Some(sent), Some(received)) = (self.known.get(send), self.known.get(receive)) else {
             return false;
         };
         let labels = sent.labels.as_ref();
         labels.is_some_and(|labels| labels.contains(receive.message.label.as_str()))
             || !sent.payloads.is_disjoint(&received.payloads)
-            || self.assumed.get(send).is_some_and(|assumed| assumed.contains(receive))
+            || !free.contains(&send)
+                && self.assumed.get(send).is_some_and(|assumed| assumed.contains(receive))
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use rumpsteak_build::command::{Notice, count, meant, optimised_items, split_way_out};
+use rumpsteak_build::command::{Notice, count, list, meant, optimised_items, split_way_out};
 use rumpsteak_fsm::optimise::cost::{Event, Work};
 use rumpsteak_fsm::optimise::{
     Costs, Options, Proposal, Proposals, Together, propose, propose_together,
@@ -265,9 +265,7 @@ impl Optimiser<'_> {
         let position = self.machines.iter().position(|fsm| fsm.role() == role);
         // It was found among the protocol's roles, of which there is a machine each.
         let position = position.unwrap_or_default();
-        let data = &self.data[position];
-        let depends = |send: &_, receive: &_| data.depends(send, receive);
-        let found = propose(&self.machines, role, &depends, &self.costs, &self.options)?;
+        let found = self.search(position, &[])?;
         let faster: Vec<&Proposal> =
             found.proposals.iter().filter(|proposal| proposal.time < found.time).collect();
         let tried = count(found.candidates, "order");
@@ -306,16 +304,58 @@ impl Optimiser<'_> {
             system[position] = proposal.fsm.clone();
             words.extend(self.chart(&system));
         }
-        let assumed = data.assumed().map(|action| Words::Report(assumed(role, action)));
         let mut reply = self.reply(outcome, reason, words, more);
-        reply.words.extend(assumed);
+        reply.words.extend(self.assumed(position, &found)?.map(Words::Report));
         Ok(reply)
+    }
+
+    /// The orders of a role, where nothing is assumed of the sends that are `free`.
+    fn search(&self, position: usize, free: &[&Action]) -> Result<Proposals, VerifyError> {
+        let depends = |send: &_, receive: &_| self.data[position].depends(send, receive, free);
+        let role = self.machines[position].role();
+        propose(&self.machines, role, &depends, &self.costs, &self.options)
+    }
+
+    /// What the answer rests on that the protocol does not say, if an order is faster without it.
+    fn assumed(&self, position: usize, found: &Proposals) -> Result<Option<Notice>, VerifyError> {
+        /// How many messages are looked at one by one.
+        const MOST: usize = 8;
+        let role = self.machines[position].role();
+        let assumed = self.data[position].assumed();
+        let Some(first) = assumed.first() else { return Ok(None) };
+        let best = |found: &Proposals| found.proposals.first().map_or(found.time, |best| best.time);
+        let free = self.search(position, &assumed)?;
+        if best(&free) >= best(found) {
+            let is_known = best(found) == found.time && not_faster(role, &free).0 == Outcome::Fails;
+            let none = || Notice::note("with `--assume-independent` none is faster either");
+            return Ok(is_known.then(none));
+        }
+        let mut alone = Vec::new();
+        for send in assumed.iter().take(MOST) {
+            if best(&self.search(position, &[send])?) < best(found) {
+                alone.push(interaction(role, send));
+            }
+        }
+        let example = alone.first().cloned().unwrap_or_else(|| interaction(role, first));
+        let (sends, is, each) = match alone.len() {
+            0 => (format!("what `{role}` sends"), "is", "each message"),
+            1 => (list(&alone), "is", "it"),
+            _ => (list(&alone), "are", "each of them"),
+        };
+        let note = Notice::note(format!(
+            "{sends} {is} taken to be made from what `{role}` has received before in the round: without that an order is faster"
+        ));
+        Ok(Some(note.help(format!(
+            "say what {each} is made from, behind the interaction: `{example}; @\"depends: label\"`, or `@\"depends:\"` if \
+             from none of it; or for all messages with `--assume-independent`"
+        ))))
     }
 
     /// All roles together.
     fn all(&self) -> Result<Reply, VerifyError> {
-        let depends =
-            |position: usize, send: &_, receive: &_| self.data[position].depends(send, receive);
+        let depends = |position: usize, send: &_, receive: &_| {
+            self.data[position].depends(send, receive, &[])
+        };
         let found = propose_together(&self.machines, &depends, &self.costs, &self.options)?;
         let tried = count(found.candidates, "order");
         let roles = self.of_roles(&found);
@@ -508,16 +548,9 @@ fn not_all(whose: &str, tried: &str) -> String {
     format!("no faster order{whose} was found among {tried}, which are not all")
 }
 
-/// What an order rests on that the protocol does not say.
-fn assumed(role: &Role, action: &Action) -> Notice {
-    let (message, peer) = (&action.message, &action.peer);
-    Notice::note(format!(
-        "`{message}` to `{peer}` is taken to be made from what `{role}` receives before it in the round"
-    ))
-    .help(format!(
-        "say what it is made from, behind the interaction: `{message} from {role} to {peer}; @\"depends: label\"`, or \
-         `@\"depends:\"` if from none of it; or for all messages with `--assume-independent`"
-    ))
+/// A send as it is written in the protocol.
+fn interaction(role: &Role, send: &Action) -> String {
+    format!("{} from {role} to {}", send.message, send.peer)
 }
 
 fn dot(fsm: &Fsm) -> String {
