@@ -42,14 +42,15 @@ pub(crate) fn unknown_dependencies<'p>(
         for part in iter::once(global).chain(parts) {
             for edge in &part.edges {
                 let sender = part.letter(edge).from as usize;
-                let origins = part.origins(edge).iter();
-                for &(at, label) in origins.filter_map(|span| depending.get(span)).flatten() {
-                    if !received[sender].contains(label) {
-                        let role = &global.roles[sender];
-                        unknown.entry((at.span, label)).or_insert_with(|| {
-                            name_errors::unknown_dependency(at, label, role, &received[sender])
-                        });
-                    }
+                // A block has no sender of its own, nor a receiver.
+                let Some(received) = received.get(sender) else { continue };
+                let origins = part.origins(edge).iter().filter_map(|span| depending.get(span));
+                for &(at, label) in origins.flatten().filter(|(_, label)| !received.contains(label))
+                {
+                    let role = &global.roles[sender];
+                    unknown.entry((at.span, label)).or_insert_with(|| {
+                        name_errors::unknown_dependency(at, label, role, received)
+                    });
                 }
             }
         }
@@ -67,7 +68,6 @@ fn received(global: &Global) -> Vec<BTreeSet<&str>> {
     let mut received = vec![BTreeSet::new(); global.roles.len()];
     let label = |message: u32| global.messages[message as usize].label.as_str();
     for letter in &global.letters {
-        // A block has no receiver of its own.
         if let Some(received) = received.get_mut(letter.to as usize) {
             received.insert(label(letter.message));
         }

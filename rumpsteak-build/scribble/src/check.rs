@@ -6,9 +6,9 @@ use rumpsteak_fsm::{Message, Role};
 
 use crate::annotations;
 use crate::diagnostics::diagnostic::{self, Diagnostic};
+use crate::diagnostics::projection_errors;
 use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::syntax_errors::{self, Construct};
-use crate::diagnostics::projection_errors;
 use crate::global::automaton::{Edge, Global};
 use crate::global::connections::connect;
 use crate::global::determinise::determinise;

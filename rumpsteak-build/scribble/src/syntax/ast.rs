@@ -226,7 +226,9 @@ impl Interaction {
     pub fn dependencies(&self) -> Option<Vec<(&Name, &str)>> {
         let mut found = None;
         for annotation in &self.annotations {
-            let Some(labels) = annotation.as_str().trim().strip_prefix("depends:") else { continue };
+            let Some(labels) = annotation.as_str().trim().strip_prefix("depends:") else {
+                continue;
+            };
             let labels = labels.split(',').map(str::trim).filter(|label| !label.is_empty());
             found.get_or_insert_with(Vec::new).extend(labels.map(|label| (annotation, label)));
         }
