@@ -21,7 +21,7 @@ use rumpsteak_fsm::{
     Action, Direction, Fsm, FsmBuilder, Limits, StateId, Transition, TransitionId,
 };
 
-use super::misfit::{Misfit, displaced, has, walk};
+use super::misfit::{Misfit, difference, displaced, has, walk};
 
 /// Looks for a change that explains why `sub` is no subtype of `sup`; the refusal is one at that
 /// place then.
@@ -65,20 +65,16 @@ impl<'a> Search<'a> {
             return Some(None);
         }
         if let Some((own, instead)) = self.instead(own, due) {
-            let (done, wanted, id) = (own.action, instead.action, instead.id);
-            let misfit = if done.direction != wanted.direction {
-                Misfit::OtherDirection(id)
-            } else if done.peer != wanted.peer {
-                Misfit::OtherPeer(id)
-            } else if done.message.label == wanted.message.label {
-                Misfit::OtherPayload(id)
+            let done = own.action;
+            let misfit = if let Some(misfit) = difference(done, instead) {
+                misfit
             } else if let Some(known) = sup.transitions().find(|due| due.action == done) {
                 let why = (own.source == self.state(last))
                     .then(|| displaced(sub, sup, &path[..last], due, done));
                 let is_elsewhere = |why: &Misfit| matches!(why, Misfit::OtherBranch(_));
                 why.flatten().filter(is_elsewhere).unwrap_or(Misfit::Repeated(known.id))
             } else {
-                Misfit::Unknown(Some(id))
+                Misfit::Unknown(Some(instead.id))
             };
             return Some(Some((self.at(last, Some(own.id), Some(instead)), misfit)));
         }

@@ -67,7 +67,7 @@ pub(super) fn find(sub: &Fsm, sup: &Fsm, refusal: &mut Refusal) -> Option<Misfit
     let (id, misfit) = blamed.into_iter().find_map(|id| {
         let action = sub.transition(id).action;
         if !has(sup, action) {
-            return Some((id, Misfit::Unknown(near(sub, sup, action))));
+            return Some((id, unknown(sub, sup, action)));
         }
         if refusal.rule == Rule::InputNotHandled {
             return None;
@@ -102,7 +102,7 @@ pub(super) fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit
             _ => true,
         })?
     } else {
-        Misfit::Unknown(near(sub, sup, early.action))
+        unknown(sub, sup, early.action)
     };
     let due = sup.transitions_from(sup_state).next().map(|due| due.id);
     let (rule, sub_state, cycle) = (Rule::OutputNotReached, early.source, Vec::new());
@@ -126,13 +126,37 @@ pub(super) fn walk(sub: &Fsm, sup: &Fsm, path: &[TransitionId]) -> Vec<StateId> 
     walk
 }
 
-/// The action of nearly the same name that the subtype does not know either.
-fn near(sub: &Fsm, sup: &Fsm, wanted: &Action) -> Option<TransitionId> {
-    let is_end = |due: &Action| due.direction == wanted.direction && due.peer == wanted.peer;
-    let near = || sup.transitions().filter(|due| is_end(due.action) && !has(sub, due.action));
-    let names: Vec<&str> = near().map(|due| due.action.message.label.as_str()).collect();
-    let name = similar(wanted.message.label.as_str(), &names)?;
-    near().find(|due| due.action.message.label.as_str() == name).map(|due| due.id)
+/// Why the supertype never does an action: of those that the subtype does not know either it has one
+/// that differs in one thing, wherever that comes, or in a few letters of the name.
+fn unknown(sub: &Fsm, sup: &Fsm, wanted: &Action) -> Misfit {
+    let mut unmet: Vec<_> = sup.transitions().filter(|due| !has(sub, due.action)).collect();
+    let alike = |due: &Action| {
+        [due.direction == wanted.direction, due.peer == wanted.peer, due.message == wanted.message]
+    };
+    let one = unmet.iter().find(|due| {
+        let differing = alike(due.action).into_iter().filter(|is_alike| !is_alike).count();
+        differing == 1 && due.action.message.label == wanted.message.label
+    });
+    if let Some(misfit) = one.and_then(|due| difference(wanted, *due)) {
+        return misfit;
+    }
+    unmet.retain(|due| matches!(alike(due.action), [true, true, _]));
+    let names: Vec<&str> = unmet.iter().map(|due| due.action.message.label.as_str()).collect();
+    let name = similar(wanted.message.label.as_str(), &names);
+    let near = unmet.iter().find(|due| name == Some(due.action.message.label.as_str()));
+    Misfit::Unknown(near.map(|due| due.id))
+}
+
+/// The first in which an action differs from one of the supertype: direction, peer or payload.
+pub(super) fn difference(done: &Action, wanted: Transition<'_>) -> Option<Misfit> {
+    let (id, wanted) = (wanted.id, wanted.action);
+    if done.direction != wanted.direction {
+        Some(Misfit::OtherDirection(id))
+    } else if done.peer != wanted.peer {
+        Some(Misfit::OtherPeer(id))
+    } else {
+        (done.message.label == wanted.message.label).then_some(Misfit::OtherPayload(id))
+    }
 }
 
 /// Why an action does not come next, or later whatever happens, in a state of the supertype. `None`
