@@ -105,7 +105,9 @@ fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
         format!(
             "`{module}` has no `{}`{place}: the protocol has no such name, or no more [V0101]\n\n{}",
             list(&gone),
-            advice(gone, others, &sessions, |name, other| shared(&text, name, &generated, other))
+            advice(gone, others, &sessions, |name, alike| successor(
+                &text, name, &generated, alike
+            ))
         )
     } else if missing.iter().any(|name| is_generated(name) && here.typed.contains(name)) {
         let all = list(&missing).replace('`', "");
@@ -125,24 +127,37 @@ fn line_of(text: &str, names: &BTreeSet<String>) -> Option<usize> {
     Some(text.lines().position(words)? + 1)
 }
 
-/// How many options that a text names of a choice are those of a choice of the code.
-fn shared(text: &str, name: &str, code: &str, other: &str) -> usize {
-    let declared = code.split_once(&format!("enum {other} {{\n"));
-    let declared = declared.and_then(|(_, rest)| rest.split("\n}").next()).unwrap_or_default();
+/// What most likely took the place of a name of a text, of these of the code. For a choice that is
+/// one with most of the options that are named of it; of several the one that the role comes to
+/// first, if the others lack one of those.
+fn successor(text: &str, name: &str, code: &str, others: &[&String]) -> Option<String> {
     let path = format!("{name}::");
     let options = text.split(&path).skip(1);
     let options = options.filter_map(|rest| rest.split(|c: char| !c.is_alphanumeric()).next());
     let options: BTreeSet<_> = options.collect();
-    options.into_iter().filter(|option| declared.contains(&format!("\n    {option}("))).count()
+    let declared = |other: &str| code.split_once(&format!("enum {other} {{\n"));
+    let shared = |other: &str| -> BTreeSet<&str> {
+        let rest = declared(other).map_or("", |(_, rest)| rest);
+        let own = rest.split("\n}").next().unwrap_or_default();
+        let is_own = |option: &&&str| own.contains(&format!("\n    {option}("));
+        options.iter().filter(is_own).copied().collect()
+    };
+    let most = others.iter().map(|other| shared(other).len()).max().filter(|most| *most > 0);
+    let Some(most) = most else { return near(name, others) };
+    let mut alike: Vec<_> = others.iter().filter(|other| shared(other).len() == most).collect();
+    alike.sort_by_key(|other| declared(other).map(|(before, _)| before.len()));
+    let (first, rest) = alike.split_first()?;
+    let of_rest: BTreeSet<_> = rest.iter().flat_map(|other| shared(other)).collect();
+    (!shared(first).is_subset(&of_rest)).then(|| first.to_string())
 }
 
-/// What to write instead of names that the code lacks, of those that it has and nothing names. For
-/// a choice that is one of the same role, with most of the options that are named of it: `shared`.
+/// What to write instead of names that the code lacks, of those that it has and nothing names: the
+/// `successor` of a name among those of its kind. For a choice they are those of the same role.
 fn advice(
     mut gone: BTreeSet<String>,
     mut others: BTreeSet<String>,
     sessions: &BTreeSet<String>,
-    shared: impl Fn(&str, &str) -> usize,
+    successor: impl Fn(&str, &[&String]) -> Option<String>,
 ) -> String {
     let kind = |name: &str| kind(name, sessions);
     let role = |name: &str| match kind(name) {
@@ -154,27 +169,30 @@ fn advice(
     };
     let (mut advice, is_only) = (Vec::new(), gone.len() == 1);
     let by = |name: &str| if is_only { String::new() } else { format!(" by `{name}`") };
-    for name in gone.clone() {
+    let (lacking, there) = (gone.clone(), others.clone());
+    let proposed = |name: &str| {
+        let alike: Vec<_> = there.iter().filter(|other| may_be(name, other)).collect();
+        successor(name, &alike)
+    };
+    // What two names would stand for is proposed for neither.
+    let only = |name: &str| {
+        let other = proposed(name)?;
+        let rivals = lacking.iter().filter(|rival| proposed(rival).as_ref() == Some(&other));
+        (rivals.count() == 1).then_some(other)
+    };
+    for name in &lacking {
         let renamed = ["Message", "Role"].map(|suffix| format!("{name}{suffix}"));
         let renamed = renamed.into_iter().find(|renamed| others.contains(renamed));
         let is_renamed = renamed.is_some();
-        let mut alike: Vec<_> = others.iter().filter(|other| may_be(&name, other)).collect();
-        let most = alike.iter().map(|other| shared(&name, other)).max().unwrap_or_default();
-        alike.retain(|other| shared(&name, other) == most);
-        let is_only_one = gone.iter().filter(|gone| may_be(&name, gone)).count() == 1;
-        let only = match alike[..] {
-            [only] if most > 0 && is_only_one => Some(only.clone()),
-            _ => near(&name, &alike),
-        };
-        let Some(other) = renamed.or(only) else { continue };
+        let Some(other) = renamed.or_else(|| only(name)) else { continue };
         advice.push(match is_renamed {
             true => {
                 format!("help: write `{other}`: a type `{name}` would hide one that the code uses")
             }
-            false => format!("help: did you mean `{other}`{}?", by(&name)),
+            false => format!("help: did you mean `{other}`{}?", by(name)),
         });
         others.remove(&other);
-        gone.remove(&name);
+        gone.remove(name);
     }
     // Of names of the protocol, only those: the others are made of them.
     let first = gone.iter().map(|name| kind(name)).min();
