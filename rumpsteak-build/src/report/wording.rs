@@ -92,12 +92,8 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::Name { path, problem: NameProblem::Swapped, meant: Some(meant) } => {
             format!("`{path}` is no role, and a role comes before its label\n\nhelp: `{meant}`")
         }
-        Cause::Name { path, problem: NameProblem::ForeignRole, meant: Some(others) } => {
-            let are = if others.contains("` and `") { "are" } else { "is" };
-            let note =
-                format!("note: so {are} {others}\nhelp: declare these sessions there and use them");
-            name_text(path, NameProblem::ForeignRole)
-                .replace("help: declare this session there and use it", &note)
+        Cause::Name { path, problem: NameProblem::ForeignRole, meant } => {
+            foreign_role_text(path, meant.as_deref())
         }
         Cause::Name { path, meant: Some(meant), .. } => format!(
             "`{path}` is not declared in the source of this package\n\nhelp: did you mean `{meant}`?"
@@ -267,6 +263,19 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
 
 /// The text for a name that stands for something else. Long because it has one arm for each
 /// problem.
+/// `others` are roles of which the same is said at the same place.
+fn foreign_role_text(path: &str, others: Option<&str>) -> String {
+    let note = others.map_or_else(String::new, |others| {
+        format!("note: so {} {others}\n", if others.contains("` and `") { "are" } else { "is" })
+    });
+    let sessions = if others.is_some() { "these sessions" } else { "this session" };
+    let them = if others.is_some() { "them" } else { "it" };
+    format!(
+        "the role `{path}` is declared in another target of this package, and a role's sessions stand beside it\n\n\
+         {note}help: declare {sessions} there and use {them} here, or declare a role of this target's own"
+    )
+}
+
 fn name_text(path: &str, problem: NameProblem) -> String {
     match problem {
         NameProblem::Ambiguous => format!(
@@ -288,10 +297,7 @@ fn name_text(path: &str, problem: NameProblem) -> String {
              help: write `Select<Role, {path}>` or `Branch<Role, {path}>`; or among several peers, \
              `Variant(Send<Role, Label, Then>)` in `{path}`"
         ),
-        NameProblem::ForeignRole => format!(
-            "the role `{path}` is declared in another target of this package, and a role's sessions stand beside it\n\n\
-             help: declare this session there and use it here, or declare a role of this target's own"
-        ),
+        NameProblem::ForeignRole => foreign_role_text(path, None),
         NameProblem::HasProtocol => format!(
             "`{path}` plays a role of a protocol, and this set has none\n\n\
              help: take `#[closed_system]` off the set, or `#[protocol(…)]` off its roles"
