@@ -34,7 +34,7 @@ pub use crate::report::notice::{Notice, Severity};
 pub use crate::report::runs::{NEXT_SESSION, full_queue, next_session, shortest};
 use crate::report::wording;
 pub use crate::source::conditions::Cfg;
-pub use crate::words::{count, did_you_mean, list, meant, split_way_out};
+pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out};
 
 /// What the build script of a package asked for when it last ran, from its `OUT_DIR`. `None` if it
 /// left nothing there, or is of another version.

@@ -10,7 +10,7 @@ pub fn list(names: impl IntoIterator<Item: Display>) -> String {
 }
 
 /// `` `a`, `b` or `c` ``.
-pub(crate) fn either(names: impl IntoIterator<Item: Display>) -> String {
+pub fn either(names: impl IntoIterator<Item: Display>) -> String {
     join(names, " or ").unwrap_or_default()
 }
 

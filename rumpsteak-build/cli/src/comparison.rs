@@ -4,7 +4,7 @@ use rumpsteak_build::command::{self, Explanation, Notice, among_peers};
 use rumpsteak_fsm::subtype::{InputError, Refusal, Side};
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::verify::{self, Evidence};
-use rumpsteak_fsm::{Limit, TransitionId};
+use rumpsteak_fsm::{Limit, Role, TransitionId};
 use serde_json::Value;
 
 use crate::json::{self, Answer};
@@ -44,6 +44,8 @@ pub(crate) struct Told {
     pub(crate) answer: Answer,
     /// The run among the peers.
     pub(crate) system: Value,
+    /// With whom the actions are that it shows.
+    pub(crate) peers: Vec<Role>,
 }
 
 impl Comparison {
@@ -68,10 +70,11 @@ impl Comparison {
             Some(found) => {
                 let mut notice = Notice::error(format!("{title}: {}", found.sentence))
                     .with_code(Some(found.code));
-                for (machine, mark) in [(&self.sub, found.own), (&self.sup, found.due)] {
-                    if let Some((id, label)) = mark {
-                        notice = machine.mark(notice, id, label);
-                    }
+                if let Some((id, label)) = found.own {
+                    notice = self.sub.mark(notice, id, label);
+                }
+                for (id, label) in &found.due {
+                    notice = self.sup.mark(notice, *id, label);
                 }
                 found.notes.iter().fold(notice, Notice::remark)
             }
@@ -82,6 +85,11 @@ impl Comparison {
         if let Some(evidence) = &refused.evidence {
             notice = notice.remark(among_peers(evidence));
         }
+        let shown = explanation.iter().flat_map(|found| {
+            let own = found.own.map(|(id, _)| self.sub.fsm.transition(id));
+            own.into_iter().chain(found.due.iter().map(|(id, _)| self.sup.fsm.transition(*id)))
+        });
+        let peers = shown.map(|shown| shown.action.peer.clone()).collect();
         let run = match &refused.evidence {
             Some(Evidence::Run(run)) => Some(run),
             _ => None,
@@ -97,6 +105,7 @@ impl Comparison {
             explanation,
             notice,
             system: run.map(|run| json::run(run)).into(),
+            peers,
         }
     }
 

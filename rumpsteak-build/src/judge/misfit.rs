@@ -126,8 +126,8 @@ pub(super) fn walk(sub: &Fsm, sup: &Fsm, path: &[TransitionId]) -> Vec<StateId> 
     walk
 }
 
-/// Why the supertype never does an action: of those that the subtype does not know either it has one
-/// that differs in one thing, wherever that comes, or in a few letters of the name.
+/// Why the supertype never does an action: of those that the subtype does not know it has one that
+/// differs in one thing, wherever that comes, or in a few letters of the name.
 fn unknown(sub: &Fsm, sup: &Fsm, wanted: &Action) -> Misfit {
     let mut unmet: Vec<_> = sup.transitions().filter(|due| !has(sub, due.action)).collect();
     let alike = |due: &Action| {

@@ -99,8 +99,7 @@ pub(crate) fn judge_machine(
         Ok(Verdict::Safe(accepted)) => return Ok(accepted),
         Ok(Verdict::Unsafe(mut refused)) => {
             let misfit = match (&mut refused.refusal, &refused.condition, &refused.evidence) {
-                (Some(found), ..) => change::find(fsm, projection, found)
-                    .or_else(|| misfit::find(fsm, projection, found)),
+                (Some(found), ..) => simplest(fsm, projection, found),
                 (None, Some(Condition::Undirected { .. }), Evidence::Run(run)) => {
                     let (found, misfit) = misfit::on_run(fsm, projection, run).unzip();
                     refused.refusal = found;
@@ -130,6 +129,12 @@ pub(crate) fn judge_machine(
         Err(error) => Cause::Unjudged { subject: subject(), error },
     };
     Err(Box::new((cause, None)))
+}
+
+/// The simplest reason of a refusal, which is one of that then, if there is a simpler one than the
+/// rule of subtyping.
+pub(crate) fn simplest(sub: &Fsm, sup: &Fsm, refusal: &mut subtype::Refusal) -> Option<Misfit> {
+    change::find(sub, sup, refusal).or_else(|| misfit::find(sub, sup, refusal))
 }
 
 /// Which of these roles of the protocol a session of another one fits.

@@ -9,6 +9,7 @@ use rumpsteak_fsm::{Action, Fsm, TransitionId};
 use super::code::of_rule;
 use super::rules::{Broken, Deed};
 use super::runs::shortest;
+use crate::judge::subtype::simplest;
 use crate::words::{count, list};
 
 /// The note where subtyping does not refuse, and a run among the peers is the proof.
@@ -59,8 +60,8 @@ pub struct Explanation {
     pub sentence: String,
     /// The subtype's action to blame, and what is written at it.
     pub own: Option<(TransitionId, &'static str)>,
-    /// The supertype's action that is due, and what is written at it.
-    pub due: Option<(TransitionId, &'static str)>,
+    /// The supertype's actions that matter, and what is written at each: first the one that is due.
+    pub due: Vec<(TransitionId, String)>,
     /// How the machines got there.
     pub notes: Vec<String>,
     /// The way out.
@@ -70,15 +71,18 @@ pub struct Explanation {
 impl Comparison<'_> {
     /// Why the subtype may not take the place.
     pub fn explain(&self, refusal: &Refusal) -> Explanation {
-        let rule = self.rule(refusal);
+        let mut refusal = refusal.clone();
+        let misfit = simplest(self.sub, self.sup, &mut refusal);
+        let rule = self.rule(&refusal);
         let (name, at_own, at_due) = marks(rule);
-        let own = match rule {
-            Rule::Forgotten => refusal.cycle.first().copied(),
+        let (own, at_own) = match rule {
+            _ if misfit.is_some() => (refusal.sub, "here"),
+            Rule::Forgotten => (refusal.cycle.first().copied(), at_own),
             Rule::InputNotHandled => {
                 let mut offered = self.sub.transitions_from(refusal.sub_state);
-                refusal.sub.or_else(|| offered.next().map(|other| other.id))
+                (refusal.sub.or_else(|| offered.next().map(|other| other.id)), at_own)
             }
-            _ => refusal.sub,
+            _ => (refusal.sub, at_own),
         };
         // Where the subtype does nothing, its last action is shown.
         let last = || Some((*refusal.path.last()?, "nothing more is done behind this"));
@@ -98,9 +102,10 @@ impl Comparison<'_> {
             whole: action.message.to_string(),
             peer: action.peer.to_string(),
         };
+        let due = |id: TransitionId| deed(self.sup.transition(id).action);
         let broken = Broken {
             rule,
-            misfit: None,
+            misfit: misfit.as_ref().map(|misfit| (misfit, &due as &dyn Fn(TransitionId) -> Deed)),
             subject: "it",
             place: &format!("`{}`", self.sup_name),
             role: self.sup.role().as_str(),
@@ -108,14 +113,19 @@ impl Comparison<'_> {
             // A machine of the command has no `Self`.
             again: None,
             done: refusal.sub.map(|id| deed(self.sub.transition(id).action)),
-            due: refusal.sup.map(|id| deed(self.sup.transition(id).action)),
+            due: refusal.sup.map(due),
+        };
+        let done = refusal.sub.map(|id| self.sub.transition(id).action);
+        let due = match &misfit {
+            Some(misfit) => broken.marks(misfit, (self.sup, &refusal), done),
+            None => refusal.sup.map(|id| (id, at_due.to_owned())).into_iter().collect(),
         };
         Explanation {
             rule: name,
-            code: of_rule(rule, refusal.sup.is_some(), None),
+            code: of_rule(rule, refusal.sup.is_some(), misfit.as_ref()),
             sentence: broken.sentence(),
             own: own.map(|id| (id, at_own)).or_else(last),
-            due: refusal.sup.map(|id| (id, at_due)),
+            due,
             notes,
             help: broken.help(),
         }

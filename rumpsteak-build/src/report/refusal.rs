@@ -29,7 +29,7 @@ use rumpsteak_fsm::{Action, Defect, Direction, Fsm, StateId, Transition, Transit
 use rumpsteak_scribble::Projection;
 
 use super::excerpt::Excerpt;
-use super::rules::{Broken, Deed, one_of};
+use super::rules::{Broken, Deed, next, one_of, verb};
 use super::runs::failure;
 use crate::fault::{Refusal, Subject};
 use crate::judge::misfit::Misfit;
@@ -93,7 +93,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         let excerpt = Excerpt::of_place(source, span.clone(), "here in the machine");
         let _ = writeln!(text, "{excerpt}");
     }
-    text.push_str(&words.excerpt());
+    text.push_str(&words.excerpt(&broken));
     // That some peers would get stuck is not so then.
     if others.is_none() && !(*fair && matches!(refused.evidence, Evidence::NoRun(_))) {
         evidence(&mut text, &refused.evidence, with);
@@ -259,13 +259,6 @@ fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
 /// Places in a protocol, and what is written at them.
 type Marks = Vec<(rumpsteak_scribble::Span, String)>;
 
-fn verb(action: Option<&Action>) -> &'static str {
-    match action.map(|action| action.direction) {
-        Some(Direction::Send) => "send",
-        _ => "receive",
-    }
-}
-
 /// The words for one refusal.
 struct Words<'a> {
     subject: &'a Subject,
@@ -313,12 +306,17 @@ impl Words<'_> {
     }
 
     /// The lines of the protocol that matter.
-    fn excerpt(&self) -> String {
+    fn excerpt(&self, broken: &Broken<'_>) -> String {
         let role = self.protocol.role_at(self.subject.linked.role);
-        let mut marks = match self.misfit {
-            Some(misfit) => self.marks_of_misfit(misfit, role),
+        let found = (&self.projection.fsm, self.refusal);
+        let marks = match self.misfit {
+            Some(misfit) => broken.marks(misfit, found, self.sub),
             None => self.marks_of_order(role),
         };
+        let marks = marks.iter();
+        let mut marks: Marks = marks
+            .flat_map(|(id, label)| self.spans(*id).map(|span| (span, label.clone())))
+            .collect();
         if marks.is_empty() {
             let declared = self.protocol.protocol.role_span(role);
             let name = self.protocol.protocol.name().span;
@@ -327,50 +325,11 @@ impl Words<'_> {
         Excerpt::of_spans(&self.file.texts, &marks).to_string()
     }
 
-    /// What the protocol has instead of an action that has no place.
-    fn marks_of_misfit(&self, misfit: &Misfit, role: &rumpsteak_fsm::Role) -> Marks {
-        let action = |id: TransitionId| self.projection.fsm.transition(id).action;
-        let here =
-            |id| (id, format!("here the protocol has `{role}` {} this", verb(Some(action(id)))));
-        let marks: Vec<(TransitionId, String)> = match misfit {
-            Misfit::Missing { due, .. } | Misfit::NoOption(due) => {
-                due.iter().copied().map(here).collect()
-            }
-            Misfit::OtherPeer(id)
-            | Misfit::OtherDirection(id)
-            | Misfit::OtherPayload(id)
-            | Misfit::Unknown(Some(id)) => vec![here(*id)],
-            Misfit::Unknown(None) | Misfit::Superfluous(None) => {
-                self.refusal.sup.map(here).into_iter().collect()
-            }
-            Misfit::Superfluous(Some(why)) => return self.marks_of_misfit(why, role),
-            Misfit::Undecided { options, after } => {
-                let option = |id: &TransitionId| {
-                    let word =
-                        if after.contains(id) { "only after this …" } else { "not after this" };
-                    (*id, word.to_owned())
-                };
-                let from = after.first().map(|id| self.projection.fsm.transition(*id).target);
-                let due = from.and_then(|from| self.next(from, self.sub?));
-                let due = due.map(|id| (id, format!("… `{role}` has to {} this", verb(self.sub))));
-                options.iter().map(option).chain(due).collect()
-            }
-            Misfit::OtherBranch(id) | Misfit::Repeated(id) => {
-                let due = self.refusal.sup.map(here);
-                let only = (*id, format!("`{role}` has to {} this here only", verb(self.sub)));
-                due.into_iter().chain([only]).collect()
-            }
-        };
-        let spans = marks
-            .iter()
-            .flat_map(|(id, label)| self.spans(*id).map(move |span| (span, label.clone())));
-        spans.collect()
-    }
-
     /// The action that is due, and the one that is done.
-    fn marks_of_order(&self, role: &rumpsteak_fsm::Role) -> Marks {
+    fn marks_of_order(&self, role: &rumpsteak_fsm::Role) -> Vec<(TransitionId, String)> {
         let mut marks = Vec::new();
-        let after = self.sub.and_then(|action| self.next(self.refusal.sup_state, action));
+        let fsm = &self.projection.fsm;
+        let after = self.sub.and_then(|action| next(fsm, self.refusal.sup_state, action));
         if let Some(id) = self.refusal.sup {
             let label = match (self.refusal.rule, after) {
                 (_, Some(_)) => {
@@ -382,7 +341,7 @@ impl Words<'_> {
                 (Rule::Forgotten, None) => format!("`{role}` has to {} this", verb(self.sup)),
                 (_, None) => format!("here the protocol has `{role}` {} this", verb(self.sup)),
             };
-            marks.extend(self.spans(id).map(|span| (span, label.clone())));
+            marks.push((id, label));
         }
         if let Some(id) = after.filter(|id| Some(*id) != self.refusal.sup) {
             let word = match self.refusal.sup {
@@ -390,7 +349,7 @@ impl Words<'_> {
                 None => "the protocol has it",
             };
             let label = format!("{word} {} this afterwards", verb(self.sub));
-            marks.extend(self.spans(id).map(|span| (span, label.clone())));
+            marks.push((id, label));
         }
         marks
     }
@@ -399,12 +358,5 @@ impl Words<'_> {
     fn spans(&self, id: TransitionId) -> impl Iterator<Item = rumpsteak_scribble::Span> {
         const MOST: usize = 3;
         self.projection.origins(id).iter().copied().take(MOST)
-    }
-
-    /// Where the protocol does an action, the nearest place from a state on.
-    fn next(&self, from: StateId, wanted: &Action) -> Option<TransitionId> {
-        let fsm = &self.projection.fsm;
-        let mut after = fsm.reachable_from(from).flat_map(|state| fsm.transitions_from(state));
-        after.find(|transition| transition.action == wanted).map(|transition| transition.id)
     }
 }

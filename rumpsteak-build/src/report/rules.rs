@@ -1,8 +1,8 @@
 //! What is wrong where a rule of subtyping is broken, and what to do: each rule in one place, for
 //! the sessions of the build and the machines of the command.
 
-use rumpsteak_fsm::subtype::Rule;
-use rumpsteak_fsm::{Direction, TransitionId};
+use rumpsteak_fsm::subtype::{Refusal, Rule};
+use rumpsteak_fsm::{Action, Direction, Fsm, StateId, TransitionId};
 
 use crate::judge::misfit::Misfit;
 use crate::words::either;
@@ -59,6 +59,19 @@ pub(super) fn one_of(ids: &[TransitionId], deed: &dyn Fn(TransitionId) -> Deed) 
     let messages = either(ids.iter().map(|id| deed(*id).message));
     // The quotes are those around each of them.
     Deed { message: messages.trim_matches('`').to_owned(), ..deed(ids[0]) }
+}
+
+pub(super) fn verb(action: Option<&Action>) -> &'static str {
+    match action.map(|action| action.direction) {
+        Some(Direction::Send) => "send",
+        _ => "receive",
+    }
+}
+
+/// Where a machine does an action, the nearest place from a state on.
+pub(super) fn next(fsm: &Fsm, from: StateId, wanted: &Action) -> Option<TransitionId> {
+    let mut after = fsm.reachable_from(from).flat_map(|state| fsm.transitions_from(state));
+    after.find(|transition| transition.action == wanted).map(|transition| transition.id)
 }
 
 impl Broken<'_> {
@@ -187,6 +200,50 @@ impl Broken<'_> {
                     )
                 }
             },
+        }
+    }
+
+    /// The actions of `sup`, which has it otherwise, that show a simpler reason, and what is said
+    /// of each. `done` is what the refusal blames.
+    pub(super) fn marks(
+        &self,
+        misfit: &Misfit,
+        (sup, refusal): (&Fsm, &Refusal),
+        done: Option<&Action>,
+    ) -> Vec<(TransitionId, String)> {
+        let Self { place, role, .. } = self;
+        let here = |id: TransitionId| {
+            let verb = verb(Some(sup.transition(id).action));
+            (id, format!("here {place} has `{role}` {verb} this"))
+        };
+        match misfit {
+            Misfit::Missing { due, .. } | Misfit::NoOption(due) => {
+                due.iter().copied().map(here).collect()
+            }
+            Misfit::OtherPeer(id)
+            | Misfit::OtherDirection(id)
+            | Misfit::OtherPayload(id)
+            | Misfit::Unknown(Some(id)) => vec![here(*id)],
+            Misfit::Unknown(None) | Misfit::Superfluous(None) => {
+                refusal.sup.map(here).into_iter().collect()
+            }
+            Misfit::Superfluous(Some(why)) => self.marks(why, (sup, refusal), done),
+            Misfit::Undecided { options, after } => {
+                let option = |id: &TransitionId| {
+                    let word =
+                        if after.contains(id) { "only after this …" } else { "not after this" };
+                    (*id, word.to_owned())
+                };
+                let from = after.first().map(|id| sup.transition(*id).target);
+                let due = from.and_then(|from| next(sup, from, done?));
+                let due = due.map(|id| (id, format!("… `{role}` has to {} this", verb(done))));
+                options.iter().map(option).chain(due).collect()
+            }
+            Misfit::OtherBranch(id) | Misfit::Repeated(id) => {
+                let due = refusal.sup.map(here);
+                let only = (*id, format!("`{role}` has to {} this here only", verb(done)));
+                due.into_iter().chain([only]).collect()
+            }
         }
     }
 

@@ -1,10 +1,11 @@
 //! `compat`: may roles of a new version of a protocol join peers that still run the old one?
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
 use rumpsteak_build::command::{
-    Notice, among_peers, list, meant, proven, proven_among, split_way_out, visible,
+    Notice, among_peers, either, list, meant, proven, proven_among, split_way_out, visible,
 };
 use rumpsteak_fsm::verify::together::{Part, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, VerifyError};
@@ -95,16 +96,14 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     };
 
     let mut outcome = Outcome::Holds;
-    let mut words = vec![];
     let mut objects = vec![];
     let mut gravest = Answer::default().object(Outcome::Holds);
     let mut joining = vec![];
-    for role in &asked {
-        let answer = RolePair::new(role, old, new, &all).answer(&limits);
-        words.push(match answer.join.report {
-            Some(report) => Words::Notice(report),
-            None => Words::Lines(answer.line),
-        });
+    let answers = asked.iter().map(|role| RolePair::new(role, old, new, &all).answer(&limits));
+    let answers: Vec<RoleAnswer<'_>> = answers.collect();
+    let mut words = told(old, new, &answers);
+    for answer in answers {
+        let role = answer.role;
         if answer.join.outcome > outcome {
             outcome = answer.join.outcome;
             gravest = answer.join.object.clone();
@@ -129,6 +128,63 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     gravest["new"] = new.name.into();
     gravest["roles"] = objects.into();
     Ok(Reply { outcome, words, object: gravest })
+}
+
+/// What is said of the roles.
+fn told(old: &Version<'_>, new: &Version<'_>, answers: &[RoleAnswer<'_>]) -> Vec<Words> {
+    let once = lacking_roles(old, new, answers);
+    let others = answers.iter().filter(|answer| once.is_none() || answer.join.strangers.is_empty());
+    let words = others.map(|answer| match &answer.join.report {
+        Some(report) => Words::Notice(report.clone()),
+        None => Words::Lines(answer.line.clone()),
+    });
+    let words: Vec<Words> = words.collect();
+    once.map(Words::Notice).into_iter().chain(words).collect()
+}
+
+/// What is said once where several roles may not join because of roles that only one version has.
+fn lacking_roles(
+    old: &Version<'_>,
+    new: &Version<'_>,
+    answers: &[RoleAnswer<'_>],
+) -> Option<Notice> {
+    let refused = || answers.iter().filter(|answer| !answer.join.strangers.is_empty());
+    let first = refused().next().filter(|_| refused().count() > 1)?;
+    let strangers: BTreeSet<&Role> = refused().flat_map(|answer| &answer.join.strangers).collect();
+    let lacking = |version: &Version<'_>| {
+        let roles = strangers.iter().filter(|role| version.machine(role).is_none());
+        roles.copied().collect::<Vec<_>>()
+    };
+    let (added, removed) = (lacking(old), lacking(new));
+    let clauses =
+        [(old, &added), (new, &removed)].into_iter().filter(|(_, roles)| !roles.is_empty());
+    let clauses: Vec<String> = clauses
+        .map(|(version, roles)| format!("`{}` has no role {}", version.name, either(roles)))
+        .collect();
+    let names = list(refused().map(|answer| answer.role));
+    let message = format!(
+        "{}, so {names} may not run `{}` while their peers run `{}`",
+        clauses.join(" and "),
+        new.name,
+        old.name
+    );
+    let pairs = added.iter().flat_map(|role| removed.iter().map(move |known| (role, known)));
+    let same = pairs.filter(|(role, known)| {
+        let machines = new.machine(role).zip(old.machine(known));
+        machines.is_some_and(|(new, old)| {
+            let renamed = new.fsm.edit().played_by(known).build(new.fsm.initial());
+            renamed.on_demand(new.fsm.is_on_demand()) == old.fsm
+        })
+    });
+    let mut help: String = same
+        .map(|(role, known)| format!("did you mean `{known}` by `{role}`, which does the same? "))
+        .collect();
+    help += if help.is_empty() { "upgrade " } else { "If not, upgrade " };
+    help += &format!("{names} together");
+    let report = first.join.report.clone()?;
+    let remark = "`--role` shows what goes wrong for one of them".to_owned();
+    let (code, notes, help) = (Some("V0202"), vec![remark], Some(help));
+    Some(Notice { code, message, notes, help, ..report })
 }
 
 /// Of how many roles each mix of the two versions is judged.
@@ -253,7 +309,8 @@ struct RolePair<'a> {
 }
 
 /// The answers about a role.
-struct RoleAnswer {
+struct RoleAnswer<'a> {
+    role: &'a Role,
     /// `same`, `changed`, `added` or `removed`.
     change: &'static str,
     /// May it join peers that run the old version?
@@ -270,6 +327,9 @@ struct Question {
     object: Value,
     /// The report if the answer is no or unknown.
     report: Option<Notice>,
+    /// Of the role and those that what is refused has to do with, the ones that only one version
+    /// has.
+    strangers: Vec<Role>,
     /// What the answer rests on, if it is yes and the role is not the same in both.
     accepted: Option<Accepted>,
 }
@@ -277,11 +337,11 @@ struct Question {
 impl Question {
     fn holds(bound: Option<usize>, accepted: Option<Accepted>) -> Self {
         let object = Answer { bound, ..Answer::default() }.object(Outcome::Holds);
-        Self { outcome: Outcome::Holds, object, report: None, accepted }
+        Self { outcome: Outcome::Holds, object, report: None, strangers: vec![], accepted }
     }
 
     fn other(outcome: Outcome, (report, object): (Notice, Value)) -> Self {
-        Self { outcome, object, report: Some(report), accepted: None }
+        Self { outcome, object, report: Some(report), strangers: vec![], accepted: None }
     }
 
     /// The proof, in words, if the answer is yes.
@@ -304,7 +364,7 @@ impl<'a> RolePair<'a> {
         Self { role, old, new, others }
     }
 
-    fn answer(&self, limits: &Limits) -> RoleAnswer {
+    fn answer(&self, limits: &Limits) -> RoleAnswer<'a> {
         let role = self.role;
         let change = match (self.old.machine(role), self.new.machine(role)) {
             (None, _) => "added",
@@ -325,7 +385,7 @@ impl<'a> RolePair<'a> {
             "added" => format!("`{role}` has no part in {old}, and does nothing in {new}\n"),
             _ => format!("`{role}` of {new} may join peers that run {old}: {}\n", join.proof()),
         };
-        RoleAnswer { change, join, stay, line }
+        RoleAnswer { role, change, join, stay, line }
     }
 
     /// The way out for a role that may not be upgraded first.
@@ -376,10 +436,15 @@ impl<'a> RolePair<'a> {
                     ),
                 };
                 let told = comparison.refused(title, &refused.into());
+                let met = told.peers.iter().chain([role]);
+                let is_in_both =
+                    |role| self.old.machine(role).and(self.new.machine(role)).is_some();
+                let strangers = met.filter(|role| !is_in_both(role)).cloned().collect();
                 let mut object = told.answer.object(Outcome::Fails);
                 object["rule"] = told.explanation.map(|found| found.rule).into();
                 object["system"] = told.system;
-                return Question::other(Outcome::Fails, (told.notice, object));
+                let other = Question::other(Outcome::Fails, (told.notice, object));
+                return Question { strangers, ..other };
             }
             Ok(Verdict::Undecided(limit)) => {
                 return Question::other(Outcome::Undecided, undecided(&claim, limit));

@@ -271,13 +271,15 @@ fn pairs_of_versions() {
             .collect();
         assert_eq!(found, expected, "{name}");
 
-        // Each refusal is told with its rule and its run, each of the others in a line.
+        // Each refusal is told, alone with its run, each of the others in a line.
         let text = folder.call("compat old.scr new.scr").exits(status).says("");
         for (role, change, join, _) in roles {
             let told = text.stdout.lines().find(|line| {
-                let refused = line.strip_prefix("error[V").and_then(|line| line.split_once("]: "));
-                let line = refused.map_or(*line, |(_, line)| line);
-                line.starts_with(&format!("`{role}` "))
+                let refused =
+                    line.strip_prefix("error[V").map(|line| line.split(" may not ").next());
+                refused.flatten().map_or(line.starts_with(&format!("`{role}` ")), |roles| {
+                    roles.contains(&format!("`{role}`"))
+                })
             });
             let told = told.unwrap_or_else(|| panic!("{name}: {role}: {text:?}"));
             assert_eq!(told.starts_with("error[V"), join.is_some(), "{told}");
@@ -340,16 +342,16 @@ fn a_missing_branch_is_named() {
         .call("compat old.scr new.scr --role seller")
         .exits(1)
         .prints(
-            "error[V0409]: `seller` of `new.scr` may not join peers that run `old.scr`: it does not handle `help`, which `buyer` may send here
+            "error[V0410]: `seller` of `new.scr` may not join peers that run `old.scr`: it receives `order(i32)` from `buyer`, but never `help` from `buyer`, which may come instead
  --> new.scr:3:27
   |
 3 |         choice at buyer { order(i32) from buyer to seller; price(i32) from seller to buyer; continue Loop; }
-  |                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this is taken there instead
+  |                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ here
   |
  ::: old.scr:4:14
   |
 4 |         or { help() from buyer to seller; text(String) from seller to buyer; continue Loop; }
-  |              ---------------------------- the peer may send this
+  |              ---------------------------- here `old.scr` has `seller` receive this
   |
   = note: among these peers, seller cannot receive the next message from buyer; the shortest run that leads there:
                seller                  buyer
@@ -369,21 +371,14 @@ fn a_missing_branch_is_named() {
 #[test]
 fn every_refusal_says_what_is_done_and_by_whom() {
     let expected = [
-        (
-            "added_branch",
-            "it sends `help` to `seller`, but here `old.scr` has `buyer` do something else: it sends `order(i32)` to `seller`",
-        ),
+        ("added_branch", "it sends `help` to `seller`, which `old.scr` never has `buyer` do"),
         ("new_payload", "it sends `price(i64)` to `buyer` with another payload than `old.scr` has"),
-        ("new_name", "it does not handle `order(i32)`, which `buyer` may send here"),
         (
-            "acknowledged",
-            "it receives `bye` from `seller`, but `old.scr` of `buyer` has ended here",
+            "new_name",
+            "it receives `purchase(i32)` from `buyer`, but `old.scr` has `seller` receive `order(i32)` from `buyer`",
         ),
-        ("acknowledged", "it sends `bye` to `buyer`, but `old.scr` of `seller` has ended here"),
-        (
-            "removed_role",
-            "it ends, but `old.scr` goes on: `log` still receives `entry(i32)` from `seller`",
-        ),
+        ("acknowledged", "it receives `bye` from `seller`, which `old.scr` never has `buyer` do"),
+        ("acknowledged", "it sends `bye` to `buyer`, which `old.scr` never has `seller` do"),
         (
             "reordered_one_way",
             "it sends `address(String)` to `seller` before it sends `order(i32)` to `seller`",
@@ -403,6 +398,41 @@ fn every_refusal_says_what_is_done_and_by_whom() {
             |line: &str| line.starts_with("error[V") && line.ends_with(&format!(": {sentence}"));
         assert!(run.stdout.lines().any(says), "{name}: {sentence}\n{}", run.stdout);
     }
+}
+
+/// What speaks with a role that the other version lacks is named with it, once.
+#[test]
+fn a_role_that_only_one_version_has_is_one_refusal() {
+    let with_journal = WITH_LOG.replace("log", "journal");
+    let named = |from: &str, to: String| {
+        let folder = Folder::new("compat_roles").with("old.scr", from).with("new.scr", to);
+        let run = folder.call("compat old.scr new.scr").exits(1).says("");
+        let lines = run.stdout.lines().filter(|line| line.starts_with("error"));
+        let help = run.stdout.lines().filter(|line| line.contains("= help: "));
+        lines.chain(help).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        named(WITH_LOG, with_journal.clone()),
+        [
+            "error[V0202]: `old.scr` has no role `journal` and `new.scr` has no role `log`, so `seller`, `log` and `journal` may not run `new.scr` while their peers run `old.scr`",
+            "  = help: did you mean `log` by `journal`, which does the same? If not, upgrade `seller`, `log` and `journal` together",
+        ]
+    );
+    // It does more than the other one.
+    assert_eq!(
+        named(
+            WITH_LOG,
+            with_journal.replace(
+                "closed() from seller",
+                "entry(i32) from seller to journal; closed() from seller"
+            )
+        )[1],
+        "  = help: upgrade `seller`, `log` and `journal` together"
+    );
+    assert_eq!(
+        named(WITH_LOG, shop(LOOP))[0],
+        "error[V0202]: `new.scr` has no role `log`, so `seller` and `log` may not run `new.scr` while their peers run `old.scr`"
+    );
 }
 
 #[test]
