@@ -263,19 +263,6 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
 
 /// The text for a name that stands for something else. Long because it has one arm for each
 /// problem.
-/// `others` are roles of which the same is said at the same place.
-fn foreign_role_text(path: &str, others: Option<&str>) -> String {
-    let note = others.map_or_else(String::new, |others| {
-        format!("note: so {} {others}\n", if others.contains("` and `") { "are" } else { "is" })
-    });
-    let sessions = if others.is_some() { "these sessions" } else { "this session" };
-    let them = if others.is_some() { "them" } else { "it" };
-    format!(
-        "the role `{path}` is declared in another target of this package, and a role's sessions stand beside it\n\n\
-         {note}help: declare {sessions} there and use {them} here, or declare a role of this target's own"
-    )
-}
-
 fn name_text(path: &str, problem: NameProblem) -> String {
     match problem {
         NameProblem::Ambiguous => format!(
@@ -361,6 +348,19 @@ fn name_text(path: &str, problem: NameProblem) -> String {
             last(path)
         ),
     }
+}
+
+/// The text for a role of another target; `others` are those of which the same is said there.
+fn foreign_role_text(path: &str, others: Option<&str>) -> String {
+    let note = others.map_or_else(String::new, |others| {
+        format!("note: so {} {others}\n", if others.contains("` and `") { "are" } else { "is" })
+    });
+    let sessions = if others.is_some() { "these sessions" } else { "this session" };
+    let them = if others.is_some() { "them" } else { "it" };
+    format!(
+        "the role `{path}` is declared in another target of this package, and a role's sessions stand beside it\n\n\
+         {note}help: declare {sessions} there and use {them} here, or declare a role of this target's own"
+    )
 }
 
 /// That sessions may not follow one another, with the lines of the protocol where one may be taken
