@@ -44,13 +44,14 @@ pub(crate) fn unknown_dependencies<'p>(
                 let sender = part.letter(edge).from as usize;
                 // A block has no sender of its own, nor a receiver.
                 let Some(received) = received.get(sender) else { continue };
-                let origins = part.origins(edge).iter().filter_map(|span| depending.get(span));
-                for &(at, label) in origins.flatten().filter(|(_, label)| !received.contains(label))
-                {
-                    let role = &global.roles[sender];
-                    unknown.entry((at.span, label)).or_insert_with(|| {
-                        name_errors::unknown_dependency(at, label, role, received)
-                    });
+                let role = &global.roles[sender];
+                for &origin in part.origins(edge) {
+                    let labels = depending.get(&origin).into_iter().flatten();
+                    for &(at, label) in labels.filter(|(_, label)| !received.contains(label)) {
+                        unknown.entry((at.span, label)).or_insert_with(|| {
+                            name_errors::unknown_dependency(at, label, (role, origin), received)
+                        });
+                    }
                 }
             }
         }

@@ -165,11 +165,11 @@ pub(crate) fn unknown_annotation(at: &Name, keyword: &str, meant: &str) -> Diagn
     diagnostic.help(format!("did you mean `{meant}:`?"))
 }
 
-/// `received` are the labels that `role`, which sends the message, receives.
+/// `received` are the labels that `role`, which sends the message at `sent`, receives.
 pub(crate) fn unknown_dependency(
     at: &Name,
     label: &str,
-    role: &Role,
+    (role, sent): (&Role, Span),
     received: &BTreeSet<&str>,
 ) -> Diagnostic {
     // Comparing all of them with all others takes its time.
@@ -178,7 +178,7 @@ pub(crate) fn unknown_dependency(
     let here = format!("`{role}` receives no `{label}`");
     let mut diagnostic = Diagnostic::new(Code::UnknownDependency, message, at.span, here);
     diagnostic.severity = Severity::Warning;
-    diagnostic.maybe_help(suggest(label, &known))
+    diagnostic.with(sent, format!("`{role}` sends this")).maybe_help(suggest(label, &known))
 }
 
 /// `file` is the name of the file without its ending, `expected` the name that fits its place, and

@@ -1,8 +1,9 @@
 //! The received messages that a sent one is made from, as the protocol declares them.
 //!
 //! It declares them by labels, `value(i32) from k to t; @"depends: value, ready"`, or by payloads
-//! of one name, `value(x: i32)` on both sides. Where it declares nothing, a payload is taken to be
-//! made from what was received before it in the round, if that has a payload, too.
+//! of one name, `value(x: i32)` on both sides. Where it declares nothing, or labels that the role
+//! never receives, a payload is taken to be made from what was received before it in the round, if
+//! that has a payload, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,6 +39,12 @@ impl Data {
                 interactions.extend(all.map(|(_, interaction)| (interaction.span, interaction)));
             }
         }
+        let received: BTreeSet<&str> = projection
+            .fsm
+            .transitions()
+            .filter(|transition| transition.action.direction == Direction::Receive)
+            .map(|transition| transition.action.message.label.as_str())
+            .collect();
         let mut data = Self::default();
         for transition in projection.fsm.transitions() {
             let known = data.known.entry(transition.action.clone()).or_default();
@@ -53,6 +60,7 @@ impl Data {
                 }
                 if transition.action.direction == Direction::Send
                     && let Some(declared) = interaction.dependencies()
+                    && declared.iter().all(|(_, label)| received.contains(label))
                 {
                     let labels = declared.into_iter().map(|(_, label)| label.to_owned());
                     known.labels.get_or_insert_default().extend(labels);
