@@ -124,8 +124,9 @@ pub(crate) enum Cause {
     UndecidedSystem { set: String, reason: String },
     /// The projections make no system.
     Unjudged { subject: Box<Subject>, error: VerifyError },
-    /// No message of the protocol has the name of the label.
-    UnknownLabel { path: String, label: String, protocol: usize },
+    /// No message of the protocol has the name of the label; one may be meant for which there is no
+    /// other label.
+    UnknownLabel { path: String, label: String, meant: Option<String>, protocol: usize },
     /// A role has routes to two structs that play the same role, or to one that plays its own.
     /// Nothing plays the idle roles of the protocol.
     TwoStructs { role: RoleName, structs: Box<[String; 2]>, idle: Vec<String> },

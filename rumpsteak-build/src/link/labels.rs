@@ -7,6 +7,7 @@ use rumpsteak_contract::message::{Delegated, FieldType, MessageVariant};
 use rumpsteak_contract::role::RoleItem;
 use rumpsteak_contract::{Path, name};
 use rumpsteak_fsm::{Message, Sort};
+use rumpsteak_scribble::similar;
 
 use crate::protocols::{Loaded, ScrFile};
 use crate::source::crate_tree::{ItemId, ItemKind, ModuleId, Tree};
@@ -148,6 +149,23 @@ pub(crate) fn match_label<'a>(
         Some(message) => LabelMatch::Found(message),
         None => LabelMatch::OtherPayload(named),
     }
+}
+
+/// The message that a label of no message stands for most likely, among those for which there is no
+/// other label: one of nearly the same name, or the only one with its payload.
+pub(crate) fn successor(
+    label: &LabelPair,
+    labels: &[LabelPair],
+    (protocol, file): (&Loaded, &ScrFile),
+) -> Option<String> {
+    let is_free = |message: &&String| !labels.iter().any(|label| name::same(&label.name, message));
+    let free: Vec<&str> = protocol.messages.keys().filter(is_free).map(String::as_str).collect();
+    let carries = |name: &&&str| {
+        protocol.messages[**name].iter().any(|message| payload_matches(label, message, file))
+    };
+    let carrying: Vec<&str> = free.iter().filter(carries).copied().collect();
+    let only = || (carrying.len() == 1).then(|| carrying[0]);
+    similar(&label.name, &free).or_else(only).map(str::to_owned)
 }
 
 /// Whether a label carries what a message does, as far as that is known.

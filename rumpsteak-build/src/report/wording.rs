@@ -243,8 +243,8 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             list(roles.iter().map(String::as_str)),
             last(path)
         ),
-        Cause::UnknownLabel { path, label, protocol } => {
-            unknown_label(path, label, loaded(*protocol))
+        Cause::UnknownLabel { path, label, meant, protocol } => {
+            unknown_label(path, label, meant.as_deref(), loaded(*protocol))
         }
         Cause::UnknownProtocol { wanted, meant } => {
             unknown_protocol(wanted, meant.as_deref(), protocols)
@@ -507,13 +507,17 @@ fn unknown_role(wanted: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
     )
 }
 
-fn unknown_label(path: &str, label: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
-    let known: Vec<&str> = protocol.messages.keys().map(String::as_str).collect();
-    let advice = match similar(label, &known) {
+fn unknown_label(
+    path: &str,
+    label: &str,
+    meant: Option<&str>,
+    (protocol, file): (&Loaded, &ScrFile),
+) -> String {
+    let advice = match meant {
         Some(name) => format!(
             "did you mean `{name}`? A label is named by its variant, or by `#[label(\"{name}\")]` on the variant"
         ),
-        None => format!("the messages of the protocol are {}", list(known)),
+        None => format!("the messages of the protocol are {}", list(protocol.messages.keys())),
     };
     let name =
         if last(path) == label { String::new() } else { format!(", whose label is `{label}`") };

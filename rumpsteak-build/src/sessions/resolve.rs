@@ -9,7 +9,7 @@ use rumpsteak_scribble::similar;
 
 use crate::fault::{Cause, Fault, LabelHint, NameProblem};
 use crate::link::context::Context;
-use crate::link::labels::{LabelMatch, match_label, payload_matches, rust_type};
+use crate::link::labels::{LabelMatch, match_label, payload_matches, rust_type, successor};
 use crate::link::roles::{LinkError, RolePair, peers};
 use crate::protocols::ProtocolRole;
 use crate::sessions::resolved::{
@@ -347,6 +347,7 @@ impl Resolver<'_> {
                     LabelMatch::Unknown => Cause::UnknownLabel {
                         path: path.to_string(),
                         label: label.name.clone(),
+                        meant: successor(label, &self.role.labels, (protocol, file)),
                         protocol: linked.protocol,
                     },
                 }
