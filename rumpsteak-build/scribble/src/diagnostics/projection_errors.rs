@@ -16,8 +16,18 @@ pub(crate) struct Branches {
     pub(crate) other: Option<Step>,
     /// The message just before, which the role sees, if several branches begin with it.
     pub(crate) equal: Vec<Span>,
+    /// Whether a message that overtakes comes after a state that its run has been in before.
+    pub(crate) again: bool,
     /// The shortest two runs that look the same to the role, interaction by interaction.
     pub(crate) runs: [Vec<String>; 2],
+}
+
+/// A message that may arrive before one that is sent before it.
+pub(crate) struct Early {
+    pub(crate) sender: String,
+    pub(crate) span: Span,
+    /// Whether all roles can follow the protocol if the receiver goes by other labels.
+    pub(crate) by_label: bool,
 }
 
 /// Why a role cannot follow the protocol.
@@ -60,7 +70,11 @@ fn branching(mut diagnostic: Diagnostic, role: &str, branches: &Branches) -> Dia
         diagnostic = diagnostic.with(other.span, label);
     }
     let [one, other] = lines(&branches.runs);
-    diagnostic.note(format!("these runs look the same to `{role}`:\n  1. {one}\n  2. {other}"))
+    let same = match diagnostic.code {
+        Code::Overtaken => format!("these runs can look the same to `{role}`, by what comes first"),
+        _ => format!("these runs look the same to `{role}`"),
+    };
+    diagnostic.note(format!("{same}:\n  1. {one}\n  2. {other}"))
 }
 
 /// Two runs, each on one line: up to where they differ, where their ends look the same.
@@ -74,21 +88,34 @@ fn lines(runs @ [one, other]: &[Vec<String>; 2]) -> [String; 2] {
     runs.each_ref().map(|run| format!("{}; ({same} more)", line(&run[..run.len() - same])))
 }
 
-/// A run on one line of a terminal: its end, where it is too long.
+/// A run on a few lines of a terminal: its end, where it is too long.
 fn line(run: &[String]) -> String {
     const WIDTH: usize = 64;
+    const LINES: usize = 4;
     if run.is_empty() {
         return "nothing has happened yet".to_owned();
     }
     let mut width = 0;
     let shown = run.iter().rev().take_while(|step| {
         width += step.chars().count() + 2;
-        width <= WIDTH
+        width <= LINES * WIDTH
     });
     // The last step is shown even if it is too long alone.
     let left_out = run.len() - shown.count().max(1);
-    let text = run[left_out..].join("; ");
-    if left_out == 0 { text } else { format!("({left_out} more); {text}") }
+    let more = (left_out > 0).then(|| format!("({left_out} more)"));
+    let mut text = String::new();
+    let mut width = 0;
+    for step in more.iter().chain(&run[left_out..]) {
+        let step_width = step.chars().count() + 2;
+        if width > 0 {
+            let is_full = width + step_width > WIDTH;
+            text += if is_full { ";\n     " } else { "; " };
+            width = if is_full { 0 } else { width };
+        }
+        width += step_width;
+        text += step;
+    }
+    text
 }
 
 /// A role cannot follow the protocol where it may do `one`: or `other`, or nothing in a branch that
@@ -98,12 +125,13 @@ pub(crate) fn problem(
     role: &str,
     (one, other): (Step, Option<Step>),
     ends: bool,
+    early: Option<Early>,
     branches: Option<Branches>,
 ) -> Diagnostic {
     let label = one.label;
     let other_label = other.as_ref().map_or("", |other| &other.label);
     let told = format!("first tell `{role}` the branch, by a different message in each");
-    let (code, message, here, there, help) = match kind {
+    let (code, message, here, there, mut help) = match kind {
         ProblemKind::SendUnknown => (
             Code::SendUnknown,
             format!("`{role}` must send `{label}` without knowing the branch"),
@@ -116,7 +144,7 @@ pub(crate) fn problem(
             format!("`{role}` cannot tell branches apart, since messages may overtake"),
             "this can arrive first in both branches".to_owned(),
             format!("in one of them `{role}` waits for this first"),
-            format!("give the messages to `{role}` other labels in one of the branches"),
+            String::new(),
         ),
         ProblemKind::SendOrReceive => (
             Code::SendOrReceive,
@@ -155,6 +183,10 @@ pub(crate) fn problem(
     if let Some(other) = other {
         diagnostic = diagnostic.with(other.span, there);
     }
+    if let Some(early) = early {
+        let again = branches.as_ref().is_some_and(|branches| branches.again);
+        (diagnostic, help) = overtaking(diagnostic, role, &early, again);
+    }
     let Some(branches) = branches else { return diagnostic.help(help) };
     diagnostic = branching(diagnostic, role, &branches);
     if branches.equal.is_empty() {
@@ -162,6 +194,28 @@ pub(crate) fn problem(
     }
     let differ = "begin the branches with different messages";
     equal_beginning(diagnostic, &branches.equal).help(format!("{differ}, or tell `{role}` in each"))
+}
+
+/// Adds where the message stands that overtakes, and says what helps.
+fn overtaking(
+    mut diagnostic: Diagnostic,
+    role: &str,
+    early: &Early,
+    again: bool,
+) -> (Diagnostic, String) {
+    let round = if again { ", in a later round" } else { "" };
+    if early.span != diagnostic.primary {
+        diagnostic = diagnostic.with(early.span, format!("and this can overtake it{round}"));
+    } else if again {
+        diagnostic.label += ": in one of them it is of a later round";
+    }
+    let help = if early.by_label {
+        format!("give the messages to `{role}` other labels in one of the branches")
+    } else {
+        let sender = &early.sender;
+        format!("let `{sender}` tell `{role}` first in both branches")
+    };
+    (diagnostic, help)
 }
 
 /// The protocol is right with `continue` behind the last message of a branch.

@@ -1,13 +1,15 @@
 //! Why a role cannot follow the protocol: runs that look the same to it, and where they part.
 
 use hashbrown::HashSet;
+use rumpsteak_fsm::{Label, Message};
 
-use super::subsets::{EdgeAt, Subsets};
+use super::subsets::{Back, EdgeAt, Subsets, way};
 use super::validity::{Problem, can_end};
 use crate::diagnostics::diagnostic::{self, Diagnostic};
-use crate::diagnostics::projection_errors::{Branches, ProblemKind, problem};
+use crate::diagnostics::projection_errors::{Branches, Early, ProblemKind, problem};
 use crate::diagnostics::span::Span;
-use crate::index::NONE;
+use crate::global::automaton::{Global, Letter};
+use crate::index::{IndexSet, NONE, index};
 
 /// Reports no more than this many errors for one role.
 const MOST_ERRORS: usize = 10;
@@ -16,8 +18,15 @@ const MOST_ERRORS: usize = 10;
 const LONGEST_SEARCH: usize = 1_000_000;
 
 /// The problems as errors. What follows from a choice that is explained already is an echo.
-pub(super) fn explain(subsets: &Subsets<'_>, problems: &[Problem]) -> Vec<Diagnostic> {
+/// `is_right` says whether all roles can follow a protocol.
+pub(super) fn explain(
+    subsets: &Subsets<'_>,
+    problems: &[Problem],
+    is_right: impl Fn(&Global) -> bool,
+) -> Vec<Diagnostic> {
     let role = subsets.global.roles[subsets.role as usize].as_str();
+    let is_overtaken = |found: &Problem| matches!(found.kind, ProblemKind::Overtaken);
+    let by_label = problems.iter().any(is_overtaken) && is_right(&with_other_labels(subsets));
     let step = |edge: EdgeAt| (edge.1 != NONE).then(|| subsets.global.step(subsets.edge(edge)));
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     let mut explained = Vec::new();
@@ -26,7 +35,7 @@ pub(super) fn explain(subsets: &Subsets<'_>, problems: &[Problem]) -> Vec<Diagno
         if diagnostics.len() >= MOST_ERRORS {
             break;
         }
-        let (choice, branches) = branches(subsets, found.state, one, other).unzip();
+        let (choice, branches) = branches(subsets, found).unzip();
         if choice.is_some() && explained.contains(&choice) {
             continue;
         }
@@ -39,23 +48,26 @@ pub(super) fn explain(subsets: &Subsets<'_>, problems: &[Problem]) -> Vec<Diagno
         let ends =
             matches!(kind, ProblemKind::NeverTold) && can_end(subsets.global)[other.0 as usize];
         let steps = (subsets.global.step(subsets.edge(blamed)), step(beside));
-        diagnostics.push(problem(kind, role, steps, ends, branches));
+        let early = found.early.last().map(|&early| {
+            let early = subsets.edge(early);
+            let sender = subsets.letter(early.letter).from as usize;
+            let sender = subsets.global.roles[sender].to_string();
+            Early { sender, span: subsets.global.step(early).span, by_label }
+        });
+        diagnostics.push(problem(kind, role, steps, ends, early, branches));
     }
     diagnostic::sort(&mut diagnostics);
     diagnostics
 }
 
 /// Two runs that look the same to the role, one to each of two edges (or states, where the second
-/// number is [`NONE`]): the global state where they part, and the two ways there.
-fn branches(
-    subsets: &Subsets<'_>,
-    state: u32,
-    one: EdgeAt,
-    other: EdgeAt,
-) -> Option<(u32, Branches)> {
+/// number is [`NONE`]): the global state where they part, and the two ways there; with the message
+/// that may come first at their ends, if one may overtake.
+fn branches(subsets: &Subsets<'_>, problem: &Problem) -> Option<(u32, Branches)> {
     let global = subsets.global;
-    let word = subsets.word(state);
-    let runs = [run(subsets, &word, one.0)?, run(subsets, &word, other.0)?];
+    let word = subsets.word(problem.state);
+    let (one, other, early) = (problem.one, problem.other, &problem.early);
+    let mut runs = [run(subsets, &word, one.0)?, run(subsets, &word, other.0)?];
     // Where they part is found with the next step, what looks the same is shown without.
     let next = |run: &[EdgeAt], edge: EdgeAt| {
         let more = (edge.1 != NONE).then_some(edge);
@@ -65,6 +77,9 @@ fn branches(
     let pairs = one.iter().zip(&other);
     let part = pairs.take_while(|(one, other)| one == other).count();
     let &first = one.get(part)?;
+    if !early.is_empty() {
+        runs = [one.clone(), [&other[..], early].concat()];
+    }
     let edge = subsets.edge(first);
     // Where a block begins nobody chooses.
     let chooser = global.roles.get(global.letter(edge).from as usize)?;
@@ -73,9 +88,33 @@ fn branches(
         one: global.step(edge),
         other: other.get(part).map(|&edge| global.step(subsets.edge(edge))),
         equal: part.checked_sub(1).map_or(Vec::new(), |before| equal(subsets, one[before])),
+        again: early.iter().any(|early| other.iter().any(|before| before.0 == early.0)),
         runs: runs.map(|run| run.iter().map(|&at| global.text(subsets.edge(at))).collect()),
     };
     Some((first.0, branches))
+}
+
+/// The protocol with messages to the role that have one label in one place only.
+fn with_other_labels(subsets: &Subsets<'_>) -> Global {
+    let before = subsets.global;
+    let mut after = before.clone();
+    let mut messages = before.messages.to_vec();
+    let mut places: IndexSet<(u32, Span)> = IndexSet::default();
+    for edge in &mut after.edges {
+        let letter = before.letter(edge);
+        if letter.to != subsets.role {
+            continue;
+        }
+        let (number, is_new) = places.insert_full((edge.letter, before.origins(edge)[0]));
+        edge.letter = index(before.letters.len() + number);
+        if is_new {
+            after.letters.push(Letter { message: index(messages.len()), ..letter });
+            let label = Label::from(number.to_string());
+            messages.push(Message { label, ..before.message(letter).clone() });
+        }
+    }
+    after.messages = messages.into();
+    after
 }
 
 /// Where an interaction stands that the role sees, if several branches begin with it.
@@ -90,8 +129,6 @@ fn equal(subsets: &Subsets<'_>, edge: EdgeAt) -> Vec<Span> {
 /// Breadth first over pairs of a global state and how much of the word is seen: O(word · edges),
 /// and `None` if that is too long.
 fn run(subsets: &Subsets<'_>, word: &[u32], goal: u32) -> Option<Vec<EdgeAt>> {
-    /// The entry of the queue before, and the edge from there.
-    type Back = (usize, EdgeAt);
     let mut found: HashSet<(u32, usize)> = HashSet::from([(0, 0)]);
     // The state, how much is seen, and how it was reached.
     let mut queue: Vec<(u32, usize, Option<Back>)> = vec![(0, 0, None)];
@@ -99,10 +136,7 @@ fn run(subsets: &Subsets<'_>, word: &[u32], goal: u32) -> Option<Vec<EdgeAt>> {
     while at < queue.len() && queue.len() < LONGEST_SEARCH {
         let (state, seen, back) = queue[at];
         if state == goal && seen == word.len() {
-            let steps = std::iter::successors(back, |(before, _)| queue[*before].2);
-            let mut run: Vec<EdgeAt> = steps.map(|(_, edge)| edge).collect();
-            run.reverse();
-            return Some(run);
+            return Some(way(back, |at| queue[at].2));
         }
         for (position, edge) in (0..).zip(subsets.global.edges(state)) {
             let seen = match subsets.sees(edge.letter) {

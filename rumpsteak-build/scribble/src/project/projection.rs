@@ -106,7 +106,11 @@ pub(crate) fn project(
 ) -> Result<Projection, Vec<Diagnostic>> {
     match explore(global, role, limits) {
         Ok((subsets, problems)) if problems.is_empty() => Ok(merge(&subsets)),
-        Ok((subsets, problems)) => Err(explain(&subsets, &problems)),
+        Ok((subsets, problems)) => Err(explain(&subsets, &problems, |other| {
+            (0..index(other.roles.len())).all(|role| {
+                explore(other, role, limits).is_ok_and(|(_, problems)| problems.is_empty())
+            })
+        })),
         Err(TooLarge { limit, value }) => {
             let role = global.roles[role as usize].as_str();
             Err(vec![projection_errors::projection_too_large(role, declared, limit, value)])

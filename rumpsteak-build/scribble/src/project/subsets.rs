@@ -15,6 +15,17 @@ use crate::sets::Sets;
 /// An edge of the global automaton: its source, and its position among the edges of the source.
 pub(super) type EdgeAt = (u32, u32);
 
+/// The entry of a queue before, and the edge from there.
+pub(super) type Back = (usize, EdgeAt);
+
+/// The edges on the way that a search took, from its last step and the entries of its queue.
+pub(super) fn way(last: Option<Back>, before: impl Fn(usize) -> Option<Back>) -> Vec<EdgeAt> {
+    let steps = std::iter::successors(last, |&(at, _)| before(at));
+    let mut way: Vec<EdgeAt> = steps.map(|(_, edge)| edge).collect();
+    way.reverse();
+    way
+}
+
 /// The global edges of one letter that leave a local state.
 pub(super) struct Group {
     pub(super) letter: u32,

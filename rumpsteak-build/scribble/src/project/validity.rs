@@ -6,7 +6,7 @@ use fixedbitset::FixedBitSet;
 use hashbrown::HashSet;
 
 use super::grouped::leads_to;
-use super::subsets::{EdgeAt, Group, Subsets, TooLarge};
+use super::subsets::{Back, EdgeAt, Group, Subsets, TooLarge, way};
 use crate::diagnostics::projection_errors::ProblemKind;
 use crate::global::automaton::{Global, Letter};
 use crate::index::{NONE, index};
@@ -19,6 +19,9 @@ pub(super) struct Problem {
     pub(super) one: EdgeAt,
     /// Another edge; or a global state, with [`NONE`], from which `one` is not possible.
     pub(super) other: EdgeAt,
+    /// How the others go on behind `other`, without the role, to a message like `one` that
+    /// overtakes it; empty for other kinds.
+    pub(super) early: Vec<EdgeAt>,
 }
 
 /// Checks a state that was just closed, and whose edges are `groups`.
@@ -30,7 +33,7 @@ pub(super) fn check(
 ) -> Result<(), TooLarge> {
     let Some(first) = groups.first() else { return Ok(()) };
     let mut add = |kind, one: EdgeAt, other: EdgeAt| {
-        problems.push(Problem { state, kind, one, other });
+        problems.push(Problem { state, kind, one, other, early: Vec::new() });
     };
     if let Some(block) = groups.iter().find(|group| subsets.is_block(group.letter)) {
         // The role must know that the block begins: what it does in it is not looked at here.
@@ -57,8 +60,8 @@ pub(super) fn check(
         }
     } else if let Some(stuck) = stuck(subsets, groups.iter().flat_map(|group| &group.edges)) {
         add(ProblemKind::NeverTold, first.edges[0], (stuck, NONE));
-    } else if let Some((awaited, taken)) = overtaken(subsets, groups)? {
-        add(ProblemKind::Overtaken, awaited, taken);
+    } else if let Some((one, other, early)) = overtaken(subsets, groups)? {
+        problems.push(Problem { state, kind: ProblemKind::Overtaken, one, other, early });
     }
     Ok(())
 }
@@ -100,12 +103,12 @@ pub(super) fn can_end(automaton: &Global) -> Vec<bool> {
     leads_to(automaton.len(), &edges, states.filter(|&state| automaton.edges(state).is_empty()))
 }
 
-/// Receive validity: a receive that can arrive first although the branch of another was taken, and
-/// an edge of the other.
+/// Receive validity: a receive that can arrive first although the branch of another was taken, an
+/// edge of the other, and the way from there to the message that arrives first.
 fn overtaken(
     subsets: &mut Subsets<'_>,
     groups: &[Group],
-) -> Result<Option<(EdgeAt, EdgeAt)>, TooLarge> {
+) -> Result<Option<(EdgeAt, EdgeAt, Vec<EdgeAt>)>, TooLarge> {
     let senders = groups.iter().map(|group| subsets.letter(group.letter).from);
     let mut senders: Vec<u32> = senders.collect();
     senders.sort_unstable();
@@ -115,9 +118,8 @@ fn overtaken(
         for &other in senders.iter().filter(|&&other| other != own) {
             for &taken in edges {
                 let target = subsets.edge(taken).target;
-                let first = available(subsets, target, other)?;
-                if let Some(awaited) = groups.iter().find(|group| first.contains(&group.letter)) {
-                    return Ok(Some((awaited.edges[0], taken)));
+                if let Some((awaited, early)) = available(subsets, target, other, groups)? {
+                    return Ok(Some((awaited.edges[0], taken, early)));
                 }
             }
         }
@@ -125,36 +127,43 @@ fn overtaken(
     Ok(None)
 }
 
-/// The letters that can be first in the queue from `sender` to the role when the protocol goes on
-/// from `start` without the role: the set `M` of CAV'23, Def. 5.2, for one sender.
+/// One of `groups` whose letter can be first in the queue from `sender` to the role when the
+/// protocol goes on from `start` without the role, and the shortest way there: a letter of the set
+/// `M` of CAV'23, Def. 5.2, for one sender.
 ///
 /// A role that waits for a blocked role is blocked; at first the role itself is. A path is followed
 /// until `sender` is blocked or has sent to the role: only its first message matters.
-fn available(subsets: &mut Subsets<'_>, start: u32, sender: u32) -> Result<HashSet<u32>, TooLarge> {
+fn available<'g>(
+    subsets: &mut Subsets<'_>,
+    start: u32,
+    sender: u32,
+    groups: &'g [Group],
+) -> Result<Option<(&'g Group, Vec<EdgeAt>)>, TooLarge> {
     let global = subsets.global;
     let mut blocked = FixedBitSet::with_capacity(global.roles.len());
     blocked.insert(subsets.role as usize);
-    let mut found = HashSet::new();
-    let mut visited: HashSet<(u32, FixedBitSet)> = HashSet::new();
-    let mut work = vec![(start, blocked)];
-    while let Some((state, blocked)) = work.pop() {
-        if !visited.insert((state, blocked.clone())) {
-            continue;
-        }
+    let mut visited: HashSet<(u32, FixedBitSet)> = HashSet::from([(start, blocked.clone())]);
+    let mut queue: Vec<(u32, FixedBitSet, Option<Back>)> = vec![(start, blocked, None)];
+    let mut at = 0;
+    while let Some((state, blocked, _)) = queue.get(at).cloned() {
         subsets.spend(blocked.as_slice().len())?;
-        for edge in global.edges(state) {
+        for (position, edge) in (0..).zip(global.edges(state)) {
             let Letter { from, to, .. } = global.letter(edge);
+            let back = Some((at, (state, position)));
             let mut after = blocked.clone();
             if blocked.contains(from as usize) {
                 after.insert(to as usize);
             } else if from == sender && to == subsets.role {
-                found.insert(edge.letter);
+                if let Some(awaited) = groups.iter().find(|group| group.letter == edge.letter) {
+                    return Ok(Some((awaited, way(back, |at| queue[at].2))));
+                }
                 continue;
             }
-            if !after.contains(sender as usize) {
-                work.push((edge.target, after));
+            if !after.contains(sender as usize) && visited.insert((edge.target, after.clone())) {
+                queue.push((edge.target, after, back));
             }
         }
+        at += 1;
     }
-    Ok(found)
+    Ok(None)
 }
