@@ -105,7 +105,7 @@ fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
         format!(
             "`{module}` has no `{}`{place}: the protocol has no such name, or no more [V0101]\n\n{}",
             list(&gone),
-            advice(gone, others, &sessions, |name, alike| successor(
+            advice(gone, others, &sessions, |name, alike| successors(
                 &text, name, &generated, alike
             ))
         )
@@ -127,10 +127,10 @@ fn line_of(text: &str, names: &BTreeSet<String>) -> Option<usize> {
     Some(text.lines().position(words)? + 1)
 }
 
-/// What most likely took the place of a name of a text, of these of the code. For a choice that is
-/// one with most of the options that are named of it; of several the one that the role comes to
-/// first, if the others lack one of those.
-fn successor(text: &str, name: &str, code: &str, others: &[&String]) -> Option<String> {
+/// What most likely took the place of a name of a text, of these of the code. For a choice those
+/// are the ones with most of the options that are named of it; of several only the one that the
+/// role comes to first, if the others lack one of those.
+fn successors(text: &str, name: &str, code: &str, others: &[&String]) -> Vec<String> {
     let path = format!("{name}::");
     let options = text.split(&path).skip(1);
     let options = options.filter_map(|rest| rest.split(|c: char| !c.is_alphanumeric()).next());
@@ -143,21 +143,23 @@ fn successor(text: &str, name: &str, code: &str, others: &[&String]) -> Option<S
         options.iter().filter(is_own).copied().collect()
     };
     let most = others.iter().map(|other| shared(other).len()).max().filter(|most| *most > 0);
-    let Some(most) = most else { return near(name, others) };
+    let Some(most) = most else { return near(name, others).into_iter().collect() };
     let mut alike: Vec<_> = others.iter().filter(|other| shared(other).len() == most).collect();
     alike.sort_by_key(|other| declared(other).map(|(before, _)| before.len()));
-    let (first, rest) = alike.split_first()?;
-    let of_rest: BTreeSet<_> = rest.iter().flat_map(|other| shared(other)).collect();
-    (!shared(first).is_subset(&of_rest)).then(|| first.to_string())
+    let of_rest: BTreeSet<_> = alike.iter().skip(1).flat_map(|other| shared(other)).collect();
+    if alike.first().is_some_and(|first| !shared(first).is_subset(&of_rest)) {
+        alike.truncate(1);
+    }
+    alike.into_iter().map(|other| other.to_string()).collect()
 }
 
 /// What to write instead of names that the code lacks, of those that it has and nothing names: the
-/// `successor` of a name among those of its kind. For a choice they are those of the same role.
+/// `successors` of a name among those of its kind. For a choice they are those of the same role.
 fn advice(
     mut gone: BTreeSet<String>,
     mut others: BTreeSet<String>,
     sessions: &BTreeSet<String>,
-    successor: impl Fn(&str, &[&String]) -> Option<String>,
+    successors: impl Fn(&str, &[&String]) -> Vec<String>,
 ) -> String {
     let kind = |name: &str| kind(name, sessions);
     let role = |name: &str| match kind(name) {
@@ -172,26 +174,28 @@ fn advice(
     let (lacking, there) = (gone.clone(), others.clone());
     let proposed = |name: &str| {
         let alike: Vec<_> = there.iter().filter(|other| may_be(name, other)).collect();
-        successor(name, &alike)
+        successors(name, &alike)
     };
     // What two names would stand for is proposed for neither.
     let only = |name: &str| {
-        let other = proposed(name)?;
-        let rivals = lacking.iter().filter(|rival| proposed(rival).as_ref() == Some(&other));
-        (rivals.count() == 1).then_some(other)
+        // More are no proposal, but the list that is there without one.
+        let own = Some(proposed(name)).filter(|own| (1..=3).contains(&own.len()))?;
+        let rivals = lacking.iter().filter(|rival| proposed(rival) == own);
+        (rivals.count() == 1).then_some(own)
     };
     for name in &lacking {
         let renamed = ["Message", "Role"].map(|suffix| format!("{name}{suffix}"));
         let renamed = renamed.into_iter().find(|renamed| others.contains(renamed));
         let is_renamed = renamed.is_some();
-        let Some(other) = renamed.or_else(|| only(name)) else { continue };
+        let Some(own) = renamed.map(|name| vec![name]).or_else(|| only(name)) else { continue };
+        let any = own.join("` or `");
         advice.push(match is_renamed {
             true => {
-                format!("help: write `{other}`: a type `{name}` would hide one that the code uses")
+                format!("help: write `{any}`: a type `{name}` would hide one that the code uses")
             }
-            false => format!("help: did you mean `{other}`{}?", by(name)),
+            false => format!("help: did you mean `{any}`{}?", by(name)),
         });
-        others.remove(&other);
+        others.retain(|other| !own.contains(other));
         gone.remove(name);
     }
     // Of names of the protocol, only those: the others are made of them.
