@@ -136,7 +136,7 @@ impl Analysis {
         let included = tree.inclusions.iter().zip(&generated);
         let systems = &judgement.closed_systems;
         let judged = included.map(|(inclusion, code)| {
-            inclusions::judge(inclusion, code, &protocols, systems, configuration)
+            inclusions::judge(&tree, inclusion, code, &protocols, systems, configuration)
         });
         judgement.inclusions = judged.collect();
         inclusions::raise_next_session(&tree, &mut judgement);

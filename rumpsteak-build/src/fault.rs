@@ -54,8 +54,8 @@ pub(crate) enum Cause {
     Idle { name: String },
     /// A module imports from that of a `protocol!(…)`, and does not see it.
     PrivateCode { protocol: String, module: String },
-    /// A second `protocol!(…)` of one protocol in a crate.
-    IncludedTwice { name: String },
+    /// A second `protocol!(…)` of one protocol in a crate, and the module of the first one.
+    IncludedTwice { name: String, first: String },
     /// A file beside a `.scr` file is no machine for the role that it is named after.
     Machine { file: String, problem: MachineProblem },
     /// A name does not stand for what it should stand for.
@@ -228,6 +228,8 @@ pub(crate) enum NameProblem {
 pub(crate) enum MachineProblem {
     /// It is no session type.
     Defect(Defect),
+    /// It is named after no role, and nearly after one, or after roles of several protocols.
+    Misnamed { reason: String, help: String },
     /// The text is no machine.
     NoMachine { text: Arc<NamedText>, span: Range<usize>, message: String },
     /// It names a role that the protocol does not have.
@@ -343,7 +345,8 @@ impl Cause {
                 Some(format!("instead {}", name::snake(meant)))
             }
             Self::PrivateCode { .. } => Some("instead pub".to_owned()),
-            Self::Unwritable { .. } => Some("nothing".to_owned()),
+            // The code is not what the processes are written for.
+            Self::Machine { .. } | Self::Unwritable { .. } => Some("nothing".to_owned()),
             Self::DeclaredTwice { .. } | Self::Unmarked { .. } => Some("unmarked".to_owned()),
             Self::Undeclared { declaration, .. } => Some(format!("label {declaration}")),
             _ => None,

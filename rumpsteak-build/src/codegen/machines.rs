@@ -25,7 +25,10 @@ use crate::named_text::NamedText;
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
 use crate::source::package_root::PackageRoot;
 use crate::source::text_file;
-use crate::words::meant;
+use crate::words::{list, meant};
+
+/// How to name the file of a machine.
+const NAME: &str = "its name is that of the `.scr` file, a dot, that of the role, and the ending";
 
 /// A machine to be generated instead of a projection.
 #[derive(Debug)]
@@ -86,11 +89,21 @@ pub(crate) fn load(
     let candidates = candidates(folders, &protocols.files[protocol.file].path);
     let mut problems = Vec::new();
     let mut machines = Vec::new();
+    let mut owned = Vec::new();
+    for candidate in &candidates {
+        match owner(candidate, protocols, protocol.file) {
+            Ok(linked) => owned.push((linked, candidate)),
+            Err(Misnamed { reason, help, is_machine: true }) => {
+                let problem = MachineProblem::Misnamed { reason, help };
+                problems.push(Cause::Machine { file: base.show(&candidate.path), problem });
+            }
+            Err(_) => {}
+        }
+    }
     for role in 0..protocol.projections.len() {
         let linked = ProtocolRole { protocol: position, role };
-        let is_own = |candidate: &&Candidate| is_for(candidate, protocols, linked);
-        let own: Vec<&Candidate> = candidates.iter().filter(is_own).collect();
-        let (file, read) = match own[..] {
+        let own = owned.iter().filter(|(of, _)| *of == linked).map(|(_, candidate)| *candidate);
+        let (file, read) = match own.collect::<Vec<_>>()[..] {
             [] => continue,
             [own] => (base.show(&own.path), read(own, protocols, linked, base)),
             [first, second, ..] => {
@@ -115,31 +128,25 @@ pub(crate) fn unused(
     is_generated: &dyn Fn(usize) -> bool,
 ) -> Vec<String> {
     let mut warnings = strays(folders, protocols, base);
-    for file in &protocols.files {
+    for (position, file) in protocols.files.iter().enumerate() {
+        if !file.diagnostics.is_empty() {
+            continue;
+        }
+        // The errors of a file are said at each `protocol!(…)` of it.
+        let mut own = (0..).zip(&protocols.protocols).filter(|(_, of)| of.file == position);
+        let is_said = own.any(|(protocol, _)| is_generated(protocol));
         for candidate in candidates(folders, &file.path) {
-            let roles = protocols.protocols.iter().enumerate().flat_map(|(protocol, loaded)| {
-                (0..loaded.projections.len()).map(move |role| ProtocolRole { protocol, role })
-            });
-            let own: Vec<ProtocolRole> = roles
-                .filter(|&linked| {
-                    let loaded = &protocols.protocols[linked.protocol];
-                    protocols.files[loaded.file].path == file.path
-                        && is_for(&candidate, protocols, linked)
-                })
-                .collect();
-            let shown = base.show(&candidate.path);
-            match own.first() {
-                Some(linked) if is_generated(linked.protocol) => {}
-                Some(linked) => warnings.push(format!(
-                    "{shown}: the machine is not used, because nothing includes `protocol!({})`",
+            let reason = match owner(&candidate, protocols, position) {
+                Ok(linked) if is_generated(linked.protocol) => continue,
+                Ok(linked) => format!(
+                    "nothing includes `protocol!({})`",
                     protocols.protocols[linked.protocol].name()
-                )),
-                None if !file.diagnostics.is_empty() => {}
-                None => warnings.push(format!(
-                    "{shown}: the machine is not used, because no protocol of {} has such a role, or several have",
-                    file.shown()
-                )),
-            }
+                ),
+                Err(Misnamed { is_machine: true, .. }) if is_said => continue,
+                Err(Misnamed { reason, help, .. }) => format!("{reason}; {help}"),
+            };
+            let shown = base.show(&candidate.path);
+            warnings.push(format!("{shown}: the machine is not used, because {reason}"));
         }
     }
     warnings
@@ -164,10 +171,7 @@ fn strays(folders: &Folders, protocols: &Protocols, base: &PackageRoot) -> Vec<S
             let help = match similar(own, &stems).filter(|_| rest.contains('.')) {
                 Some(stem) => format!("did you mean `{stem}.{rest}`?"),
                 None if form_of(path).and_then(is_machine).is_none() => continue,
-                None => {
-                    "its name is that of the `.scr` file, a dot, that of the role, and the ending"
-                        .to_owned()
-                }
+                None => NAME.to_owned(),
             };
             warnings.push(format!(
                 "{}: the machine is not used, because it is named after no `.scr` file; {help}",
@@ -205,18 +209,63 @@ fn candidates(folders: &Folders, scr: &Path) -> Vec<Candidate> {
     folders.machines(folder).iter().filter_map(candidate).collect()
 }
 
-fn is_for(candidate: &Candidate, protocols: &Protocols, linked: ProtocolRole) -> bool {
-    let loaded = &protocols.protocols[linked.protocol];
-    let role = loaded.role_at(linked.role);
-    match &candidate.parts[..] {
-        [named] => {
-            let has_role = |other: &&Loaded| {
-                other.file == loaded.file && other.protocol.roles().contains(role)
-            };
-            named == role.as_str() && protocols.protocols.iter().filter(has_role).count() == 1
+/// Why a file is that of no role.
+struct Misnamed {
+    reason: String,
+    help: String,
+    /// It is certainly meant to be a machine: a role has nearly this name, or several have it.
+    /// Another one may be a draft, or a picture that is drawn as DOT.
+    is_machine: bool,
+}
+
+/// The role of which a file beside a `.scr` file is the machine.
+fn owner(
+    candidate: &Candidate,
+    protocols: &Protocols,
+    file: usize,
+) -> Result<ProtocolRole, Misnamed> {
+    let shown = protocols.files[file].shown();
+    let misnamed = |reason, wanted: &str, known: BTreeSet<&str>, otherwise: &str| {
+        let known: Vec<&str> = known.into_iter().collect();
+        let is_machine = similar(wanted, &known).is_some();
+        Misnamed { reason, help: meant(wanted, &known, otherwise), is_machine }
+    };
+    let own = protocols.protocols.iter().enumerate().filter(|(_, of)| of.file == file);
+    let mut own: Vec<(usize, &Loaded)> = own.collect();
+    let named = match &candidate.parts[..] {
+        [named] => named,
+        [protocol, named] => {
+            let known = own.iter().map(|(_, of)| of.name()).collect();
+            own.retain(|(_, of)| of.name() == protocol);
+            if own.is_empty() {
+                let reason = format!("{shown} has no protocol `{protocol}`");
+                return Err(misnamed(reason, protocol, known, "the protocols are"));
+            }
+            named
         }
-        [protocol, named] => protocol == loaded.name() && named == role.as_str(),
-        _ => false,
+        _ => {
+            let reason = "its name has too many dots".to_owned();
+            return Err(Misnamed { reason, help: NAME.to_owned(), is_machine: false });
+        }
+    };
+    let place = |of: &Loaded| of.protocol.roles().iter().position(|role| role.as_str() == named);
+    let found: Vec<_> = own.iter().filter_map(|&(at, of)| Some((at, of, place(of)?))).collect();
+    match found[..] {
+        [(protocol, _, role)] => Ok(ProtocolRole { protocol, role }),
+        [] => {
+            let reason = match own[..] {
+                [(_, only)] => format!("the protocol `{}` has no role `{named}`", only.name()),
+                _ => format!("no protocol of {shown} has a role `{named}`"),
+            };
+            let known = own.iter().flat_map(|(_, of)| of.protocol.roles()).map(Role::as_str);
+            Err(misnamed(reason, named, known.collect(), "the roles are"))
+        }
+        [(_, first, _), ..] => {
+            let names = list(found.iter().map(|(_, of, _)| of.name()));
+            let reason = format!("each of the protocols {names} has a role `{named}`");
+            let help = format!("name it after one of them, too: `{}.{named}`", first.name());
+            Err(Misnamed { reason, help, is_machine: true })
+        }
     }
 }
 

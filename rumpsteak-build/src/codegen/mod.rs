@@ -97,6 +97,11 @@ impl<'a> Generator<'a> {
         let wanted = &*item.name.unraw().to_string();
         let lookup = self.protocols.lookup(wanted);
         let cause = match Cause::unless_found(self.protocols, lookup, wanted) {
+            // The module would have another name than the one that the protocol's leads to.
+            Ok(position) if name::snake(wanted) != self.names[position] => {
+                let meant = self.protocols.protocols[position].name().to_owned();
+                Cause::UnknownProtocol { wanted: wanted.to_owned(), meant: Some(meant) }
+            }
             Ok(position) if self.enabled => {
                 let key = (position, item.variant());
                 let known = self.known.get(&key).map(Rc::clone);

@@ -26,15 +26,17 @@ type Problem = (Cause, Option<usize>);
 
 /// What is wrong at a `protocol!(…)` that includes this code.
 pub(crate) fn judge(
+    tree: &Tree,
     inclusion: &Inclusion,
     generated: &Generated,
     protocols: &Protocols,
     systems: &BTreeMap<usize, ClosedSystem>,
     configuration: &Configuration,
 ) -> Vec<(Cause, Option<Note>)> {
-    if inclusion.is_second {
+    if let Some(first) = inclusion.first.map(|first| &tree.inclusions[first]) {
         let name = inclusion.item.name.unraw().to_string();
-        return vec![(Cause::IncludedTwice { name }, None)];
+        let first = tree.path_in(first.module, &first.item.module());
+        return vec![(Cause::IncludedTwice { name, first }, None)];
     }
     let mut raised = Vec::new();
     if inclusion.is_missed {

@@ -19,9 +19,9 @@ pub(crate) fn findings(
     let krate = |inclusion: &Inclusion| tree.module(inclusion.module).krate;
     let inclusions = || tree.inclusions.iter().zip(&judgement.inclusions);
     for (position, (inclusion, causes)) in inclusions().enumerate() {
-        // A file is told once.
+        // A file is told once: what is wrong with a machine's name concerns all protocols of one.
         let is_told = |cause: &Cause| {
-            matches!(cause, Cause::BrokenFile { .. })
+            matches!(cause, Cause::BrokenFile { .. } | Cause::Machine { .. })
                 && inclusions().take(position).any(|(other, said)| {
                     krate(other) == krate(inclusion) && said.iter().any(|(other, _)| other == cause)
                 })

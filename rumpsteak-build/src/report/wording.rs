@@ -72,9 +72,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::PrivateCode { protocol, module } => format!(
             "the module `{module}` is private, and one outside imports from it\n\nhelp: `protocol!(pub {protocol})`"
         ),
-        Cause::IncludedTwice { name } => format!(
+        Cause::IncludedTwice { name, first } => format!(
             "a second `protocol!({name})` in this crate: its roles would be other types than those of the first\n\n\
-             help: import the module of the first one"
+             help: take it out, and import from `{first}`, the module of the first one"
         ),
         Cause::Machine { file, problem } => machine_text(file, problem),
         Cause::Unmarked { name, place, role } => {
@@ -401,6 +401,9 @@ fn machine_text(file: &str, problem: &MachineProblem) -> String {
     match problem {
         MachineProblem::Defect(defect) => {
             format!("the machine in {file} is no session type: {defect}")
+        }
+        MachineProblem::Misnamed { reason, help } => {
+            format!("the machine in {file} is not used, because {reason}\n\nhelp: {help}")
         }
         MachineProblem::NoMachine { text, span, message } => {
             let excerpt = Excerpt::of_place(text, span.clone(), "");

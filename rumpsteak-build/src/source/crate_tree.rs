@@ -138,8 +138,9 @@ pub(crate) struct Inclusion {
     pub(crate) is_missed: bool,
     /// The file that it includes, once it is grafted.
     pub(crate) included: Option<FileId>,
-    /// Whether an earlier one of the same crate includes the file: then this one does not.
-    pub(crate) is_second: bool,
+    /// The position of an earlier one of the same crate that includes the file: then this one does
+    /// not.
+    pub(crate) first: Option<usize>,
 }
 
 impl Crate {
@@ -234,7 +235,7 @@ impl Tree {
 
     /// The path of the first module of a crate for which `protocol!(…)` has no code, and says why.
     pub(crate) fn without_code(&self, krate: CrateId) -> Option<String> {
-        let empty = self.inclusions.iter().filter(|of| of.included.is_none() && !of.is_second);
+        let empty = self.inclusions.iter().filter(|of| of.included.is_none() && of.first.is_none());
         let empty = empty.map(|inclusion| (inclusion.module, inclusion.item.module()));
         let mut failed = self.failed.iter().cloned().chain(empty);
         let (module, name) = failed.find(|(module, _)| self.module(*module).krate == krate)?;
@@ -493,7 +494,7 @@ impl Walker<'_> {
                         condition: condition(part),
                         is_missed: false,
                         included: None,
-                        is_second: false,
+                        first: None,
                     });
                 }
             }
@@ -593,8 +594,8 @@ impl Walker<'_> {
             let file = other.included.map(|file| &self.tree.files[file.0].path);
             krate(other.module) == krate(inclusion.module) && file == Some(&path)
         };
-        if earlier.iter().any(is_same) {
-            inclusion.is_second = true;
+        inclusion.first = earlier.iter().position(is_same);
+        if inclusion.first.is_some() {
             return;
         }
         let parent = inclusion.module;

@@ -357,6 +357,13 @@ fn files_that_are_no_machine_of_the_role() {
             "`protocols/p.k.local` receives `value<u8>`",
         ),
         ("unknown", "p.k.local", "k: s!hello; end", "`protocols/p.k.local` sends `hello` to `s`"),
+        (
+            "protocol-misspelt",
+            "p.DoubleBufering.k.dot",
+            OPTIMISED,
+            "the machine in protocols/p.DoubleBufering.k.dot is not used, because protocols/p.scr has no protocol \
+             `DoubleBufering`\n\nhelp: did you mean `DoubleBuffering`?",
+        ),
     ] {
         let path = format!("protocols/{file}");
         let check = check(
@@ -366,6 +373,29 @@ fn files_that_are_no_machine_of_the_role() {
         );
         let problem = only(&check);
         begins(&problem.text, expected);
+    }
+}
+
+#[test]
+fn a_machine_is_named_after_one_role() {
+    let two = "global protocol Print(role editor, role press) { text() from editor to press; }
+               global protocol Draft(role editor, role writer) { text() from writer to editor; }";
+    for (name, expected) in [
+        (
+            "p.editr",
+            "no protocol of protocols/p.scr has a role `editr`\n\nhelp: did you mean `editor`?",
+        ),
+        ("p.Print.pres", "the protocol `Print` has no role `pres`\n\nhelp: did you mean `press`?"),
+        (
+            "p.editor",
+            "each of the protocols `Print` and `Draft` has a role `editor`\n\n\
+             help: name it after one of them, too: `Print.editor`",
+        ),
+    ] {
+        let path = format!("protocols/{name}.local");
+        let check = check(name, "Print", &[("protocols/p.scr", two), (&path, "")]);
+        let expected = format!("the machine in {path} is not used, because {expected}");
+        assert_eq!(only(&check).text, expected);
     }
 }
 
@@ -417,8 +447,8 @@ fn a_machine_that_nobody_uses_is_a_warning() {
             "protocols/pnig.c.dot: the machine is not used, because it is named after no `.scr` file; \
              did you mean `ping.c.dot`?",
             "protocols/p.k.dot: the machine is not used, because nothing includes `protocol!(DoubleBuffering)`",
-            "protocols/ping.z.dot: the machine is not used, because no protocol of protocols/ping.scr has such a role, \
-             or several have",
+            "protocols/ping.z.dot: the machine is not used, because the protocol `Ping` has no role `z`; \
+             the roles are `c` and `s`",
         ]
     );
 }
@@ -468,6 +498,7 @@ fn a_call_that_includes_nothing() {
     assert!(
         twice.problems[0].text.starts_with("a second `protocol!(DoubleBuffering)` in this crate")
     );
+    says(&twice.problems[0].text, "help: take it out, and import from `crate::double_buffering`");
     assert_eq!(twice.problems[0].line, 2);
 
     let off = verified(configure().protocols("protocols"), &folder);
