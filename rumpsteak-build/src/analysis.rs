@@ -112,11 +112,9 @@ impl Analysis {
         roots.extend(configuration.sources.iter().map(|source| source_root(&base, source)));
         let mut protocols =
             Protocols::load(&base, &configuration.protocols, &configuration.limits.scribble);
-        if configuration.generate {
-            // Files beside those of the protocols matter, too.
-            let folders = protocols.files.iter().filter_map(|file| file.path.parent());
-            protocols.looked_at.extend(folders.map(Path::to_owned));
-        }
+        // Files beside those of the protocols matter, too.
+        let folders = protocols.files.iter().filter_map(|file| file.path.parent());
+        protocols.looked_at.extend(folders.map(Path::to_owned));
         let limits = &configuration.limits;
         let mut tree = crate_tree::walk(&roots, cfg, limits.modules);
         tree.dependencies.clone_from(&package.dependencies);

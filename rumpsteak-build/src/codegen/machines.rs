@@ -139,7 +139,7 @@ pub(crate) fn unused(
             let reason = match owner(&candidate, protocols, position) {
                 Ok(linked) if is_generated(linked.protocol) => continue,
                 Ok(linked) => format!(
-                    "nothing includes `protocol!({})`",
+                    "nothing includes `protocol!({})`; roles that are written by hand have their order from a session type",
                     protocols.protocols[linked.protocol].name()
                 ),
                 Err(Misnamed { is_machine: true, .. }) if is_said => continue,

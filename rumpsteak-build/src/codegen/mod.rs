@@ -130,9 +130,6 @@ impl<'a> Generator<'a> {
 
     /// One line for each machine beside a `.scr` file that nothing includes, or that is of no role.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        if !self.enabled {
-            return Vec::new();
-        }
         let is_generated = |protocol: usize| self.known.keys().any(|(known, _)| *known == protocol);
         machines::unused(&self.folders, self.protocols, self.base, &is_generated)
     }

@@ -446,9 +446,29 @@ fn a_machine_that_nobody_uses_is_a_warning() {
              its name is that of the `.scr` file, a dot, that of the role, and the ending",
             "protocols/pnig.c.dot: the machine is not used, because it is named after no `.scr` file; \
              did you mean `ping.c.dot`?",
-            "protocols/p.k.dot: the machine is not used, because nothing includes `protocol!(DoubleBuffering)`",
+            "protocols/p.k.dot: the machine is not used, because nothing includes `protocol!(DoubleBuffering)`; roles that \
+             are written by hand have their order from a session type",
             "protocols/ping.z.dot: the machine is not used, because the protocol `Ping` has no role `z`; \
              the roles are `c` and `s`",
+        ]
+    );
+}
+
+/// Where no code is generated at all, no machine is used.
+#[test]
+fn a_machine_beside_roles_by_hand_is_a_warning() {
+    let files = [
+        ("src/lib.rs", ""),
+        ("protocols/p.scr", PROTOCOL),
+        ("protocols/p.k.dot", "digraph k { 0 -> 1 [label=\"s?nonsense(Foo)\"]; }"),
+    ];
+    let check = verified(configure().protocols("protocols"), &package("by_hand", &files));
+    assert_eq!(
+        check.warnings,
+        [
+            "protocols/p.scr: no role plays the protocol `DoubleBuffering`",
+            "protocols/p.k.dot: the machine is not used, because nothing includes `protocol!(DoubleBuffering)`; roles that \
+             are written by hand have their order from a session type",
         ]
     );
 }
