@@ -101,6 +101,9 @@ pub(crate) enum Cause {
     },
     /// The peer is a role of another protocol than `role`, which the session plays.
     OtherProtocol { path: String, peer: String, role: RoleName },
+    /// Two structs each of which has the name of the role that the other one plays, where a session
+    /// is refused: with what they play.
+    Exchanged(Box<[(String, RoleName); 2]>),
     /// Several protocols have this name, in the first two of these files.
     ProtocolDeclaredTwice { wanted: String, files: [usize; 2] },
     /// A `type` contains itself.

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rumpsteak_contract::Path;
 use rumpsteak_contract::verdict::RoleName;
-use rumpsteak_fsm::Message;
 use rumpsteak_fsm::system::Neglected;
 use rumpsteak_fsm::verify::Accepted;
+use rumpsteak_fsm::{Message, Role};
 
 use crate::configuration::Configuration;
 use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind, Refusal};
@@ -18,13 +18,14 @@ use crate::judge::{capacities, subtype};
 use crate::limits::Limits;
 use crate::link::closed_sets::ClosedSet;
 use crate::link::context::Context;
-use crate::link::roles::{LinkError, RolePair};
+use crate::link::roles::{LinkError, RolePair, peers};
 use crate::link::routes;
 use crate::protocols::{Lookup, ProtocolRole, Protocols};
 use crate::sessions::machine::{SessionMachine, number};
 use crate::sessions::resolve::{no_role, resolve_session};
 use crate::sessions::resolved::ResolvedSession;
 use crate::sessions::unmarked::unmarked;
+use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{CrateId, ItemId, ItemKind, Meaning, Tree};
 use crate::source::names::{Resolution, resolve};
 
@@ -394,12 +395,12 @@ impl<'a> Judge<'a> {
                         }
                     }
                 }
+                let echo = self.routeless(*id, &fault);
+                echo.into_iter().for_each(|echo| self.found.faults.add(echo));
                 refused.push((*role, fault));
             }
         }
-        for fault in of_two_roles(tree, refused) {
-            self.found.faults.add(fault);
-        }
+        self.report(position, refused);
         let is_accepted = bound.is_some();
         if is_accepted {
             let plays = |pair: &RolePair| {
@@ -410,6 +411,48 @@ impl<'a> Judge<'a> {
         }
         let system = ClosedSystem { is_accepted, note };
         self.found.closed_systems.insert(position, system);
+    }
+
+    /// Says why sessions of a protocol are refused. If two structs of their crate have the names of
+    /// each other's roles, they say so instead: the refusals would blame others for that.
+    fn report(&mut self, position: usize, mut refused: Vec<(usize, Fault)>) {
+        let Context { tree, protocols, pairs } = self.context;
+        for (_, fault) in &mut refused {
+            let krate = tree.crate_id(fault.place.item);
+            let found = pairs.exchanged(tree, protocols, krate, position);
+            let Some(found) = found else { continue };
+            let link = tree.role(found[0]).and_then(|role| role.link.as_ref());
+            let token = link.map_or(0, |link| link.role_token);
+            let structs =
+                found.map(|id| (tree.item(id).name.clone(), pairs.roles[&id].name.clone()));
+            fault.cause = Cause::SaidOf { name: structs[0].0.clone() };
+            self.found.faults.add(Cause::Exchanged(Box::new(structs)).at(found[0], token));
+        }
+        for fault in of_two_roles(tree, refused) {
+            self.found.faults.add(fault);
+        }
+    }
+
+    /// What keeps rustc quiet about the role of a session that is refused, if the session has a
+    /// peer to which the role has no route: the protocol has no such peer either.
+    fn routeless(&self, id: ItemId, refused: &Fault) -> Option<Fault> {
+        let Context { tree, protocols, pairs } = self.context;
+        let Cause::Refused(refusal) = &refused.cause else { return None };
+        let root = &self.found.roots[&id];
+        let protocol = &protocols.protocols[refusal.subject.linked.protocol];
+        let routes = peers(tree, root.role).filter_map(|(_, peer)| {
+            let linked = pairs.roles.get(&peer?)?.link.as_ref().ok()?;
+            Some(protocol.role_at(linked.role))
+        });
+        let routes: Vec<&Role> = routes.collect();
+        let mut actions = root.machine.as_ref()?.fsm.transitions();
+        actions.find(|found| !routes.contains(&&found.action.peer))?;
+        // The role fails only beside the error of the session, which a `cfg` may leave out.
+        let is_compiled = |id| tree.item(id).condition == CfgValue::True;
+        let role = tree.role(root.role).filter(|_| is_compiled(refused.place.item))?;
+        let stub = format!("instead {}", role.message.as_ref()?);
+        let echo = Cause::SaidOf { name: tree.item(id).name.clone() };
+        Some(Fault { stub: Some(stub), ..echo.at(root.role, role.name_token) })
     }
 
     /// Refuses the sessions of roles that their protocol neglects, if build.rs says so.

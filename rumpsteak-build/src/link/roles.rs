@@ -11,7 +11,7 @@ use crate::fault::Cause;
 use crate::link::closed_sets::{self, ClosedSet};
 use crate::link::labels::{LabelPair, labels};
 use crate::protocols::{Lookup, ProtocolRole, Protocols};
-use crate::source::crate_tree::{ItemId, Tree};
+use crate::source::crate_tree::{CrateId, ItemId, Tree};
 use crate::source::names;
 
 /// The Rust side of the roles of a package.
@@ -112,6 +112,30 @@ impl Pairs {
             }
         }
         Self { sets, roles }
+    }
+
+    /// Two structs of a crate each of which has the name of the role of a protocol that the other
+    /// one plays.
+    pub(crate) fn exchanged(
+        &self,
+        tree: &Tree,
+        protocols: &Protocols,
+        krate: CrateId,
+        position: usize,
+    ) -> Option<[ItemId; 2]> {
+        let protocol = &protocols.protocols[position];
+        let misnamed = self.roles.iter().filter_map(|(&id, pair)| {
+            let linked = pair.link.as_ref().ok().filter(|linked| linked.protocol == position)?;
+            let [named] = protocol.roles(&tree.item(id).name)[..] else { return None };
+            let is_other = named != linked.role && tree.crate_id(id) == krate;
+            is_other.then_some((id, linked.role, named))
+        });
+        let misnamed: Vec<_> = misnamed.collect();
+        misnamed.iter().find_map(|&(first, plays, named)| {
+            let mut others = misnamed.iter();
+            let (second, ..) = others.find(|&&(_, other, of)| (other, of) == (named, plays))?;
+            Some([first, *second])
+        })
     }
 }
 

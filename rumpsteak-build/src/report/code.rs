@@ -24,7 +24,7 @@ pages! {
     "V0101" "V0102" "V0103" "V0104" "V0105" "V0106" "V0107"
     // What links roles and labels to a protocol.
     "V0201" "V0202" "V0203" "V0204" "V0205" "V0206" "V0207" "V0208" "V0209" "V0210"
-    "V0211"
+    "V0211" "V0212"
     // The form of a session.
     "V0301" "V0302" "V0303" "V0304" "V0305"
     // A session against its protocol.
@@ -70,6 +70,7 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         Cause::NoLabel { .. } => "V0208",
         Cause::UnknownLabel { .. } => "V0209",
         Cause::GenericLabel { .. } => "V0210",
+        Cause::Exchanged(_) => "V0212",
         Cause::AmbiguousChoice { .. } => "V0301",
         Cause::Idle { .. } => "V0302",
         Cause::RecursiveAlias { .. } => "V0303",

@@ -205,6 +205,15 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                 "`{first}` and `{second}` both play `{role}`, which is one participant\n\nhelp: {advice}"
             )
         }
+        Cause::Exchanged(structs) => {
+            let [(first, plays), (second, other)] = &**structs;
+            format!(
+                "`{first}` plays `{}`, and `{second}` plays `{}`: are their `#[protocol(…)]` exchanged?\n\n\
+                 note: as they are, sessions of `{}` are refused\n\
+                 help: if so, exchange them; if not, give the structs other names, and the sessions say what is wrong",
+                plays.role, other.role, plays.protocol
+            )
+        }
         Cause::Undecided { subject, limit, fair } => format!(
             "`{}` could not be verified: {limit}\n\n\
              note: it may be safe, but the search for a proof was stopped\n\
