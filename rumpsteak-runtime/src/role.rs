@@ -48,7 +48,7 @@ pub trait Role: Participant {
     message = "role `{Self}` has no route to `{Peer}`",
     label = "`{Self}` has no route to `{Peer}`",
     note = "if `{Self}` is a struct of yours, add a field to it: `#[route({Peer})] field: Channel<..>`; if it is a \
-            parameter, name a role in its place: `Session<'_, K>`"
+            parameter, name a role in its place: `Session<'_, K>`, where `K` runs the session, and is no peer"
 )]
 pub trait Route<Peer>: Role {
     /// The type of the route, for example [`Channel`](crate::Channel).

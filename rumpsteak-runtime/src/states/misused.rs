@@ -6,35 +6,61 @@ use super::{Branch, Race, Receive, Select, Send, State};
 use crate::error::Result;
 use crate::role::Role;
 
-/// A state with a choice between messages. There is none: the methods below cannot be called.
+/// A state that is no `Send`. There is none: the methods below cannot be called.
 #[diagnostic::on_unimplemented(
     message = "one message is due here, and there is no choice",
-    label = "call `send` on a `Send`, `receive` on a `Receive`"
+    label = "this is a `Send`: call `send`"
 )]
-pub trait IsChoice {}
+pub trait NotSend {}
 
-/// A state with one message that is due: likewise.
+/// A state that is no `Receive`: likewise.
+#[diagnostic::on_unimplemented(
+    message = "one message is due here, and there is no choice",
+    label = "this is a `Receive`: call `receive`"
+)]
+pub trait NotReceive {}
+
+/// A state that is no `Select`: likewise.
 #[diagnostic::on_unimplemented(
     message = "there is a choice between messages here",
-    label = "call `select` on a `Select`, `branch` on a `Branch`, `race` on a `Race`"
+    label = "this is a `Select`: call `select`"
 )]
-pub trait IsAction {}
+pub trait NotSelect {}
+
+/// A state that is no `Branch`: likewise.
+#[diagnostic::on_unimplemented(
+    message = "there is a choice between messages here",
+    label = "this is a `Branch`: call `branch`"
+)]
+pub trait NotBranch {}
+
+/// A state that is no `Race`: likewise.
+#[diagnostic::on_unimplemented(
+    message = "there is a choice between messages here",
+    label = "this is a `Race`: call `race`"
+)]
+pub trait NotRace {}
 
 #[diagnostic::do_not_recommend]
-impl IsChoice for () {}
-
+impl NotSend for () {}
 #[diagnostic::do_not_recommend]
-impl IsAction for () {}
+impl NotReceive for () {}
+#[diagnostic::do_not_recommend]
+impl NotSelect for () {}
+#[diagnostic::do_not_recommend]
+impl NotBranch for () {}
+#[diagnostic::do_not_recommend]
+impl NotRace for () {}
 
 // rustc prints what lacks the bound, and `State` is short where the states are long. Of a `tt` it
 // shows the place where it is given, without the macro.
 macro_rules! misused {
-    ($State:ident<$($parameter:ident),*> $method:ident($($label:ident)?), $Is:tt) => {
+    ($State:ident<$($parameter:ident),*> $method:ident($($label:ident)?), $Not:tt) => {
         impl<'s, R: Role, $($parameter),*> $State<'s, R, $($parameter),*> {
             #[doc(hidden)]
             pub fn $method<Then $(, $label)?>(self$(, _: $label)?) -> Ready<Result<Then>>
             where
-                State<'s, R>: $Is,
+                State<'s, R>: $Not,
             {
                 unreachable!("the bound does not hold")
             }
@@ -42,11 +68,11 @@ macro_rules! misused {
     };
 }
 
-misused!(Branch < P, C > receive(), IsAction);
-misused!(Select < P, C > send(L), IsAction);
-misused!(Race < P, C > receive(), IsAction);
-misused!(Race < P, C > send(L), IsAction);
-misused!(Race < P, C > branch(), IsAction);
-misused!(Race < P, C > select(L), IsAction);
-misused!(Receive < P, L, C > branch(), IsChoice);
-misused!(Send < P, L, C > select(M), IsChoice);
+misused!(Branch < P, C > receive(), NotBranch);
+misused!(Select < P, C > send(L), NotSelect);
+misused!(Race < P, C > receive(), NotRace);
+misused!(Race < P, C > send(L), NotRace);
+misused!(Race < P, C > branch(), NotRace);
+misused!(Race < P, C > select(L), NotRace);
+misused!(Receive < P, L, C > branch(), NotReceive);
+misused!(Send < P, L, C > select(M), NotSend);
