@@ -92,8 +92,8 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::Name { path, problem: NameProblem::Swapped, meant: Some(meant) } => {
             format!("`{path}` is no role, and a role comes before its label\n\nhelp: `{meant}`")
         }
-        Cause::Name { path, problem: NameProblem::ForeignRole, meant } => {
-            foreign_role_text(path, meant.as_deref())
+        Cause::Name { path, problem: NameProblem::ForeignRole, meant: Some(others) } => {
+            foreign_role_text(path, Some(others))
         }
         Cause::Name { path, meant: Some(meant), .. } => format!(
             "`{path}` is not declared in the source of this package\n\nhelp: did you mean `{meant}`?"
