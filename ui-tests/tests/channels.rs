@@ -209,6 +209,33 @@ fn a_full_queue_returns_the_message() {
     assert_eq!(tx.try_send('c'), Err('c'));
 }
 
+/// Slots are in the ring as long as they take 256 bytes at most and are aligned to 16.
+#[test]
+fn messages_of_any_size_and_alignment() {
+    #[derive(Clone, Debug, PartialEq)]
+    #[repr(align(64))]
+    struct Aligned(Arc<u8>);
+
+    fn go_through<M: Clone + PartialEq + std::fmt::Debug>(message: &M) {
+        for room in [0, 1, 2, 3, 100] {
+            let (mut tx, mut rx) = queue(Capacity::AtMost(room));
+            for _ in 0..room {
+                assert_eq!(tx.try_send(message.clone()), Ok(()), "{room}");
+            }
+            if room > 1 {
+                assert_eq!(rx.try_receive().as_ref(), Some(message), "{room}");
+            }
+        }
+    }
+
+    let counted = Arc::new(7);
+    go_through(&());
+    go_through(&counted);
+    go_through(&Aligned(Arc::clone(&counted)));
+    go_through(&[(); 20].map(|()| Arc::clone(&counted)));
+    assert_eq!(Arc::strong_count(&counted), 1);
+}
+
 #[test]
 fn no_message_outlives_its_receiver() {
     for (capacity, many) in

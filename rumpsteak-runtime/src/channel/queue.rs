@@ -44,7 +44,7 @@ impl<M> Channel<M> {
     /// # .unwrap();
     /// ```
     ///
-    /// Two allocations for each direction, one of them for the messages.
+    /// One allocation for each direction; two where there is room for more than 256 bytes.
     #[must_use]
     pub fn with_capacities(sent: Capacity, received: Capacity) -> (Self, Self) {
         Pair::pair_as(Queue::new(sent), Queue::new(received))

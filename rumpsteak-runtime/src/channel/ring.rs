@@ -37,7 +37,7 @@
 //!
 //! One atomic read-modify-write for each message sent, none for one received, one more for each
 //! time that the consumer waits. A slot for each message that there is room for, rounded up to a
-//! power of two; two allocations.
+//! power of two. One allocation; one more for slots of more than 256 bytes.
 //!
 //! The crate `rtrb` keeps its counters private, so that the flags need a word of their own, and
 //! with it a second look by the side that parks and a second atomic step of the sender: 12 % to 14
@@ -48,9 +48,11 @@
     reason = "a message is written to and read from memory that both sides share; `models` tries every race"
 )]
 
-use std::mem::{MaybeUninit, offset_of};
+use std::marker::PhantomData;
+use std::mem::{self, MaybeUninit, offset_of};
+use std::ptr;
 
-use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use crate::sync::cell::UnsafeCell;
 use crate::sync::{self, Arc};
 
@@ -111,8 +113,12 @@ pub(super) struct Empty(usize);
 /// which allocators take several times as long. What is seldom used fills the place before `tail`.
 #[repr(C)]
 struct Ring<M, T, P, C> {
-    /// As many as a power of two, and at least as many as `capacity`.
-    slots: Box<[UnsafeCell<MaybeUninit<M>>]>,
+    /// The first of the slots: in `few` if they have room there, otherwise in memory of their own.
+    /// Only written while nobody else has the ring.
+    slots: AtomicPtr<Slot<M>>,
+    /// One less than there are slots: as many as a power of two, and at least as many as
+    /// `capacity`.
+    mask: usize,
     capacity: usize,
     shared: T,
     /// Where the producer is, and the flags.
@@ -124,10 +130,18 @@ struct Ring<M, T, P, C> {
     before_writing: Gap,
     writing: UnsafeCell<Writing<P>>,
     behind_writing: Gap,
+    few: UnsafeCell<Few>,
+    messages: PhantomData<M>,
 }
 
 /// Keeps what is before it apart from what is behind it.
 type Gap = MaybeUninit<[u8; 128]>;
+
+/// Where a message is.
+type Slot<M> = UnsafeCell<MaybeUninit<M>>;
+
+/// Room for a few slots.
+type Few = MaybeUninit<[u128; 16]>;
 
 // SAFETY: of what is shared, the slots and the two sides' own parts need not be `Sync` by
 // themselves. A slot has one owner at a time (see above), and passes from one side to the other as
@@ -150,14 +164,14 @@ pub(super) fn ring<M, T, P, C>(
     producer: impl FnOnce() -> P,
     consumer: impl FnOnce() -> C,
 ) -> Sides<M, T, P, C> {
-    let slots = capacity.checked_next_power_of_two();
+    let count = capacity.checked_next_power_of_two();
     const { assert!(offset_of!(Ring<M, T, P, C>, tail) >= size_of::<Gap>()) };
     // Positions of twice as many messages must differ.
-    let slots = slots.filter(|&slots| slots <= usize::MAX / ONE / 2);
-    let Some(slots) = slots else { panic!("no memory for a queue of {capacity} messages") };
-    let slots = (0..slots).map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect();
+    let count = count.filter(|&count| count <= usize::MAX / ONE / 2);
+    let Some(count) = count else { panic!("no memory for a queue of {capacity} messages") };
     let ring = sync::arc(|| Ring {
-        slots,
+        slots: AtomicPtr::new(if count > few::<M>() { many(count) } else { ptr::null_mut() }),
+        mask: count - 1,
         capacity,
         shared: shared(),
         tail: AtomicUsize::new(0),
@@ -172,17 +186,49 @@ pub(super) fn ring<M, T, P, C>(
             state: producer(),
         }),
         behind_writing: Gap::uninit(),
+        few: UnsafeCell::new(Few::uninit()),
+        messages: PhantomData,
     });
+    ring.find_slots();
     (Producer { ring: Arc::clone(&ring) }, Consumer { ring })
 }
 
+/// How many slots [`Few`] has room for.
+const fn few<M>() -> usize {
+    // loom's cells are made one by one.
+    if cfg!(all(test, rumpsteak_loom)) || align_of::<Slot<M>>() > align_of::<Few>() {
+        return 0;
+    }
+    match size_of::<Slot<M>>() {
+        0 => usize::MAX,
+        size => size_of::<Few>() / size,
+    }
+}
+
+/// Slots in memory of their own, which the ring frees when it is dropped.
+#[cold]
+fn many<M>(count: usize) -> *mut Slot<M> {
+    let slots: Box<[Slot<M>]> =
+        (0..count).map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect();
+    Box::into_raw(slots).cast()
+}
+
 impl<M, T, P, C> Ring<M, T, P, C> {
+    /// Points at the slots that are in the ring itself, which stays where it is from now on.
     #[inline]
-    fn slot(&self, position: usize) -> &UnsafeCell<MaybeUninit<M>> {
-        let index = (position / ONE) & (self.slots.len() - 1);
-        // SAFETY: the number of slots is a power of two, so it is not 0, and what the mask leaves
-        // is less than it.
-        unsafe { self.slots.get_unchecked(index) }
+    fn find_slots(&self) {
+        if self.mask < few::<M>() {
+            self.slots.store(self.few.with_mut(|few| few.cast()), Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    fn slot(&self, position: usize) -> &Slot<M> {
+        let slots = self.slots.load(Ordering::Relaxed);
+        // SAFETY: there is one slot more than the mask says, so the masked position is that of one.
+        // It lives as long as the ring: it is inside of it, or in memory that the ring frees. Any
+        // bytes are a slot, and slots are only shared.
+        unsafe { &*slots.add((position / ONE) & self.mask) }
     }
 }
 
@@ -421,13 +467,12 @@ impl Empty {
 
 impl<M, T, P, C> Drop for Ring<M, T, P, C> {
     fn drop(&mut self) {
-        if !std::mem::needs_drop::<M>() {
-            return;
-        }
+        // `&mut` to all of the ring ends what was derived from `&` before.
+        self.find_slots();
         // Both sides are gone, and dropping the last `Arc` acquires all that they did.
         let mut head = self.head.load(Ordering::Relaxed);
         let tail = self.tail.load(Ordering::Relaxed) & !FLAGS;
-        while head != tail {
+        while mem::needs_drop::<M>() && head != tail {
             self.slot(head).with_mut(|slot| {
                 // SAFETY: the slots from `head` up to `tail` hold the messages that were put in and
                 // not moved out. Nobody else has the ring any more, and the loop comes to each of
@@ -435,6 +480,11 @@ impl<M, T, P, C> Drop for Ring<M, T, P, C> {
                 unsafe { (*slot).assume_init_drop() };
             });
             head = head.wrapping_add(ONE);
+        }
+        if self.mask >= few::<M>() {
+            let slots = self.slots.load(Ordering::Relaxed);
+            // SAFETY: `many` made a box of so many slots, of which nobody else knows any more.
+            drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(slots, self.mask + 1)) });
         }
     }
 }

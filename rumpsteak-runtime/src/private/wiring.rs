@@ -95,10 +95,20 @@ impl<P> Seats<P> for Elsewhere {
 pub struct Wiring<'a> {
     /// A number that no other set has.
     set: usize,
-    /// The ends that wait, by the role that they are for and its peer.
-    ends: Vec<([TypeId; 2], Box<dyn Any>)>,
+    /// The ends that wait.
+    ends: Option<Box<Waiting<dyn Any>>>,
     /// Where ends come from whose other ends are elsewhere.
     elsewhere: Option<&'a mut Give<'a>>,
+}
+
+/// An end that waits for its role: one allocation, since roles are made as often as sessions begin.
+struct Waiting<T: ?Sized> {
+    /// The role that it is for, and its peer.
+    roles: [TypeId; 2],
+    /// Those that have waited for longer.
+    before: Option<Box<Waiting<dyn Any>>>,
+    /// An `Option` of it.
+    end: T,
 }
 
 /// Gives the end of a route, by the queue into which it sends and its type; or nothing, and a fresh
@@ -112,7 +122,7 @@ impl<'a> Wiring<'a> {
     pub fn new() -> Self {
         static SETS: AtomicUsize = AtomicUsize::new(0);
         let set = SETS.fetch_add(1, Ordering::Relaxed);
-        Self { set, ends: Vec::new(), elsewhere: None }
+        Self { set, ends: None, elsewhere: None }
     }
 
     /// A set whose roles are given the ends of their routes.
@@ -132,19 +142,20 @@ impl<'a> Wiring<'a> {
     {
         let roles = [TypeId::of::<Near>(), TypeId::of::<Far>()];
         let given = match &mut self.elsewhere {
-            Some(give) => give(queue::<Near, Far, S>(), TypeId::of::<Near::Link>()),
+            Some(give) => {
+                let end = give(queue::<Near, Far, S>(), TypeId::of::<Near::Link>());
+                end.and_then(|end| end.downcast().ok()).map(|end| *end)
+            }
             None => self.take(roles),
         };
-        // An end is large: it is moved as seldom as can be.
-        let near = match given.and_then(|end| end.downcast::<Near::Link>().ok()) {
-            Some(near) => *near,
-            None => {
-                let queues = (queue::<Near, Far, S>(), queue::<Far, Near, S>());
-                let (near, far) = Near::Link::pair_as(queues.0, queues.1);
-                self.ends.push(([roles[1], roles[0]], Box::new(far)));
-                near
-            }
-        };
+        let near: Near::Link = given.unwrap_or_else(|| {
+            let queues = (queue::<Near, Far, S>(), queue::<Far, Near, S>());
+            let (near, far) = Near::Link::pair_as(queues.0, queues.1);
+            let [near_role, far_role] = roles;
+            let (roles, before) = ([far_role, near_role], self.ends.take());
+            self.ends = Some(Box::new(Waiting { roles, before, end: Some(far) }));
+            near
+        });
         let place = const {
             &Place {
                 owner: TypeId::of::<Near>,
@@ -158,9 +169,14 @@ impl<'a> Wiring<'a> {
     }
 
     /// The end that waits for a role and its peer.
-    fn take(&mut self, roles: [TypeId; 2]) -> Option<Box<dyn Any>> {
-        let place = self.ends.iter().position(|(waits, _)| *waits == roles)?;
-        Some(self.ends.swap_remove(place).1)
+    fn take<L: 'static>(&mut self, roles: [TypeId; 2]) -> Option<L> {
+        let mut place = &mut self.ends;
+        while place.as_ref().is_some_and(|waiting| waiting.roles != roles) {
+            place = &mut place.as_mut()?.before;
+        }
+        let mut found = place.take()?;
+        *place = found.before.take();
+        found.end.downcast_mut::<Option<L>>()?.take()
     }
 }
 
