@@ -99,6 +99,9 @@ pub(crate) enum Cause {
         messages: Vec<Message>,
         protocol: usize,
     },
+    /// A session goes on as a part of a session of another role: their names. Another name may be
+    /// meant.
+    OtherSession { names: Box<[String; 3]>, meant: Option<String> },
     /// The peer is a role of another protocol than `role`, which the session plays.
     OtherProtocol { path: String, peer: String, role: RoleName },
     /// Two structs each of which has the name of the role that the other one plays, where a session

@@ -14,7 +14,7 @@ use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind, Refusal};
 use crate::judge::closed_system::{self, Member, Session};
 use crate::judge::liveness::{self, Neglects};
 use crate::judge::together::{self, Combined, CombinedFault};
-use crate::judge::{capacities, subtype};
+use crate::judge::{capacities, crossing, subtype};
 use crate::limits::Limits;
 use crate::link::closed_sets::ClosedSet;
 use crate::link::context::Context;
@@ -69,7 +69,9 @@ pub(crate) struct Root {
     /// What its projection says of it.
     accepted: Option<Accepted>,
     /// Why its projection refuses it.
-    refusal: Option<Fault>,
+    pub(super) refusal: Option<Fault>,
+    /// What is wrong with its names.
+    pub(super) faults: Vec<Fault>,
 }
 
 impl Root {
@@ -84,6 +86,7 @@ impl Root {
             bound: None,
             accepted: None,
             refusal: None,
+            faults: Vec::new(),
         }
     }
 }
@@ -145,6 +148,10 @@ pub(crate) fn judge(context: Context<'_>, configuration: &Configuration) -> Judg
             judge.root(id, path);
         }
     }
+    let positions = 0..context.protocols.protocols.len();
+    let closed = positions.filter(|&position| judge.is_closed(position)).collect();
+    let named = crossing::faults(context, &mut judge.found.roots, &closed);
+    named.into_iter().for_each(|fault| judge.found.faults.add(fault));
     let routes = context.tree.item_ids().flat_map(|id| routes::faults(context.tree, id));
     routes.for_each(|fault| judge.found.faults.add(fault));
     let linked = judge.linked();
@@ -231,7 +238,7 @@ impl<'a> Judge<'a> {
         let (session, faults) =
             resolve_session(self.context, (id, role_id), role, linked, self.limits.items);
         root.refused = !faults.is_empty();
-        faults.into_iter().for_each(|fault| self.found.faults.add(fault));
+        root.faults = faults;
         if session.linked && !root.refused {
             let own = linked.map(|ProtocolRole { protocol, role }| {
                 protocols.protocols[protocol].role_at(role).clone()

@@ -3,6 +3,7 @@
 pub(crate) mod capacities;
 mod change;
 pub(crate) mod closed_system;
+mod crossing;
 pub(crate) mod inclusions;
 pub(crate) mod judgement;
 pub(crate) mod liveness;

@@ -18,7 +18,9 @@ pub(crate) fn agree(tree: &Tree, judgement: &mut Judgement) {
     for root in judgement.roots.values() {
         let session = &root.session;
         for &item in session.items.keys().filter(|&&item| is_nominal(tree, item)) {
-            let Some(body) = session.body(tree, item, &identity) else { continue };
+            // One with a fault has none.
+            let body = session.body(tree, item, &identity).filter(|body| !body.is_empty());
+            let Some(body) = body else { continue };
             if *bodies.entry(item).or_insert_with(|| body.clone()) != body {
                 differing.insert(item);
             }

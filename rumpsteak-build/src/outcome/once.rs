@@ -162,6 +162,7 @@ fn left_out(cause: &Cause) -> Option<&'static str> {
         Cause::Name { .. }
         | Cause::GenericLabel { .. }
         | Cause::NoLabel { .. }
+        | Cause::OtherSession { .. }
         | Cause::RecursiveAlias { .. }
         | Cause::UndeclaredRole { .. } => Some("nothing"),
         _ => None,

@@ -21,7 +21,7 @@ macro_rules! pages {
 
 pages! {
     // What a name stands for.
-    "V0101" "V0102" "V0103" "V0104" "V0105" "V0106" "V0107"
+    "V0101" "V0102" "V0103" "V0104" "V0105" "V0106" "V0107" "V0108"
     // What links roles and labels to a protocol.
     "V0201" "V0202" "V0203" "V0204" "V0205" "V0206" "V0207" "V0208" "V0209" "V0210"
     "V0211" "V0212"
@@ -56,6 +56,7 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         | Cause::Undeclared { .. }
         | Cause::UndeclaredRole { .. }
         | Cause::Unimported { .. } => "V0101",
+        Cause::OtherSession { .. } => "V0108",
         Cause::DeclaredTwice { .. } => "V0102",
         Cause::Unmarked { .. } => "V0103",
         Cause::NoRoute { .. } | Cause::OtherRoute { .. } => "V0211",

@@ -181,6 +181,18 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: below the same attribute, write `struct {name}(…);`, with `Self` where it starts again"
         ),
         Cause::Refused(refusal) => refusal::text(refusal, protocols),
+        Cause::OtherSession { names, meant } => {
+            let [name, part, other] = &**names;
+            let whose = match part == other {
+                true => "the session of another role".to_owned(),
+                false => format!("a part of `{other}`, the session of another role"),
+            };
+            let advice = match meant {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => "write an item of its own for what this role does here".to_owned(),
+            };
+            format!("`{name}` goes on here as `{part}`, {whose}\n\nhelp: {advice}")
+        }
         Cause::SilentRole { set, role } => format!(
             "`{set}` could not be verified: its role `{role}` has no session\n\n\
              help: write one, `#[session({role})] type …`; without it, nobody knows what its peers may rely on"
