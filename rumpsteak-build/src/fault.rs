@@ -144,9 +144,8 @@ pub(crate) enum Cause {
     Unimported { names: Vec<&'static str> },
     /// The protocol is there to be called by others only.
     UnplayableProtocol { wanted: String },
-    /// The closed system is not safe. The session by this name takes the step of the run that is to
-    /// blame.
-    UnsafeSystem { set: String, run: Box<Run>, blamed: Option<(String, usize)> },
+    /// The closed system is not safe, and the session by this name does what is to blame.
+    UnsafeSystem { set: String, run: Box<Run>, blamed: Option<(String, Blamed)> },
     /// The protocol cannot be said in Rust.
     Unwritable { protocol: String, reason: String },
 }
@@ -302,6 +301,15 @@ pub(crate) enum NoteKind {
     Acceptable(usize),
     /// The build script accepts a safe closed system, and they are none.
     Useless(Gap),
+}
+
+/// What is to blame for a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Blamed {
+    /// The step at this position.
+    Step(usize),
+    /// The wait at this position, for what its peer sends nowhere.
+    Unsent(usize),
 }
 
 /// Why sessions together are not known to be a safe closed system.

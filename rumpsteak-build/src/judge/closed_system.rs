@@ -29,11 +29,11 @@
 //! At most [`Limits::combinations`] systems are judged, each within the limits of the verifier.
 
 use rumpsteak_fsm::kmc::{self, Verdict};
-use rumpsteak_fsm::run::Step;
+use rumpsteak_fsm::run::{Step, Wait};
 use rumpsteak_fsm::verify::again;
-use rumpsteak_fsm::{Role, Run, System};
+use rumpsteak_fsm::{Action, Direction, Role, Run, System, Transition, TransitionId};
 
-use crate::fault::{Gap, Place};
+use crate::fault::{Blamed, Gap, Place};
 use crate::limits::Limits;
 use crate::sessions::machine::SessionMachine;
 
@@ -53,9 +53,9 @@ pub(crate) struct Session<'a> {
     pub(crate) machine: Option<&'a SessionMachine>,
 }
 
-/// Why sessions are not known to be a safe closed system, and which step of the run that shows it
-/// is to blame, with its place.
-pub(crate) type Refusal = (Gap, Option<(usize, Place)>);
+/// Why sessions are not known to be a safe closed system, and what of the run that shows it is to
+/// blame, with its place.
+pub(crate) type Refusal = (Gap, Option<(Blamed, Place)>);
 
 /// Judges every combination of sessions: the least bound for which all of them are k-MC.
 pub(crate) fn judge(members: &[Member<'_>], limits: &Limits) -> Result<usize, Refusal> {
@@ -125,15 +125,31 @@ fn judge_one(
             let stands = run.states.iter().find(|(stands, _)| stands == role);
             stands.zip(of(role)).is_some_and(|((_, state), own)| own.fsm.is_terminal(*state))
         };
-        // The last one of a role that has ended, but is waited for; else the last one.
-        let mut awaited = run.waits.iter().flat_map(|wait| &wait.transitions);
-        let left = awaited.find(|(_, due)| has_ended(&due.peer)).map(|(_, due)| &due.peer);
-        let is_last = |step: &Step| left.is_none_or(|left| step.role == *left);
-        let blamed = run.steps.iter().rposition(is_last);
-        let place = blamed.and_then(|number| {
-            let step = &run.steps[number];
-            Some((number, *of(&step.role)?.origins.get(step.transition.index())?))
-        });
+        let origin = |role: &Role, id: TransitionId| of(role)?.origins.get(id.index()).copied();
+        let is_unsent = |role: &Role, due: &Action| {
+            let sends = |sent: Transition<'_>| {
+                let Action { direction, peer, message } = sent.action;
+                *direction == Direction::Send && peer == role && *message == due.message
+            };
+            !of(&due.peer).is_some_and(|peer| peer.fsm.transitions().any(sends))
+        };
+        let is_in_vain =
+            |wait: &Wait| wait.transitions.iter().all(|(_, due)| is_unsent(&wait.role, due));
+        let place = match run.waits.iter().position(is_in_vain) {
+            Some(number) => run.waits[number].transitions.first().and_then(|(id, _)| {
+                Some((Blamed::Unsent(number), origin(&run.waits[number].role, *id)?))
+            }),
+            // The last step of a role that has ended, but is waited for; else the last one.
+            None => {
+                let mut awaited = run.waits.iter().flat_map(|wait| &wait.transitions);
+                let left = awaited.find(|(_, due)| has_ended(&due.peer)).map(|(_, due)| &due.peer);
+                let is_last = |step: &Step| left.is_none_or(|left| step.role == *left);
+                run.steps.iter().rposition(is_last).and_then(|number| {
+                    let step = &run.steps[number];
+                    Some((Blamed::Step(number), origin(&step.role, step.transition)?))
+                })
+            }
+        };
         (Gap::Unsafe(run, named.to_vec()), place)
     };
     match kmc::check(&system, &limits.verifier).verdict {

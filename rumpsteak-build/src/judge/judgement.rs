@@ -660,7 +660,7 @@ impl<'a> Judge<'a> {
                 let cause = Cause::UnsafeSystem {
                     set: name,
                     run,
-                    blamed: place.map(|(step, place)| (tree.item(place.item).name.clone(), step)),
+                    blamed: place.map(|(what, place)| (tree.item(place.item).name.clone(), what)),
                 };
                 let (item, token) = place.map_or((set.item, token), |(_, p)| (p.item, p.token));
                 vec![cause.at(item, token)]

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use rumpsteak_contract::name;
 use rumpsteak_contract::session::Direction;
-use rumpsteak_fsm::{Defect, Limit, Message, Run};
+use rumpsteak_fsm::{Action, Defect, Limit, Message, Run};
 use rumpsteak_scribble::{Span, similar};
 
 use super::build_report::Report;
@@ -19,7 +19,7 @@ use super::refusal;
 use super::rules::Deed;
 use super::runs::{NEXT_SESSION, failure, full_queue, next_session, shortest};
 use crate::fault::{
-    Cause, Gap, LabelHint, MachineProblem, NameProblem, NextSession, Note, NoteKind,
+    Blamed, Cause, Gap, LabelHint, MachineProblem, NameProblem, NextSession, Note, NoteKind,
 };
 use crate::outcome::findings::Told;
 use crate::protocols::{Loaded, Protocols, ScrFile};
@@ -585,19 +585,21 @@ fn other_payload(
     )
 }
 
-fn unsafe_system(set: &str, run: &Run, blamed: Option<&(String, usize)>) -> String {
+fn unsafe_system(set: &str, run: &Run, blamed: Option<&(String, Blamed)>) -> String {
     let failure = failure(run);
+    let told = |Action { direction, peer, message }: &Action| {
+        let (label, whole) = (message.label.to_string(), message.to_string());
+        Deed { direction: *direction, message: label, whole, peer: peer.to_string() }.told()
+    };
     let mut text = match blamed {
-        Some((session, step)) => {
-            let step = &run.steps[*step];
-            let (label, peer) = (&step.action.message.label, &step.action.peer);
-            let deed = Deed {
-                direction: step.action.direction,
-                message: label.to_string(),
-                whole: step.action.message.to_string(),
-                peer: peer.to_string(),
-            };
-            format!("`{session}` {}, and the system of `{set}` {failure}", deed.told())
+        Some((session, Blamed::Step(step))) => {
+            let deed = told(&run.steps[*step].action);
+            format!("`{session}` {deed}, and the system of `{set}` {failure}")
+        }
+        Some((session, Blamed::Unsent(wait))) => {
+            let due = run.waits[*wait].transitions.iter().map(|(_, due)| told(due));
+            let deed = due.collect::<Vec<_>>().join(" or ");
+            format!("`{session}` {deed}, which never sends it: the system of `{set}` {failure}")
         }
         None => format!("the system of `{set}` {failure}"),
     };

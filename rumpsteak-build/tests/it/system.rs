@@ -92,14 +92,29 @@ fn an_unsafe_set_fails_at_the_last_step_of_the_run() {
 
 #[test]
 fn a_set_that_waits_for_a_role_that_has_ended_fails_where_it_ends() {
-    let source = "#[session(S)] pub type Source = Send<K, Ready, End>;\n";
-    let kernel = "#[session(K)] pub type Kernel = Receive<S, Ready, Send<T, Ready, Receive<S, Value, End>>>;\n";
+    let source = "#[session(S)] pub type Source = Send<K, Ready, Send<K, Value, End>>;\n";
+    let kernel = "#[session(K)] pub type Kernel = Receive<S, Ready, Receive<S, Value, Send<T, Ready, Receive<S, Value, End>>>>;\n";
     let sink = "#[session(T)] pub type Sink = Receive<K, Ready, End>;\n";
     let check = check("ended", &[ROLES, source, kernel, sink]);
     let (problem, others) = main_problem(&check);
     assert_eq!(others, 2);
-    begins(&problem.text, "`Source` sends `Ready` to `K`, and the system of `Roles` gets stuck\n");
+    begins(&problem.text, "`Source` sends `Value` to `K`, and the system of `Roles` gets stuck\n");
     says(&problem.text, "K waits for Value(i32) from S");
+}
+
+#[test]
+fn a_set_that_waits_for_what_is_never_sent_fails_there() {
+    let source = "#[session(S)] pub type Source = Send<K, Ready, End>;\n";
+    let kernel = "#[session(K)] pub type Kernel = Receive<S, Ready, Send<T, Ready, Receive<S, Value, End>>>;\n";
+    let sink = "#[session(T)] pub type Sink = Receive<K, Ready, End>;\n";
+    let check = check("unsent", &[ROLES, source, kernel, sink]);
+    let (problem, others) = main_problem(&check);
+    assert_eq!(others, 2);
+    let expected = "`Kernel` receives `Value` from `S`, which never sends it: the system of `Roles` gets stuck\n";
+    begins(&problem.text, expected);
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("system/unsent/src/lib.rs");
+    let text = fs::read_to_string(file).unwrap();
+    assert!(text[problem.range.start..].starts_with("Receive<S, Value, End>"));
 }
 
 #[test]
