@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rumpsteak_contract::session::{Form, Tail};
 
 use crate::fault::{Cause, Fault};
-use crate::judge::judgement::Root;
+use crate::judge::root::Root;
 use crate::link::context::Context;
 use crate::source::crate_tree::{ItemId, Meaning, Tree};
 use crate::source::names::{Resolution, resolve};

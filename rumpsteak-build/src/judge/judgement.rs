@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use rumpsteak_contract::Path;
 use rumpsteak_contract::verdict::RoleName;
 use rumpsteak_fsm::system::Neglected;
-use rumpsteak_fsm::verify::Accepted;
 use rumpsteak_fsm::{Message, Role};
 
 use crate::configuration::Configuration;
 use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind, Refusal};
 use crate::judge::closed_system::{self, Member, Session};
 use crate::judge::liveness::{self, Neglects};
+use crate::judge::root::Root;
 use crate::judge::together::{self, Combined, CombinedFault};
 use crate::judge::{capacities, crossing, subtype};
 use crate::limits::Limits;
@@ -21,9 +21,8 @@ use crate::link::context::Context;
 use crate::link::roles::{LinkError, RolePair, peers};
 use crate::link::routes;
 use crate::protocols::{Lookup, ProtocolRole, Protocols};
-use crate::sessions::machine::{SessionMachine, number};
+use crate::sessions::machine::number;
 use crate::sessions::resolve::{no_role, resolve_session};
-use crate::sessions::resolved::ResolvedSession;
 use crate::sessions::unmarked::unmarked;
 use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{CrateId, ItemId, ItemKind, Meaning, Tree};
@@ -52,44 +51,6 @@ pub(crate) struct Judgement {
 /// What is wrong, by item.
 #[derive(Debug, Default)]
 pub(crate) struct Faults(BTreeMap<ItemId, Vec<Fault>>);
-
-/// A session with a role, `#[session(K)]`, whose role is known.
-#[derive(Debug)]
-pub(crate) struct Root {
-    /// The struct that plays it.
-    pub(crate) role: ItemId,
-    pub(crate) plays: RoleName,
-    pub(crate) session: ResolvedSession,
-    /// Whether something is wrong with it, wherever that is reported.
-    pub(crate) refused: bool,
-    /// Its machine, if all that it reaches was read.
-    pub(crate) machine: Option<SessionMachine>,
-    /// The bound for which the closed system that it is in is safe, if the proof is that one.
-    pub(crate) bound: Option<usize>,
-    /// What its projection says of it.
-    accepted: Option<Accepted>,
-    /// Why its projection refuses it.
-    pub(super) refusal: Option<Fault>,
-    /// What is wrong with its names.
-    pub(super) faults: Vec<Fault>,
-}
-
-impl Root {
-    /// The session `id` of a role, of which nothing is known.
-    fn refused(id: ItemId, role: ItemId, plays: RoleName) -> Self {
-        Self {
-            role,
-            plays,
-            session: ResolvedSession::nothing(id),
-            refused: true,
-            machine: None,
-            bound: None,
-            accepted: None,
-            refusal: None,
-            faults: Vec::new(),
-        }
-    }
-}
 
 /// The closed system of all sessions of a protocol.
 #[derive(Debug)]

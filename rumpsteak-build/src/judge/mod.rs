@@ -8,5 +8,6 @@ pub(crate) mod inclusions;
 pub(crate) mod judgement;
 pub(crate) mod liveness;
 pub(crate) mod misfit;
+pub(crate) mod root;
 pub(crate) mod subtype;
 pub(crate) mod together;

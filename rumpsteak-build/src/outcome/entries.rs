@@ -10,7 +10,8 @@ use rumpsteak_fsm::Fsm;
 
 use crate::fault::{Cause, Note};
 use crate::judge::capacities;
-use crate::judge::judgement::{Judgement, Root};
+use crate::judge::judgement::Judgement;
+use crate::judge::root::Root;
 use crate::limits::Limits;
 use crate::link::context::Context;
 use crate::link::roles::{LinkError, RolePair};
