@@ -45,7 +45,14 @@ pub(crate) fn judge(
                 };
                 let action = refusal.action.as_ref().filter(|_| !is_of_state);
                 let action = action.map(|(id, _)| places[id.index()]);
-                action.or_else(|| blame(session, &refusal.refused))
+                // Where nothing is due any more, what the session goes on as is too much.
+                let projection =
+                    &context.protocols.protocols[linked.protocol].projections[linked.role];
+                let done = refusal.refused.refusal.as_ref();
+                let done = done.filter(|found| projection.fsm.is_terminal(found.sup_state));
+                let last = done.and_then(|found| found.path.last());
+                let last = last.filter(|_| action.is_some()).map(|id| session.behind[id.index()]);
+                last.or(action).or_else(|| blame(session, &refusal.refused))
             }
             (_, Some(Defect::Nondeterministic { transitions, .. })) => {
                 Some(session.origins[transitions[1].index()])
