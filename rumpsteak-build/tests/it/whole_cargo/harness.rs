@@ -280,7 +280,7 @@ impl Package {
         self.out_of(&self.name(), path)
     }
 
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 

@@ -1,11 +1,13 @@
 //! The mistakes in `mistakes.md`: what each costs its user to read.
 //!
-//! One package and one target folder: each mistake is an edit, a check, and the edit taken back.
+//! Two packages, each with a target folder: each mistake is an edit, a check, and the edit taken
+//! back.
 //! The figures are those of the compiler of `rust-toolchain.toml`; with another one,
 //! `RUMPSTEAK_UI=skip` leaves this out.
 
 use std::fmt::Write as _;
 use std::fs;
+use std::thread;
 
 use super::harness::{Package, workspace};
 use super::readme::example;
@@ -84,18 +86,16 @@ fn a_mistake_costs_few_errors_and_lines() {
     if std::env::var_os("RUMPSTEAK_UI").is_some_and(|value| value == "skip") {
         return;
     }
-    let (mut found, mut costs, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
-    for (number, part) in table().split("\n# ").enumerate() {
-        found.push(costs_of(
-            ["mistakes", "mistakes-top-down", "mistakes-net"][number],
-            part,
-            &mut costs,
-            &mut wrong,
-        ));
-    }
-    let found = found.join("\n# ");
-    expect_test::expect_file!["mistakes.md"].assert_eq(&found);
+    let table = table();
+    let parts =
+        ["mistakes", "mistakes-top-down", "mistakes-net"].into_iter().zip(table.split("\n# "));
+    let measured: Vec<Measured> = parts.map(|(name, part)| costs_of(name, part)).collect();
+    let found: Vec<&str> = measured.iter().map(|part| part.found.as_str()).collect();
+    expect_test::expect_file!["mistakes.md"].assert_eq(&found.join("\n# "));
+    let wrong: Vec<&str> =
+        measured.iter().flat_map(|part| &part.wrong).map(String::as_str).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let costs: Vec<(usize, usize)> = measured.into_iter().flat_map(|part| part.costs).collect();
     let median = |of: fn(&(usize, usize)) -> usize| {
         let mut figures: Vec<usize> = costs.iter().map(of).filter(|&figure| figure > 0).collect();
         figures.sort_unstable();
@@ -105,23 +105,43 @@ fn a_mistake_costs_few_errors_and_lines() {
     assert!(median.0 <= MEDIAN.0 && median.1 <= MEDIAN.1, "{median:?}");
 }
 
-/// The text of a program and its mistakes, with what they cost.
-fn costs_of(
-    name: &str,
-    part: &str,
-    costs: &mut Vec<(usize, usize)>,
-    wrong: &mut Vec<String>,
-) -> String {
+/// What was found out about some mistakes.
+#[derive(Default)]
+struct Measured {
+    /// Their text, with what they cost.
+    found: String,
+    costs: Vec<(usize, usize)>,
+    /// What is printed of those that cost too much.
+    wrong: Vec<String>,
+}
+
+/// Measures the mistakes of a program, in two packages at once.
+fn costs_of(name: &str, part: &str) -> Measured {
     let mut sections = part.split("\n## ");
     let program = sections.next().unwrap();
+    let sections: Vec<&str> = sections.collect();
+    let (first, second) = sections.split_at(sections.len() / 2);
+    let (first, second) = thread::scope(|scope| {
+        let second = scope.spawn(|| costs_in(&format!("too/{name}"), program, second));
+        (costs_in(name, program, first), second.join().unwrap())
+    });
+    Measured {
+        found: [program, &first.found, &second.found].concat(),
+        costs: [first.costs, second.costs].concat(),
+        wrong: [first.wrong, second.wrong].concat(),
+    }
+}
+
+/// Measures some mistakes of a program, one after the other in one package.
+fn costs_in(name: &str, program: &str, mistakes: &[&str]) -> Measured {
     let (package, files) = example(name, program);
     let right: Vec<(String, String)> =
         files.into_iter().map(|file| (file.clone(), package.read(&file))).collect();
     let (success, _, printed) = check(&package);
     assert!(success && printed.is_empty(), "{printed}");
 
-    let mut found = program.to_owned();
-    for section in sections {
+    let mut measured = Measured::default();
+    for section in mistakes {
         let (mistake, _) = section.split_once("\n```text\n").unwrap_or((section, ""));
         let title = mistake.lines().next().unwrap_or_default();
         for (file, from, to) in edits(mistake) {
@@ -137,16 +157,16 @@ fn costs_of(
         let cost = Cost::of(&printed);
         let is_private = printed.contains("private::");
         if cost.errors > MOST.0 || cost.lines > MOST.1 || is_private {
-            wrong.push(format!("{title}:\n{printed}"));
+            measured.wrong.push(format!("{title}:\n{printed}"));
         }
-        let mistake = mistake.trim_end();
-        let _ = write!(found, "\n## {mistake}\n\n```text\n{}\n```\n", cost.show());
-        costs.push((cost.errors, cost.lines));
+        let (mistake, shown) = (mistake.trim_end(), cost.show());
+        let _ = write!(measured.found, "\n## {mistake}\n\n```text\n{shown}\n```\n");
+        measured.costs.push((cost.errors, cost.lines));
         for (file, text) in right.iter().filter(|(file, text)| package.read(file) != *text) {
             package.write(file, text);
         }
     }
-    found
+    measured
 }
 
 fn table() -> String {

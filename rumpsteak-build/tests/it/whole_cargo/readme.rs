@@ -59,7 +59,7 @@ pub(super) fn example(name: &str, section: &str) -> (Package, Vec<String>) {
                     text.replace(&beside, &dependency(&name))
                 });
                 // Packages of one name have one place in the target folder.
-                let own = format!("name = {name:?}");
+                let own = format!("name = {:?}", package.name());
                 let named = ["jobs", "mistakes", "pipeline"].map(|name| format!("name = {name:?}"));
                 let manifest =
                     named.iter().fold(manifest, |manifest, named| manifest.replace(named, &own));
