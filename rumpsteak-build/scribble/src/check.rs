@@ -89,16 +89,20 @@ fn check_sources(
         match determinise(&mut program, at, limits.global_states, &mut entered) {
             // What its caller has connected is connected.
             Ok(_) if decl.auxiliary => {}
-            Ok(global) => match connect(global, decl.explicit, &decl.name, limits.global_states) {
-                Ok((global, alone)) if at < own => found.push((decl, global, alone)),
-                Ok(_) => {}
-                Err(errors) => diagnostics.extend(errors),
-            },
+            Ok((global, warnings)) => {
+                match connect(global, decl.explicit, &decl.name, limits.global_states) {
+                    Ok((global, alone)) if at < own => {
+                        found.push((decl, global, alone, warnings));
+                    }
+                    Ok(_) => {}
+                    Err(errors) => diagnostics.extend(errors),
+                }
+            }
             Err(errors) => diagnostics.extend(errors),
         }
     }
     let messages: Arc<[Message]> = program.messages.into_iter().collect();
-    let protocols = found.into_iter().map(|(decl, mut global, alone)| {
+    let protocols = found.into_iter().map(|(decl, mut global, alone, warnings)| {
         global.messages = Arc::clone(&messages);
         for part in global.blocks.iter_mut().flat_map(|block| &mut block.parts) {
             part.messages = Arc::clone(&messages);
@@ -112,7 +116,7 @@ fn check_sources(
             None
         };
         let endings = if together.is_none() { decl.body.endings() } else { Vec::new() };
-        Protocol {
+        let protocol = Protocol {
             name: decl.name.clone(),
             role_names,
             endings,
@@ -120,7 +124,12 @@ fn check_sources(
             global: Arc::new(global),
             together: together.map(Arc::new),
             limits: *limits,
+        };
+        // An error of a role says of equal beginnings what is to be known.
+        if !warnings.is_empty() && protocol.project_all().is_ok() {
+            diagnostics.extend(warnings);
         }
+        protocol
     });
     let protocols: Vec<Protocol> = protocols.collect();
     let unfolded = protocols.iter().map(|protocol| &*protocol.global);

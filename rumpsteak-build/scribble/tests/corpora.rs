@@ -139,7 +139,7 @@ fn scribble_java_agrees_or_the_reason_is_known() {
         let mut fields = line.splitn(4, ',');
         let [file, group, verdict, reason] = [(); 4].map(|()| fields.next().unwrap());
         let outcome = run(&root, file);
-        let ok = outcome.errors.is_empty();
+        let ok = !outcome.errors.iter().any(Diagnostic::is_error);
         // That tool refuses what holds only if choices are fair, and so may we.
         if ok && outcome.neglects {
             neglecting.push(file);

@@ -31,7 +31,7 @@ fn project(source: &str) -> Result<Vec<Fsm>, Vec<Diagnostic>> {
         local_states: 2_000,
         projection_steps: 100_000,
     });
-    if !checked.diagnostics.is_empty() {
+    if checked.diagnostics.iter().any(Diagnostic::is_error) {
         return Err(checked.diagnostics);
     }
     let protocol = &checked.protocols[0];

@@ -54,6 +54,22 @@ fn a_safe_protocol_says_what_was_explored() {
 }
 
 #[test]
+fn a_choice_of_another_role_than_the_text_names_is_warned_of() {
+    let text = "\
+global protocol P(role a, role b, role c) {
+  choice at a { job() from a to b; x() from b to c; }
+  or { job() from a to b; y() from b to c; }
+}
+";
+    let run = Folder::new("check_chooser").with("p.scr", text).call("check p.scr");
+    begins(&run.stderr, "warning[S0305]: branches begin with the same `job`: `b` decides, not `a`");
+    says(&run.stderr, "= help: use different labels, or write `job` once and then `choice at b`");
+    run.exits(0).prints(
+        "p.scr: `P` is safe: 3 roles, 6 configurations explored with queues of up to 1 message\n",
+    );
+}
+
+#[test]
 fn all_errors_of_all_files_are_told() {
     let folder = Folder::new("check_all")
         .with("ping.scr", PING)

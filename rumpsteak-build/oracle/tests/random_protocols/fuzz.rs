@@ -306,7 +306,7 @@ impl Sample {
         let parsed = parse(&self.text);
         assert_none(&parsed.diagnostics, &self.text);
         let checked = check(&parsed.module);
-        if let Some(diagnostic) = checked.diagnostics.first() {
+        if let Some(diagnostic) = checked.diagnostics.iter().find(|found| found.is_error()) {
             return Err(diagnostic.message.clone());
         }
         let protocol = &checked.protocols[0];

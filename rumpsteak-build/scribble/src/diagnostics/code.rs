@@ -109,7 +109,8 @@ codes! {
     NestedRecursion = "S0303",
     /// A choice whose branch does not begin with a message of the role that chooses.
     ChoiceSubject = "S0304",
-    /// Different roles would have to decide how the protocol goes on.
+    /// Different roles would have to decide how the protocol goes on. A warning where one decides,
+    /// which is not the one that `choice at` names.
     NoSubject = "S0305",
     /// The protocol may be over or go on, and no message says which.
     EndOrContinue = "S0306",

@@ -3,7 +3,7 @@
 use std::iter;
 
 use super::code::Code;
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, Severity};
 use super::span::Span;
 
 /// `again` is the interaction from which it comes back.
@@ -73,6 +73,26 @@ pub(crate) fn no_subject(
     let diagnostic = Diagnostic::new(Code::NoSubject, message, second, label)
         .with(first, format!("in this one `{one}` does"));
     equal_beginning(diagnostic, equal)
+}
+
+/// `equal` is the label with which the branches begin, and where; `first` and `second` are messages
+/// of `sender` with which they part. A warning: what the roles do is safe.
+pub(crate) fn other_decides(
+    (chooser, choice): (&str, Span),
+    (label, equal): (&str, &[Span]),
+    (sender, first, second): (&str, Span, Span),
+) -> Diagnostic {
+    let message =
+        format!("branches begin with the same `{label}`: `{sender}` decides, not `{chooser}`");
+    let diagnostic =
+        Diagnostic::new(Code::NoSubject, message, choice, format!("`{chooser}` chooses here"))
+            .with(first, format!("`{sender}` decides: it sends this"))
+            .with(second, "or this");
+    let help =
+        format!("use different labels, or write `{label}` once and then `choice at {sender}`");
+    let mut diagnostic = equal_beginning(diagnostic, equal).help(help);
+    diagnostic.severity = Severity::Warning;
+    diagnostic
 }
 
 pub(crate) fn end_or_continue(

@@ -13,8 +13,9 @@
 //! Its letters are interactions `m A→B`, and its words are the orders in which the interactions of
 //! a run can be written down. While the protocol is [unfolded](super::unfold) into places, the
 //! automaton is made deterministic: states are sets of places, closed under choices. Branches that
-//! begin with equal messages share their beginning, and the choice is made where they part. This
-//! keeps the words, and it is what the theory of projection asks for.
+//! begin with equal messages share their beginning, and the choice is made where they part; if not
+//! by the role that the text names, that is a warning. This keeps the words, and it is what the
+//! theory of projection asks for.
 //!
 //! Then each state must have one role that decides (*sender-driven choice* in Li, Stutz, Wies,
 //! Zufferey, CAV'23, §2), must not offer the end beside a message (*sink-final*), and must not
@@ -46,8 +47,9 @@ use crate::index::{IndexMap, IndexSet, NONE, index, set_of};
 use crate::names::program::Program;
 use crate::sets::Sets;
 
-/// Builds the automaton of the protocol with number `root`, which is valid and has no parameters.
-/// `entered` marks the protocols that are part of it.
+/// Builds the automaton of the protocol with number `root`, which is valid and has no parameters,
+/// and warns of choices of other roles than the text names. `entered` marks the protocols that are
+/// part of it.
 ///
 /// # Errors
 /// Everything that is wrong with its choices, or that it is larger than `limit` states.
@@ -56,7 +58,7 @@ pub(crate) fn determinise(
     root: usize,
     limit: usize,
     entered: &mut [bool],
-) -> Result<Global, Vec<Diagnostic>> {
+) -> Result<(Global, Vec<Diagnostic>), Vec<Diagnostic>> {
     let decl = program.protocols[root].decl;
     let roles = decl.roles.iter().map(|role| &role.name.text);
     // No more letters than this, unless calls pass on roles.
@@ -68,6 +70,7 @@ pub(crate) fn determinise(
         blocks: IndexMap::default(),
         states: Sets::new(size + 1),
         beginnings: Vec::new(),
+        undecided: IndexMap::default(),
         offsets: vec![0],
         edges: Vec::new(),
         origins: Vec::new(),
@@ -75,6 +78,7 @@ pub(crate) fn determinise(
         seen: Vec::new(),
         stack: Vec::new(),
         diagnostics: Vec::new(),
+        warnings: Vec::new(),
         reported: HashSet::new(),
     };
     determiniser.run(root)
@@ -93,6 +97,8 @@ struct Offer {
     origin: Span,
     /// The place behind it.
     target: u32,
+    /// The choice that it begins a branch of.
+    chooser: Option<Chooser>,
 }
 
 /// All that a state offers.
@@ -116,6 +122,16 @@ struct Chooser {
     branch: usize,
 }
 
+/// A choice of which several branches have begun equally, and have not parted yet.
+#[derive(Clone, Copy)]
+struct Undecided {
+    role: u32,
+    choice: Span,
+    /// The message with which they begin, and the origins of its edge.
+    letter: u32,
+    equal: (u32, u32),
+}
+
 struct Determiniser<'a, 'm> {
     unfolding: Unfolding<'a, 'm>,
     roles: Vec<Role>,
@@ -127,6 +143,9 @@ struct Determiniser<'a, 'm> {
     states: Sets,
     /// For each state the origins of the edge that led there first.
     beginnings: Vec<(u32, u32)>,
+    /// For each state of several places the choices that it was still in when it was found, no two
+    /// of one role.
+    undecided: IndexMap<u32, Vec<Undecided>>,
     // As in the automaton.
     offsets: Vec<u32>,
     edges: Vec<Edge>,
@@ -138,11 +157,12 @@ struct Determiniser<'a, 'm> {
     /// The places still to be looked at in one state.
     stack: Vec<(u32, Option<Chooser>)>,
     diagnostics: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
     reported: HashSet<(Code, Span)>,
 }
 
 impl Determiniser<'_, '_> {
-    fn run(mut self, root: usize) -> Result<Global, Vec<Diagnostic>> {
+    fn run(mut self, root: usize) -> Result<(Global, Vec<Diagnostic>), Vec<Diagnostic>> {
         let explored = self.all(root);
         // What is found is worth more than that there may be more.
         if explored.is_err() && self.diagnostics.is_empty() {
@@ -154,7 +174,7 @@ impl Determiniser<'_, '_> {
             Ok(mut global) if self.diagnostics.is_empty() => {
                 let letters = self.letters.into_iter().collect();
                 let messages = &self.unfolding.program.messages;
-                blocks::finish(&mut global, letters, messages).map(|()| global)
+                blocks::finish(&mut global, letters, messages).map(|()| (global, self.warnings))
             }
             _ => Err(self.diagnostics),
         }
@@ -198,6 +218,7 @@ impl Determiniser<'_, '_> {
 
     fn explore(&mut self, start: u32) -> Result<(), TooLarge> {
         self.beginnings.clear();
+        self.undecided.clear();
         let (start, _) = self.states.insert_one(start);
         self.new_state(start, (0, 0))?;
         let mut offers = Offers::default();
@@ -205,7 +226,7 @@ impl Determiniser<'_, '_> {
         while (state as usize) < self.states.len() {
             self.offers(state, &mut offers)?;
             self.check(state, &offers);
-            self.add_edges(&offers.messages)?;
+            self.add_edges(state, &offers.messages)?;
             state += 1;
         }
         Ok(())
@@ -241,14 +262,14 @@ impl Determiniser<'_, '_> {
                 Step::Message { letter, target, span } => {
                     self.subject(chooser, letter.from, span, offers)?;
                     let letter = index(self.letters.insert_full(letter).0);
-                    offers.messages.push(Offer { letter, origin: span, target });
+                    offers.messages.push(Offer { letter, origin: span, target, chooser });
                 }
                 Step::Block(block) => {
                     let (origin, target) = (block.span, block.target);
                     let number = index(self.blocks.insert_full(place, block).0);
                     let letter = Letter::block(number);
                     let letter = index(self.letters.insert_full(letter).0);
-                    offers.messages.push(Offer { letter, origin, target });
+                    offers.messages.push(Offer { letter, origin, target, chooser });
                 }
             }
         }
@@ -355,22 +376,46 @@ impl Determiniser<'_, '_> {
                 }
             }
         }
+        if found.is_empty() {
+            self.warnings.extend(self.other_decides(state, &offers.messages));
+        }
         for diagnostic in found {
             self.report(diagnostic);
         }
     }
 
+    /// S0305: the branches of a choice part here, with messages of another role than chooses.
+    fn other_decides(&self, state: u32, offers: &[Offer]) -> Option<Diagnostic> {
+        let (first, rest) = offers.split_first()?;
+        let second = rest.iter().find(|offer| offer.letter != first.letter)?;
+        let sender = self.letters[first.letter as usize].from;
+        let undecided = self.undecided.get(&state)?;
+        let wrong = undecided.first()?;
+        if undecided.iter().any(|choice| choice.role == sender) {
+            return None;
+        }
+        let message = self.letters[wrong.letter as usize].message;
+        let message = &self.unfolding.program.messages[message as usize];
+        let [chooser, sender] = [wrong.role, sender].map(|role| self.roles[role as usize].as_str());
+        let equal = &self.origins[wrong.equal.0 as usize..wrong.equal.1 as usize];
+        Some(global_errors::other_decides(
+            (chooser, wrong.choice),
+            (message.label.as_str(), equal),
+            (sender, first.origin, second.origin),
+        ))
+    }
+
     /// Adds the edges of a state: one for each letter, in the order of the text.
-    fn add_edges(&mut self, offers: &[Offer]) -> Result<(), TooLarge> {
+    fn add_edges(&mut self, state: u32, offers: &[Offer]) -> Result<(), TooLarge> {
         if let [offer] = offers {
-            self.add_edge(offer.letter, &[offer])?;
+            self.add_edge(state, offer.letter, &[offer])?;
         } else {
             let mut groups: IndexMap<u32, Vec<&Offer>> = IndexMap::default();
             for offer in offers {
                 groups.entry(offer.letter).or_default().push(offer);
             }
             for (letter, group) in groups {
-                self.add_edge(letter, &group)?;
+                self.add_edge(state, letter, &group)?;
             }
         }
         self.offsets.push(index(self.edges.len()));
@@ -378,7 +423,7 @@ impl Determiniser<'_, '_> {
     }
 
     /// Adds the edge that all of `offers` have in common.
-    fn add_edge(&mut self, letter: u32, offers: &[&Offer]) -> Result<(), TooLarge> {
+    fn add_edge(&mut self, state: u32, letter: u32, offers: &[&Offer]) -> Result<(), TooLarge> {
         let (target, is_new) = match offers {
             [offer] => self.states.insert_one(offer.target),
             _ => self.states.insert(offers.iter().map(|offer| offer.target).collect()),
@@ -389,6 +434,15 @@ impl Determiniser<'_, '_> {
         let origins = (index(start), index(self.origins.len()));
         if is_new {
             self.new_state(target, origins)?;
+            if self.states.get(target).len() > 1 {
+                let mut undecided = self.undecided.get(&state).cloned().unwrap_or_default();
+                for Chooser { role, span, .. } in offers.iter().filter_map(|offer| offer.chooser) {
+                    if undecided.iter().all(|choice| choice.role != role) {
+                        undecided.push(Undecided { role, choice: span, letter, equal: origins });
+                    }
+                }
+                self.undecided.insert(target, undecided);
+            }
         }
         self.edges.push(Edge { letter, target, origins });
         Ok(())
