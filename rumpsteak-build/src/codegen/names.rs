@@ -347,7 +347,7 @@ fn is_implemented(tree: &Tree) -> bool {
 fn without_serde(tree: &Tree, payloads: BTreeSet<&str>, choices: &Choices) -> Option<String> {
     let asked: Vec<&str> = choices.serde().collect();
     let lacking = payloads.into_iter().filter(|path| {
-        let found = types_at(tree, path);
+        let found = paths(path).next().map_or(Vec::new(), |path| types_at(tree, path));
         let is_bare = |id: &ItemId| matches!(&*tree.item(*id).kind, ItemKind::Other(_, facts) if facts.is_bare);
         !found.is_empty() && found.iter().all(is_bare)
     });
@@ -376,8 +376,7 @@ pub(super) fn misplaced(
     let messages = messages(protocol);
     let sorts = messages.iter().flat_map(|(message, _)| &message.payload);
     let texts = sorts.filter_map(|sort| Some(file.modules.sort(sort.as_str())?.external.as_str()));
-    let is_end = |c: char| !c.is_alphanumeric() && c != '_' && c != ':';
-    texts.flat_map(|text| text.split(is_end)).find_map(|path| {
+    texts.flat_map(paths).find_map(|path| {
         let lost = lost(tree, here, path)?;
         let mut declaring = types_at(tree, path).into_iter().map(|id| tree.crate_of(id));
         let other = declaring.find(|krate| krate.root != here.root)?;
@@ -388,6 +387,12 @@ pub(super) fn misplaced(
             protocol.name()
         ))
     })
+}
+
+/// The paths and names in the text of a type.
+fn paths(text: &str) -> impl Iterator<Item = &str> {
+    let is_end = |c: char| !c.is_alphanumeric() && !"_:#".contains(c);
+    text.split(is_end).map(|path| path.trim_end_matches("::"))
 }
 
 /// The messages of a protocol with the first place of each, in the order of its text.
@@ -477,15 +482,17 @@ fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Payload, Stri
         None if PRIMITIVES.contains(&sort) && sort != "str" => sort,
         None => return Err(refused(example(sort, homes))),
     };
-    let is_lost = |tree: &&Tree| tree.crates.iter().all(|of| lost(tree, of, text).is_some());
-    if let Some(tree) = homes.filter(is_lost) {
-        let (name, mut homes) = (text.rsplit("::").next().unwrap_or(text), tree.homes());
+    let lost_in = |tree: &Tree, path| tree.crates.iter().all(|of| lost(tree, of, path).is_some());
+    let lost_path = |tree| Some((tree, paths(text).find(|path| lost_in(tree, path))?));
+    if let Some((tree, path)) = homes.and_then(lost_path) {
+        let (name, mut homes) = (path.rsplit("::").next().unwrap_or(path), tree.homes());
         let home = homes.remove(name).map(|home| format!("write `{home}`"));
         let known: Vec<&str> = homes.keys().map(String::as_str).collect();
         let meant =
             || similar(name, &known).map(|found| format!("did you mean `{}`?", homes[found]));
+        let within = if path == text { String::new() } else { format!(" in `{text}`") };
         return Err(format!(
-            "`{text}`, which {} calls `{sort}`, is not declared in the source of this package\n\nhelp: {}",
+            "`{path}`{within}, which {} calls `{sort}`, is not declared in the source of this package\n\nhelp: {}",
             file.shown(),
             home.or_else(meant)
                 .unwrap_or_else(|| "declare it, or write its path as in a `use`".to_owned())
@@ -528,8 +535,13 @@ fn rootless(tree: &Tree, text: &str, name: &str) -> Option<(String, String)> {
     if is_package || !tree.crates.iter().any(is_module) {
         return None;
     }
-    let path = text[at..].split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').next()?;
-    Some((format!("`{name}` is a module of this package"), format!("crate::{path}")))
+    let written = paths(&text[at..]).next()?;
+    let (found, path) = match written.strip_prefix("self::") {
+        Some(path) => ("`self` is the module of the generated code here".to_owned(), path),
+        None => (format!("`{name}` is a module of this package"), written),
+    };
+    let home = tree.homes().remove(path).unwrap_or_else(|| format!("crate::{path}"));
+    Some((found, text.replacen(written, &home, 1)))
 }
 
 /// What of a payload is borrowed: a type of this package with a lifetime, or the whole text.

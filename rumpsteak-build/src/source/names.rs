@@ -134,7 +134,8 @@ pub(crate) fn is_known(tree: &Tree, module: ModuleId, name: &str) -> bool {
 /// The part of a path from the root, as a `use` has it, that certainly leads to nothing in a crate,
 /// if there is one.
 pub(crate) fn lost(tree: &Tree, krate: &Crate, path: &str) -> Option<String> {
-    let path = path.strip_prefix("crate::")?.split("::").map(str::to_owned);
+    let names = path.strip_prefix("crate::")?.split("::");
+    let path = names.map(|name| name.trim_start_matches("r#").to_owned());
     let segments: Vec<String> = ["crate".to_owned()].into_iter().chain(path).collect();
     let is_lost = |end: &usize| {
         let (Some(within), name) = (module(tree, krate.root, &segments[..*end]), &segments[*end])

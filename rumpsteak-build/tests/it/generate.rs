@@ -747,7 +747,7 @@ fn a_payload_whose_path_does_not_begin_at_the_root() {
         let files = [
             ("Cargo.toml", &*manifest),
             ("src/lib.rs", "mod model;\nrumpsteak_runtime::protocol!(P);\n"),
-            ("src/model.rs", "pub struct Reason;\n"),
+            ("src/model.rs", "pub struct Reason;\npub struct Many<T>(T);\npub struct r#type;\n"),
         ];
         let found = check_all(name, &[("protocols/p.scr", &protocol)], &files);
         let texts = found.problems.iter().map(|problem| within(name, &problem.text));
@@ -762,8 +762,15 @@ fn a_payload_whose_path_does_not_begin_at_the_root() {
     assert_eq!(found("rootless", "model::Reason", runtime), [refused("crate::model::Reason")]);
     assert_eq!(
         found("rootless-in", "Vec<model::Reason>", runtime),
-        [refused("crate::model::Reason")]
+        [refused("Vec<crate::model::Reason>")]
     );
+    for (name, path, help) in [
+        ("itself", "self::Reason", "crate::model::Reason"),
+        ("itself-in", "Vec<self::model::Reason>", "Vec<crate::model::Reason>"),
+    ] {
+        let text = "no code can be generated for `P`: `self` is the module of the generated code here (p.scr:1)";
+        assert_eq!(found(name, path, runtime), [format!("{text}\n\nhelp: write `{help}`")]);
+    }
     assert_eq!(
         found("pathless", "Vec<Reason>", runtime),
         [
@@ -773,7 +780,22 @@ fn a_payload_whose_path_does_not_begin_at_the_root() {
     );
     let of_package = format!("{runtime}model = \"1\"\n");
     assert_eq!(found("rootless-package", "model::Reason", &of_package), [""; 0]);
-    assert_eq!(found("rooted", "Vec<crate::model::Reason>", runtime), [""; 0]);
+    for (name, path) in [
+        ("rooted", "Vec<crate::model::Reason>"),
+        ("generic", "crate::model::Many<crate::model::Reason>"),
+        ("generic-number", "crate::model::Many::<4>"),
+        ("generic-lifetime", "crate::model::Many<'static>"),
+        ("raw", "crate::model::r#type"),
+    ] {
+        assert_eq!(found(name, path, runtime), [""; 0], "{path}");
+    }
+    assert_eq!(
+        found("generic-lost", "crate::model::Mny<u8>", runtime),
+        [
+            "no code can be generated for `P`: `crate::model::Mny` in `crate::model::Mny<u8>`, which protocols/p.scr calls \
+          `Reason`, is not declared in the source of this package (p.scr:1)\n\nhelp: did you mean `crate::model::Many`?"
+        ]
+    );
     assert_eq!(
         found("lost-module", "crate::modle::Reason", runtime),
         [
