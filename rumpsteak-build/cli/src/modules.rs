@@ -1,5 +1,7 @@
 //! Reading Scribble modules from files.
 
+use std::ffi::OsStr;
+use std::iter;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,12 +33,17 @@ pub(crate) struct Module {
 /// file.
 ///
 /// # Errors
-/// The file cannot be read. What is wrong in the module is in its diagnostics.
+/// The file cannot be read, or its name is that of a machine. What is wrong in the module is in its
+/// diagnostics.
 pub(crate) fn read(
     reader: &mut Reader,
     path: &Path,
     import_paths: &[PathBuf],
 ) -> Result<Module, Notice> {
+    let is_machine = |extension: &OsStr| extension == "local" || extension == "dot";
+    if path.extension().is_some_and(is_machine) && path.is_file() {
+        return Err(machine(path));
+    }
     let source = reader.read(path, SCRIBBLE)?;
     Ok(load(reader, source, path, import_paths))
 }
@@ -70,6 +77,20 @@ pub(crate) fn load(
     };
     let contents = ScrModule::load(source, place.as_deref(), &Limits::default(), find);
     Module { contents, unreadable }
+}
+
+/// The error for a machine in the place of a protocol, whose name is that of the protocol's file,
+/// a dot, that of the role, and the ending.
+fn machine(path: &Path) -> Notice {
+    let stems = iter::successors(Some(path.with_extension("")), |stem| {
+        stem.extension().map(|_| stem.with_extension(""))
+    });
+    let mut protocols = stems.skip(1).map(|stem| stem.with_extension("scr"));
+    let protocol = protocols.find(|protocol| protocol.is_file());
+    let which =
+        protocol.map_or("a `.scr` file".to_owned(), |found| format!("`{}`", found.display()));
+    Notice::error(format!("`{}` is the machine of a role, not a protocol", path.display()))
+        .help(format!("name {which}; `subtype` and `kmc` read machines"))
 }
 
 /// Whether a text declares protocols.

@@ -54,6 +54,23 @@ fn a_safe_protocol_says_what_was_explored() {
 }
 
 #[test]
+fn a_machine_is_no_protocol() {
+    let folder = Folder::new("check_machine")
+        .with("protocols/ping.scr", PING)
+        .with("protocols/ping.a.local", "a: rec X . b!ping; b?pong; X")
+        .with("other.dot", "digraph a { 0 -> 1 [label=\"b!ping\"]; }");
+    let beside = "error: `protocols/ping.a.local` is the machine of a role, not a protocol\n\
+                  help: name `protocols/ping.scr`; `subtype` and `kmc` read machines\n\n";
+    for call in ["check", "optimise --all-roles", "project"] {
+        folder.call(&format!("{call} protocols/ping.a.local")).exits(2).says(beside);
+    }
+    folder.call("check other.dot").exits(2).says(
+        "error: `other.dot` is the machine of a role, not a protocol\n\
+         help: name a `.scr` file; `subtype` and `kmc` read machines\n\n",
+    );
+}
+
+#[test]
 fn a_choice_of_another_role_than_the_text_names_is_warned_of() {
     let text = "\
 global protocol P(role a, role b, role c) {
