@@ -74,7 +74,7 @@ fn received(global: &Global) -> Vec<BTreeSet<&str>> {
         }
     }
     for (block, participants) in global.blocks.iter().zip(&*global.participants) {
-        for &(by, message) in &block.interrupts {
+        for &(by, message, _) in &block.interrupts {
             for role in participants.ones().filter(|&role| role != by as usize) {
                 received[role].insert(label(message));
             }

@@ -78,9 +78,11 @@ pub(crate) fn unexpected(
         ("`;`" | "`)`" | "`,` or `)`", Some(before)) => {
             diagnostic.with(before, format!("{expected} may be missing behind this"))
         }
-        ("`(` or `from`", _) if found.starts_with("`-") => {
-            diagnostic.help("write a message as `Label(payload) from A to B;`")
+        ("`by`", _) if found == "`from`" => {
+            diagnostic.help("write an interrupt as `Label() by A;`: it goes to all others")
         }
+        ("`<`", _) if found.starts_with("`\\\"") => diagnostic
+            .help("write `<rust>` in front of it: `type <rust> \"…\" from \"…\" as Name;`"),
         _ => diagnostic,
     }
 }

@@ -35,8 +35,8 @@ pub(crate) struct Block {
     pub(crate) span: Span,
     /// Several that run side by side, or one.
     pub(crate) parts: Vec<Global>,
-    /// The roles that may end it, with their messages.
-    pub(crate) interrupts: Vec<(u32, u32)>,
+    /// The roles that may end it, with their messages and where these are written.
+    pub(crate) interrupts: Vec<(u32, u32, Span)>,
     /// Whether all its parts can come to their ends.
     pub(crate) ends: bool,
 }

@@ -94,17 +94,21 @@ fn interrupts(
     let mut found = Vec::new();
     let mut labels = HashSet::new();
     let mut first = HashMap::new();
-    for &(by, message) in &block.interrupts {
+    for &(by, message, here) in &block.interrupts {
         let label = &messages[message as usize].label;
         let same = used.iter().filter(|((_, _, other), _)| *other == label);
         let same = same.min_by_key(|(_, (_, span))| *span);
         if let Some((&(from, to, _), &(_, span))) = same {
             let pair = (name(from), name(to));
-            found.push(global_errors::shared_label(label.as_str(), pair, block.span, span));
-        } else if !labels.insert((by, label)) || *first.entry(label).or_insert(message) != message {
+            found.push(global_errors::shared_label(label.as_str(), pair, here, span));
+            continue;
+        }
+        let (other, there) = *first.entry(label).or_insert((message, here));
+        if !labels.insert((by, label)) || other != message {
             let pair = (name(by), "all others");
-            found.push(global_errors::shared_label(label.as_str(), pair, block.span, block.span));
+            found.push(global_errors::shared_label(label.as_str(), pair, here, there));
         }
     }
+    found.dedup_by(|later, known| later.message == known.message);
     found
 }

@@ -65,8 +65,8 @@ pub(super) enum Step {
 pub(super) struct Block {
     /// The places where the parts start.
     pub(super) parts: Vec<u32>,
-    /// The roles that may interrupt it, with their messages.
-    pub(super) interrupts: Vec<(u32, u32)>,
+    /// The roles that may interrupt it, with their messages and where these are written.
+    pub(super) interrupts: Vec<(u32, u32, Span)>,
     /// The place behind it.
     pub(super) target: u32,
     pub(super) span: Span,
@@ -182,9 +182,11 @@ impl<'a, 'm> Unfolding<'a, 'm> {
             NodeKind::Block { parts, interrupts } => {
                 let (mut parts, next) = (parts.clone(), node.next);
                 let messages = &mut self.program.messages;
-                let interrupts = interrupts.iter().filter_map(|(role, message)| {
+                let interrupts = interrupts.iter().filter_map(|&(role, ref message, span)| {
                     match message.instantiate(&frame.arguments, messages) {
-                        Template::Message(message) => Some((frame.roles[*role as usize], message)),
+                        Template::Message(message) => {
+                            Some((frame.roles[role as usize], message, span))
+                        }
                         // Unreachable: resolving has refused sorts here.
                         _ => None,
                     }

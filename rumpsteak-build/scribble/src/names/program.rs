@@ -73,8 +73,8 @@ pub(crate) enum NodeKind {
     Block {
         /// Where each part starts: a node of the part, or its [`NodeKind::PartEnd`].
         parts: Vec<u32>,
-        /// Who may end it, and with which message.
-        interrupts: Vec<(u32, Template)>,
+        /// Who may end it, with which message, and where that is written.
+        interrupts: Vec<(u32, Template, Span)>,
     },
     /// The end of a part of the block that is this node.
     PartEnd {

@@ -212,7 +212,8 @@ impl<'m> Resolver<'_, 'm> {
             let (Some(message), Some(role)) = (message, role) else {
                 return Some(NodeKind::Invalid);
             };
-            by.push((role, message));
+            let span = interrupt.message.span().to(interrupt.by.span);
+            by.push((role, message, span));
         }
         Some(NodeKind::Block { parts: starts, interrupts: by })
     }

@@ -328,15 +328,18 @@ impl Composer<'_> {
     ) -> Result<Vec<Local>, Vec<Diagnostic>> {
         let interruption = Interruption::new(self.global, block, &machines);
         let Interruption { members, interrupters, .. } = &interruption;
-        let mut diagnostics = Vec::new();
+        // One for each interrupter: the same message ends it for all.
+        let (mut diagnostics, mut told) = (Vec::new(), BTreeSet::new());
         let mut closed = HashMap::new();
         for &role in members {
             let machine = &machines[role as usize];
             let others = || interrupters.iter().filter(|&&by| by != role);
             closed.extend(others().map(|&by| ((by, role), interruption.closed(machine, by))));
-            let mut wrong = others()
-                .filter_map(|&by| interruption.open_end(machine, by, role, &closed[&(by, role)]));
-            diagnostics.extend(wrong.next());
+            let mut wrong = others().filter_map(|&by| {
+                Some((by, interruption.open_end(machine, by, role, &closed[&(by, role)])?))
+            });
+            diagnostics
+                .extend(wrong.next().and_then(|(by, error)| told.insert(by).then_some(error)));
         }
         let open = |&by: &u32| (by, interruption.open(&machines[by as usize], by));
         let open: HashMap<u32, Vec<bool>> = interrupters.iter().map(open).collect();
@@ -422,7 +425,7 @@ impl<'a> Interruption<'a> {
             }
         }
         let mut interrupts: Vec<(Message, Vec<u32>)> = Vec::new();
-        for &(by, message) in &block.interrupts {
+        for &(by, message, _) in &block.interrupts {
             let message = &global.messages[message as usize];
             match interrupts.iter_mut().find(|known| known.0 == *message) {
                 Some((_, known)) => known.push(by),

@@ -104,7 +104,7 @@ fn flatten(global: &Global, ended: bool) -> Option<Global> {
             continue;
         }
         let Block { parts, interrupts, ends, span } = &global.blocks[letter.message as usize];
-        if let (Some(&(by, message)), true) = (interrupts.first(), ended && !ends) {
+        if let (Some(&(by, message, _)), true) = (interrupts.first(), ended && !ends) {
             let participants = &global.participants[letter.message as usize];
             let others = participants.ones().filter(|&role| role != by as usize).map(index);
             let tell = others.map(|to| Letter { from: by, to, message, link: Link::Needs });

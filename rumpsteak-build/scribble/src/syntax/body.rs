@@ -197,6 +197,12 @@ impl BodyParser<'_, '_> {
         }
     }
 
+    /// The last interaction of the innermost block.
+    fn last(&self) -> Option<&InteractionKind> {
+        let last = self.body.blocks[self.stack.last()?.block.0 as usize].last()?;
+        Some(&self.body.interactions[last.0 as usize].kind)
+    }
+
     /// Adds an interaction to the innermost block. Its span ends with the last token taken.
     fn add(&mut self, start: usize, kind: InteractionKind) -> InteractionId {
         let id = InteractionId(index(self.body.interactions.len()));
@@ -217,7 +223,11 @@ impl BodyParser<'_, '_> {
             return self.message(start);
         }
         if self.cursor.kind() != TokenKind::Identifier {
-            return Err(self.cursor.unexpected("an interaction or `}`"));
+            return Err(self.cursor.unexpected(match self.last() {
+                Some(InteractionKind::Choice { .. }) if self.cursor.is(b'{') => "`or`",
+                Some(InteractionKind::Par { .. }) if self.cursor.is(b'{') => "`and`",
+                _ => "an interaction or `}`",
+            }));
         }
         // No construct has a bracket behind its word.
         if self.cursor.is_at(1, b'(') {
@@ -379,15 +389,24 @@ impl BodyParser<'_, '_> {
         };
         let reported = self.cursor.diagnostics.len();
         let failed = self.cursor.unexpected(expected);
-        if let MessageExpr::Named(name) = message
-            && let Some(error) = self.cursor.diagnostics.get_mut(reported)
-            && let Some(keyword) = match name.as_str() {
-                "else" => Some("or"),
-                name => similar(name, &STATEMENTS),
+        let is_arrow = [0, 1].into_iter().any(|ahead| self.cursor.text_at(ahead) == "-");
+        let is_end = self.cursor.is(b';');
+        let Some(error) = self.cursor.diagnostics.get_mut(reported) else { return failed };
+        let keyword = match message {
+            MessageExpr::Named(name) if name.as_str() == "else" => Some("or"),
+            MessageExpr::Named(name) => similar(name.as_str(), &STATEMENTS),
+            MessageExpr::Literal { .. } => None,
+        };
+        error.help = match (message, keyword) {
+            (MessageExpr::Named(name), Some(keyword)) => {
+                Some(format!("did you mean `{keyword}` instead of `{name}`?"))
             }
-        {
-            error.help = Some(format!("did you mean `{keyword}` instead of `{name}`?"));
-        }
+            (MessageExpr::Named(name), _) if is_end && name.as_str() == "end" => {
+                Some("take out `end;`: a branch ends behind what is last in it".to_owned())
+            }
+            _ if is_arrow => Some("write a message as `Label(payload) from A to B;`".to_owned()),
+            _ => None,
+        };
         failed
     }
 
