@@ -8,7 +8,7 @@ use crate::options::Output;
 use crate::outcome::Outcome;
 use crate::reply::{Reply, Words};
 
-/// Explains the code of a diagnostic; without a code, lists them all
+/// Explains the code of a diagnostic; of the beginning of a code, or without one, lists all
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The code, such as S0404 or V0407
@@ -22,18 +22,16 @@ pub(crate) struct Arguments {
 /// # Errors
 /// There is no such code.
 pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
-    let (text, object): (String, Map<_, _>) = match &arguments.code {
-        None => (
-            explanations().map(|(code, text)| format!("{code}  {}\n", gist(text))).collect(),
-            explanations().map(|(code, text)| (code.to_owned(), json!(text))).collect(),
-        ),
-        Some(wanted) => {
-            let mut all = explanations();
-            let found = all.find(|(code, _)| code.eq_ignore_ascii_case(wanted));
-            let (code, text) = found.ok_or_else(|| unknown(wanted))?;
-            (text.to_owned(), [(code.to_owned(), json!(text))].into_iter().collect())
-        }
+    let wanted = arguments.code.as_deref().unwrap_or_default();
+    let upper = wanted.to_uppercase();
+    let found: Vec<_> = explanations().filter(|(code, _)| code.starts_with(&upper)).collect();
+    let text = match found[..] {
+        [] => return Err(unknown(wanted)),
+        [(code, text)] if code == upper => text.to_owned(),
+        _ => found.iter().map(|(code, text)| format!("{code}  {}\n", gist(text))).collect(),
     };
+    let object = found.into_iter().map(|(code, text)| (code.to_owned(), json!(text)));
+    let object: Map<_, _> = object.collect();
     Ok(Reply {
         outcome: Outcome::Holds,
         words: vec![Words::Lines(text)],
@@ -43,6 +41,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
 
 fn unknown(text: &str) -> Notice {
     let upper = text.to_uppercase();
+    let number = upper.strip_prefix('E').filter(|number| number.len() == 4);
+    if number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) {
+        return Notice::error(format!("`{upper}` is a code of rustc"))
+            .help(format!("`rustc --explain {upper}` explains it"));
+    }
     let meant = did_you_mean(&upper, explanations().map(|(code, _)| code));
     let help = meant.unwrap_or_else(|| "`cargo rumpsteak explain` lists all codes".to_owned());
     Notice::error(format!("there is no code `{text}`")).help(help)

@@ -28,6 +28,17 @@ fn without_a_code_all_are_listed_on_a_line_each() {
 }
 
 #[test]
+fn of_the_beginning_of_a_code_all_are_listed() {
+    let folder = Folder::new("explain_family");
+    let run = folder.call("explain s02").exits(0).says("");
+    let codes: Vec<&str> =
+        run.stdout.lines().map(|line| line.split_once("  ").unwrap().0).collect();
+    assert_eq!((codes[0], codes.len()), ("S0201", 17));
+    let object = folder.call("explain S02 --format json").exits(0).json();
+    assert_eq!(object["codes"].as_object().unwrap().len(), 17);
+}
+
+#[test]
 fn an_unknown_code_is_refused() {
     let folder = Folder::new("explain_unknown");
     folder
@@ -35,6 +46,10 @@ fn an_unknown_code_is_refused() {
         .exits(2)
         .prints("")
         .says("error: there is no code `S04O4`\nhelp: did you mean `S0404`?\n\n");
+    folder
+        .call("explain e0308")
+        .exits(2)
+        .says("error: `E0308` is a code of rustc\nhelp: `rustc --explain E0308` explains it\n\n");
     folder.call("explain deadlock").exits(2).says(
         "error: there is no code `deadlock`\nhelp: `cargo rumpsteak explain` lists all codes\n\n",
     );
