@@ -227,9 +227,20 @@ fn read_file() -> Result<Verdicts, String> {
     Ok(verdicts)
 }
 
+/// Whether Cargo.toml says that the build script beside it is none.
+fn is_switched_off() -> bool {
+    let Some(folder) = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from) else {
+        return false;
+    };
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+    let is_false = |line: &str| line.replace(' ', "").starts_with("build=false");
+    manifest.lines().any(is_false) && folder.join("build.rs").is_file()
+}
+
 fn read_text() -> Result<String, String> {
     let Some(out_dir) = std::env::var_os("OUT_DIR") else {
-        return Err(NO_BUILD_SCRIPT.to_owned());
+        let reason = if is_switched_off() { SWITCHED_OFF } else { NO_BUILD_SCRIPT };
+        return Err(reason.to_owned());
     };
     let text = std::fs::read_to_string(Path::new(&out_dir).join(PATH));
     text.map_err(|error| match error.kind() {
@@ -343,6 +354,10 @@ help: add `rumpsteak-build` to Cargo.toml under `[build-dependencies]`, from whe
             Ok(())
         }
 help: or, if its role is of another package, write the session there: roles and their sessions are of one package"#;
+
+const SWITCHED_OFF: &str = "its build script is not run, since Cargo.toml says `build = false`
+
+help: take out `build = false`";
 
 const NO_VERDICTS: &str = r#"the build script of this package left no verdicts
 
