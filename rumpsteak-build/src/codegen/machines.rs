@@ -167,11 +167,14 @@ fn strays(folders: &Folders, protocols: &Protocols, base: &PackageRoot) -> Vec<S
                 continue;
             }
             let (own, rest) = name.split_once('.').unwrap_or((name, ""));
-            let is_machine = |form| parse_named(&text_file::read(path).ok()?, form).ok();
+            let machines = |form| parse_named(&text_file::read(path).ok()?, form).ok();
             let help = match similar(own, &stems).filter(|_| rest.contains('.')) {
                 Some(stem) => format!("did you mean `{stem}.{rest}`?"),
-                None if form_of(path).and_then(is_machine).is_none() => continue,
-                None => NAME.to_owned(),
+                None => {
+                    let Some(found) = form_of(path).and_then(machines) else { continue };
+                    let meant = found.first().and_then(|named| named_of(path, named, protocols));
+                    meant.map_or(NAME.to_owned(), |name| format!("did you mean `{name}`?"))
+                }
             };
             warnings.push(format!(
                 "{}: the machine is not used, because it is named after no `.scr` file; {help}",
@@ -180,6 +183,20 @@ fn strays(folders: &Folders, protocols: &Protocols, base: &PackageRoot) -> Vec<S
         }
     }
     warnings
+}
+
+/// The name of the file of a machine, if one `.scr` file beside it has a protocol with such a role,
+/// and there is no machine of it yet.
+fn named_of(path: &Path, machine: &Named, protocols: &Protocols) -> Option<String> {
+    let (role, extension) = (machine.fsm.role(), path.extension()?.to_str()?);
+    let has_role = |of: &&Loaded| of.protocol.roles().contains(role);
+    let files =
+        protocols.protocols.iter().filter(has_role).map(|of| &protocols.files[of.file].path);
+    let files: BTreeSet<_> = files.filter(|file| file.parent() == path.parent()).collect();
+    let [file] = files.into_iter().collect::<Vec<_>>()[..] else { return None };
+    let meant = file.with_extension(format!("{role}.{extension}"));
+    let name = meant.file_name()?.to_str()?;
+    (!meant.exists()).then(|| name.to_owned())
 }
 
 /// The form of a machine in a file of this name.

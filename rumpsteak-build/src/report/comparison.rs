@@ -109,6 +109,7 @@ impl Comparison<'_> {
             subject: "it",
             place: &format!("`{}`", self.sup_name),
             role: self.sup.role().as_str(),
+            is_machine: true,
             in_loop: !refusal.cycle.is_empty(),
             // A machine of the command has no `Self`.
             again: None,

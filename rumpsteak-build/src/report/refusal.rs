@@ -78,16 +78,14 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         subject: &format!("`{}`", subject.name),
         place: "the protocol",
         role: protocol.role_at(subject.linked.role).as_str(),
+        is_machine: machine.is_some(),
         in_loop: !found.cycle.is_empty(),
         again: again(&projection.fsm, found.sup_state).map(|id| id.map(due)),
         done: words.sub.map(|action| words.deed(action)),
         due: words.due(),
     };
-    let mut text = broken.sentence();
-    if broken.is_reordering() {
-        text.insert_str(0, "unsafe reordering: ");
-    }
-    text.push_str("\n\n");
+    let kind = if broken.is_reordering() { "unsafe reordering: " } else { "" };
+    let mut text = format!("{kind}{}\n\n", broken.sentence());
     // Writing to a string does not fail.
     if let Some((source, span)) = machine {
         let excerpt = Excerpt::of_place(source, span.clone(), "here in the machine");

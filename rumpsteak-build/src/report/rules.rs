@@ -17,6 +17,8 @@ pub(super) struct Broken<'a> {
     /// What has it otherwise: "the protocol", or "`old.scr`".
     pub(super) place: &'a str,
     pub(super) role: &'a str,
+    /// Whether it is a machine in a file, where nothing is called `End` or `Branch`.
+    pub(super) is_machine: bool,
     /// Whether a loop forgets what is due.
     pub(super) in_loop: bool,
     /// Where a loop of what has it otherwise begins again: the send that ends that, if one does.
@@ -264,21 +266,32 @@ impl Broken<'_> {
                 "{first} before this; the other role takes messages in the order of the protocol"
             ),
             Rule::Forgotten if self.in_loop => format!("{first} somewhere in the loop"),
-            Rule::Forgotten => match &self.again {
-                None => format!("{first} before `End`"),
-                Some(None) => AGAIN.to_owned(),
-                Some(Some(last)) => format!("{} before `End`, or {AGAIN}", last.order()),
-            },
+            Rule::Forgotten => {
+                let (end, again) = if self.is_machine {
+                    ("the end", "begin again here instead of ending")
+                } else {
+                    ("`End`", AGAIN)
+                };
+                match &self.again {
+                    None => format!("{first} before {end}"),
+                    Some(None) => again.to_owned(),
+                    Some(Some(last)) => format!("{} before {end}, or {again}", last.order()),
+                }
+            }
             Rule::InputNotHandled => {
-                "handle it: a choice that is received (`Branch`) needs an option for every message that may come"
-                    .to_owned()
+                let branch = if self.is_machine { "" } else { " (`Branch`)" };
+                format!(
+                    "handle it: a choice that is received{branch} needs an option for every message that may come"
+                )
             }
             Rule::InputNotReached | Rule::OutputNotReached => match self.due {
                 Some(_) => "do this only after the message that decides".to_owned(),
                 None => "end here, or extend the protocol".to_owned(),
             },
             Rule::OutputNotOffered => format!("{first} here, or extend the protocol"),
-            Rule::PayloadDiffers => "use the label whose payload is that of the protocol".to_owned(),
+            Rule::PayloadDiffers => {
+                "use the label whose payload is that of the protocol".to_owned()
+            }
             other => other.to_string(),
         }
     }

@@ -429,6 +429,7 @@ fn a_machine_that_nobody_uses_is_a_warning() {
             ("protocols/ping.z.dot", "digraph z { 0 }"),
             ("protocols/pnig.c.dot", "a typo"),
             ("protocols/c.dot", "digraph c { 0 }"),
+            ("protocols/pn.c.local", "c: end"),
             ("protocols/picture.dot", "digraph picture { ping -> pong; }"),
             ("protocols/of.other.dot", "digraph picture { ping -> pong; }"),
         ],
@@ -443,7 +444,9 @@ fn a_machine_that_nobody_uses_is_a_warning() {
         about_machines,
         [
             "protocols/c.dot: the machine is not used, because it is named after no `.scr` file; \
-             its name is that of the `.scr` file, a dot, that of the role, and the ending",
+             did you mean `ping.c.dot`?",
+            "protocols/pn.c.local: the machine is not used, because it is named after no `.scr` file; \
+             did you mean `ping.c.local`?",
             "protocols/pnig.c.dot: the machine is not used, because it is named after no `.scr` file; \
              did you mean `ping.c.dot`?",
             "protocols/p.k.dot: the machine is not used, because nothing includes `protocol!(DoubleBuffering)`; roles that \

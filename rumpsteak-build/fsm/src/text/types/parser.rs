@@ -216,6 +216,12 @@ impl<'a> Reading<'a, '_> {
             self.binders.entry(variable).or_default().push(place);
             self.open.push(Open::Rec(place, variable));
             Ok(false)
+        } else if word == "continue"
+            && let Ok((variable, _)) = self.lexer.name("a variable")
+            && self.binders.get(variable).is_some_and(|known| !known.is_empty())
+        {
+            let message = format!("`continue` is no word of a local type; write `{variable}`");
+            Err(SpannedMessage::new(span, message))
         } else {
             let messages = if self.peers {
                 format!("`{word}!label` or `{word}?label`")
