@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rumpsteak_contract::session::{Action, Chain, Direction, Form, SessionItem, Tail, Variant};
 use rumpsteak_contract::{Path, name};
-use rumpsteak_fsm::Message;
+use rumpsteak_fsm::{self as fsm, Message};
 use rumpsteak_scribble::similar;
 
 use crate::fault::{Cause, Fault, LabelHint, NameProblem};
 use crate::link::context::Context;
-use crate::link::labels::{LabelMatch, match_label, payload_matches, rust_type, successor};
+use crate::link::labels::{
+    LabelMatch, LabelPair, match_label, payload_matches, rust_type, successor,
+};
 use crate::link::roles::{LinkError, RolePair, peers};
 use crate::protocols::ProtocolRole;
 use crate::sessions::resolved::{
@@ -249,7 +251,7 @@ impl Resolver<'_> {
 
     fn peer(&mut self, id: ItemId, path: &Path) -> Option<Peer> {
         let found = self.resolve(id, path, no_role)?;
-        let Context { tree, protocols, pairs } = self.context;
+        let Context { tree, protocols, pairs, .. } = self.context;
         let name = |problem| Cause::Name { path: path.to_string(), problem, meant: None };
         let pair = pairs.roles.get(&found);
         let known = |name, role: &str| Some(Peer { item: found, name, role: role.into() });
@@ -388,6 +390,7 @@ impl Resolver<'_> {
             && path.as_ident().is_some()
             && !names::is_known(tree, tree.item(id).module, &written);
         let hint = is_other.then(other).or_else(|| self.variant_hint(&written, is_nowhere));
+        let hint = hint.or_else(|| self.carrier(id, path));
         let hint = hint.unwrap_or_else(|| match similar(&written, &known) {
             Some(label) => LabelHint::Similar(label.to_owned()),
             None if tree.is_generated(self.role_id) => {
@@ -450,10 +453,43 @@ impl Resolver<'_> {
                 LabelHint::RenamedLabel(Box::new([label.written.clone(), message.clone()]))
             }));
         }
-        let carries = |payload: &Vec<String>| matches!(&payload[..], [ty] if ty.rsplit("::").next() == Some(written));
-        let mut carriers =
-            labels.iter().filter(|label| label.payloads.first().is_some_and(carries));
-        carriers.next().map(|label| LabelHint::CarriedBy(label.written.clone()))
+        None
+    }
+
+    /// The label that carries a type: the one that the variant is named after, or else one that the
+    /// role sends or receives, as it is written here; or any.
+    fn carrier(&self, id: ItemId, path: &Path) -> Option<LabelHint> {
+        let Context { tree, protocols, .. } = self.context;
+        let (variants, chains) = match &tree.session(id)?.form {
+            Form::Choice(variants) => (&variants[..], variants.iter().map(|v| &v.then).collect()),
+            Form::Alias(chain) | Form::Struct(chain) => (&[][..], vec![chain]),
+        };
+        let is_it = |label: &Path| label.last_token() == path.last_token();
+        let variant = variants.iter().find(|variant| is_it(variant.head.label()));
+        let heads = variants.iter().filter_map(|variant| variant.head.action());
+        let mut actions = chains.iter().flat_map(|chain| &chain.actions).chain(heads);
+        let sends = actions.find(|action| is_it(&action.label));
+        let sends = sends.map(|action| action.direction == Direction::Send);
+        let own = self.linked.map(|own| &protocols.protocols[own.protocol].projections[own.role]);
+        let is_due = |label: &LabelPair, sends: Option<bool>| {
+            own.is_some_and(|own| {
+                own.fsm.transitions().map(|due| due.action).any(|due| {
+                    sends.is_none_or(|sends| sends == (due.direction == fsm::Direction::Send))
+                        && name::same(due.message.label.as_str(), &label.name)
+                })
+            })
+        };
+        let is_named = |label: &LabelPair| {
+            variant.is_some_and(|variant| name::same(&variant.name.to_string(), &label.name))
+        };
+        let carries = |label: &&LabelPair| {
+            let payload = label.payloads.first().map(Vec::as_slice);
+            matches!(payload, Some([ty]) if ty.rsplit("::").next() == Some(&*path.last().to_string()))
+        };
+        let carriers = self.role.labels.iter().filter(carries);
+        let best = carriers
+            .min_by_key(|label| (!is_named(label), !is_due(label, sends), !is_due(label, None)));
+        best.map(|label| LabelHint::CarriedBy(label.written.clone()))
     }
 
     /// The struct that a label of the message type beside an item lacks, if nothing has its name.
@@ -495,7 +531,7 @@ impl Resolver<'_> {
     /// Says at the role that it lacks a route to a peer, if the peer has one to it, or they talk to
     /// each other in the protocol.
     fn check_route(&mut self, peer: ItemId) {
-        let Context { tree, protocols, pairs } = self.context;
+        let Context { tree, protocols, pairs, .. } = self.context;
         let leads = |from, to| peers(tree, from).any(|(_, found)| found == Some(to));
         let role = tree.role(self.role_id);
         let other = pairs.roles.get(&peer).and_then(|pair| pair.link.as_ref().ok());
