@@ -129,7 +129,7 @@ impl Analysis {
         let files = generated.iter().map(|generated| generated.file.clone());
         let tree = crate_tree::graft(tree, cfg, limits.modules, files);
         let pairs = Pairs::new(&tree, &protocols);
-        let context = Context { tree: &tree, protocols: &protocols, pairs: &pairs };
+        let context = Context { base: &base, tree: &tree, protocols: &protocols, pairs: &pairs };
         let mut judgement = judgement::judge(context, configuration);
         let included = tree.inclusions.iter().zip(&generated);
         let systems = &judgement.closed_systems;
@@ -137,9 +137,9 @@ impl Analysis {
             inclusions::judge(&tree, inclusion, code, &protocols, systems, configuration)
         });
         judgement.inclusions = judged.collect();
-        inclusions::raise_next_session(&tree, &mut judgement);
         let unsaid = unimported(&tree, &mut judgement);
         once(&tree, &mut judgement);
+        inclusions::raise(&tree, &mut judgement);
         propagate(&tree, &mut judgement);
         agree(&tree, &mut judgement);
         let word = |cause: &_, note: Option<&_>| wording::told(cause, note, &protocols);
@@ -155,12 +155,12 @@ impl Analysis {
         }));
         let unsaid =
             manifest(&package, &tree).map_or_else(|| unsaid.collect(), |error| vec![error]);
-        let findings = entries(context, &judgement, &base, limits, &word);
+        let findings = entries(context, &judgement, limits, &word);
         let is_right = findings.problems.is_empty()
             && findings.unanchored.is_empty()
             && tree.is_read()
             && unincluded.is_none();
-        let mut warnings = warnings::warnings(context, &judgement, &base, is_right);
+        let mut warnings = warnings::warnings(context, &judgement, is_right);
         let accepted = &configuration.closed_systems;
         warnings.extend(warnings::unknown_closed_systems(context, accepted));
         warnings.extend(liveness::unknown(configuration, &protocols));

@@ -91,15 +91,16 @@ pub(crate) fn next_session(
     Some(Cause::NotAgain { who, protocol: position, found })
 }
 
-/// Raises at each `protocol!(…)` that its sessions may not follow one another, if that is said of
-/// one that it generates: no line of that is the user's.
-pub(crate) fn raise_next_session(tree: &Tree, judgement: &mut Judgement) {
+/// Raises at each `protocol!(…)` what is said of an item that it generates and is not about its
+/// protocol or a machine: no line of that is the user's.
+pub(crate) fn raise(tree: &Tree, judgement: &mut Judgement) {
     let of_file = |file| tree.inclusions.iter().position(|of| of.included == Some(file));
     for item in judgement.faults.items() {
         let Some(position) = of_file(tree.item(item).file) else { continue };
         let faults = judgement.faults.of(item).iter().map(|fault| &fault.cause);
-        let again = faults.filter(|cause| matches!(cause, Cause::NotAgain { .. }));
-        judgement.inclusions[position].extend(again.map(|cause| (cause.clone(), None)));
+        let raised =
+            faults.filter(|cause| matches!(cause, Cause::NotAgain { .. } | Cause::Unmarked { .. }));
+        judgement.inclusions[position].extend(raised.map(|cause| (cause.clone(), None)));
     }
 }
 

@@ -22,6 +22,7 @@ use crate::link::roles::{LinkError, RolePair, peers};
 use crate::link::routes;
 use crate::protocols::{Lookup, ProtocolRole, Protocols};
 use crate::sessions::machine::number;
+use crate::sessions::parts::parts;
 use crate::sessions::resolve::{no_role, resolve_session};
 use crate::sessions::unmarked::unmarked;
 use crate::source::conditions::CfgValue;
@@ -222,17 +223,19 @@ impl<'a> Judge<'a> {
         self.found.roots.insert(id, root);
     }
 
-    /// Says of types that lack `#[session]` what they lack.
+    /// Says of types that lack `#[session]` what they lack, and of parts that no role runs.
     fn unmarked(&mut self) {
         let Context { tree, pairs, .. } = self.context;
         let with: BTreeSet<ItemId> = self.found.roots.values().map(|root| root.role).collect();
         let roles = pairs.roles.iter().filter(|(id, role)| role.link.is_ok() && !with.contains(id));
         let without: Vec<ItemId> = roles.map(|(&id, _)| id).collect();
-        unmarked(tree, &without).into_iter().for_each(|fault| self.found.faults.add(fault));
+        let mut faults = unmarked(self.context, &without);
         // A part has a parameter for its role, which the type of a process does not give it.
-        let parts: BTreeSet<ItemId> =
+        let run: BTreeSet<ItemId> =
             self.found.roots.values().flat_map(|root| root.session.items.keys().copied()).collect();
-        for id in tree.item_ids().filter(|id| !parts.contains(id)) {
+        faults.extend(parts(self.context, &run, &faults, self.limits.items));
+        faults.into_iter().for_each(|fault| self.found.faults.add(fault));
+        for id in tree.item_ids().filter(|id| !run.contains(id)) {
             let item = tree.item(id);
             if let Some(session) = tree.session(id)
                 && session.role.is_none()
@@ -384,7 +387,7 @@ impl<'a> Judge<'a> {
     /// Says why sessions of a protocol are refused. If two structs of their crate have the names of
     /// each other's roles, they say so instead: the refusals would blame others for that.
     fn report(&mut self, position: usize, mut refused: Vec<(usize, Fault)>) {
-        let Context { tree, protocols, pairs } = self.context;
+        let Context { tree, protocols, pairs, .. } = self.context;
         for (_, fault) in &mut refused {
             let krate = tree.crate_id(fault.place.item);
             let found = pairs.exchanged(tree, protocols, krate, position);
@@ -404,7 +407,7 @@ impl<'a> Judge<'a> {
     /// What keeps rustc quiet about the role of a session that is refused, if the session has a
     /// peer to which the role has no route: the protocol has no such peer either.
     fn routeless(&self, id: ItemId, refused: &Fault) -> Option<Fault> {
-        let Context { tree, protocols, pairs } = self.context;
+        let Context { tree, protocols, pairs, .. } = self.context;
         let Cause::Refused(refusal) = &refused.cause else { return None };
         let root = &self.found.roots[&id];
         let protocol = &protocols.protocols[refusal.subject.linked.protocol];
@@ -453,7 +456,7 @@ impl<'a> Judge<'a> {
     /// Judges the sessions together that a protocol accepts one by one: those of role structs that
     /// can be wired with each other.
     fn together(&mut self, roots: &[Vec<(ItemId, usize)>]) {
-        let Context { tree, protocols, pairs } = self.context;
+        let Context { tree, protocols, pairs, .. } = self.context;
         let mut wired = BTreeSet::new();
         for (&start, role) in &pairs.roles {
             let Ok(linked) = role.link else { continue };
@@ -498,7 +501,7 @@ impl<'a> Judge<'a> {
 
     /// Refuses a session for what it does with others.
     fn refuse(&mut self, id: ItemId, found: CombinedFault) {
-        let Context { tree, protocols, pairs } = self.context;
+        let Context { tree, protocols, pairs, .. } = self.context;
         let Some(root) = self.found.roots.get_mut(&id) else {
             return;
         };

@@ -198,7 +198,7 @@ pub(super) fn subject(
     role: ItemId,
     linked: ProtocolRole,
 ) -> Subject {
-    let Context { tree, protocols, pairs } = context;
+    let Context { tree, protocols, pairs, .. } = context;
     let protocol = &protocols.protocols[linked.protocol];
     let file = &protocols.files[protocol.file];
     let mut labels: BTreeMap<Message, String> = BTreeMap::new();

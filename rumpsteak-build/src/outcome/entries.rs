@@ -23,17 +23,15 @@ use crate::sessions::resolved::is_nominal;
 use crate::source::cargo_targets::Target;
 use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{CrateId, FileId, Item, ItemId, ItemKind, ModuleId, Tree};
-use crate::source::package_root::PackageRoot;
 
 /// The entry of each item and each `protocol!(…)`, by target and place.
 pub(crate) fn entries(
     context: Context<'_>,
     judgement: &Judgement,
-    base: &PackageRoot,
     limits: &Limits,
     word: &Word<'_>,
 ) -> Findings {
-    let tree = context.tree;
+    let Context { base, tree, .. } = context;
     let mut findings =
         Findings { includes_protocols: includes_protocols(context), ..Findings::default() };
     let mut entries = Entries {
@@ -65,10 +63,6 @@ pub(crate) fn entries(
                     findings.roots += 1;
                     findings.passed += usize::from(passed);
                 }
-                // The problems of a session that is generated are raised at `protocol!(…)`.
-                if inclusion::failed(tree, judgement, id).is_some() {
-                    problems.clear();
-                }
                 (Kind::Session, &session.name, &session.key, passed, proof)
             }
             ItemKind::Set(set) => {
@@ -87,6 +81,10 @@ pub(crate) fn entries(
             stubs,
             proof,
         };
+        // The problems of an item that is generated are raised at `protocol!(…)`.
+        if inclusion::failed(tree, judgement, id).is_some() {
+            problems.clear();
+        }
         findings.add(&entry, problems);
     }
     inclusion::findings(tree, base, judgement, word, &mut findings);
@@ -247,12 +245,11 @@ impl Entries<'_> {
             return vec![located(token, &cause, None, None)];
         }
         let faults = self.judgement.faults.of(id);
-        if let Some(session) = tree.session(id)
-            && !faults.is_empty()
+        if let [first, ..] = faults
             && let Some(protocol) = inclusion::failed(tree, self.judgement, id)
         {
             let cause = Cause::SaidOf { name: format!("protocol!({protocol})") };
-            return vec![located(session.name_token, &cause, None, None)];
+            return vec![located(first.place.token, &cause, None, None)];
         }
         let faults = faults.iter();
         let located =
@@ -362,7 +359,7 @@ fn anchors(
     includes_protocols: bool,
     unanchored: &mut Vec<usize>,
 ) -> BTreeMap<ItemId, usize> {
-    let Context { tree, protocols, pairs } = context;
+    let Context { tree, protocols, pairs, .. } = context;
     if includes_protocols {
         let broken = |file: &usize| !protocols.files[*file].diagnostics.is_empty();
         unanchored.extend((0..protocols.files.len()).filter(broken));

@@ -18,8 +18,11 @@ use crate::words::list;
 pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
     let mut said: Vec<(ItemId, Cause)> = Vec::new();
     let mut moved = Vec::new();
-    let told = named(tree, judgement, NameProblem::NoSession);
-    let foreign = named(tree, judgement, NameProblem::ForeignRole);
+    unmarked_once(tree, judgement);
+    let foreign = named(tree, judgement, |_, cause| match cause {
+        Cause::Name { path, problem: NameProblem::ForeignRole, .. } => Some(path),
+        _ => None,
+    });
     for (item, faults) in judgement.faults.all_mut() {
         let krate = tree.crate_id(item);
         faults.retain_mut(|fault| {
@@ -34,12 +37,6 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
                 let (path, problem) = (path.clone(), NameProblem::Unresolved);
                 fault.cause = Cause::Name { path, problem, meant: None };
                 fault.stub = None;
-            }
-            // A session that names it says so.
-            if let Cause::Unmarked { name, .. } = &fault.cause
-                && told.contains(&(krate, name.clone()))
-            {
-                fault.cause = Cause::SaidOf { name: name.clone() };
             }
             let left_out = left_out(&fault.cause);
             fault.stub = left_out.map(str::to_owned).or(fault.stub.take());
@@ -87,18 +84,47 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
     }
 }
 
-/// The names with a problem, of which the sessions that name them say so.
-fn named(tree: &Tree, judgement: &mut Judgement, wanted: NameProblem) -> Vec<(CrateId, String)> {
-    let all = judgement.faults.all_mut();
-    let named = all.flat_map(|(item, faults)| {
-        faults.iter().filter_map(move |fault| match &fault.cause {
-            Cause::Name { path, problem, .. } if *problem == wanted => {
-                Some((tree.crate_id(item), path.clone()))
-            }
-            _ => None,
-        })
+/// Leaves a type that lacks `#[session]` to a session that names it; or, if it names generated
+/// code, which is left out for that, to the `protocol!(…)`.
+fn unmarked_once(tree: &Tree, judgement: &mut Judgement) {
+    let told = named(tree, judgement, |_, cause| match cause {
+        Cause::Name { path, problem: NameProblem::NoSession, .. } => Some(path),
+        _ => None,
     });
-    named.collect()
+    let left_out = named(tree, judgement, |item, cause| match cause {
+        Cause::Unmarked { name, .. } if tree.is_generated(item) => Some(name),
+        _ => None,
+    });
+    for (item, faults) in judgement.faults.all_mut() {
+        let is_of = |all: &[_], name: &String| all.contains(&(tree.crate_id(item), name.clone()));
+        for fault in faults {
+            let name = match &fault.cause {
+                Cause::Name { path, problem: NameProblem::NoSession, .. }
+                    if is_of(&left_out, path) =>
+                {
+                    path.clone()
+                }
+                Cause::Unmarked { name, .. } if is_of(&told, name) && !tree.is_generated(item) => {
+                    name.clone()
+                }
+                _ => continue,
+            };
+            fault.cause = Cause::SaidOf { name };
+            fault.stub = Some("unmarked".to_owned());
+        }
+    }
+}
+
+/// The names that faults are about, as far as they count.
+fn named(
+    tree: &Tree,
+    judgement: &Judgement,
+    name: impl Fn(ItemId, &Cause) -> Option<&String>,
+) -> Vec<(CrateId, String)> {
+    let of = |item| judgement.faults.of(item).iter().map(move |fault| (item, &fault.cause));
+    let all = judgement.faults.items().flat_map(of);
+    all.filter_map(|(item, cause)| Some((tree.crate_id(item), name(item, cause)?.clone())))
+        .collect()
 }
 
 /// Whether a name is imported from a module that does not have it or does not show it, which rustc

@@ -9,17 +9,11 @@ use crate::judge::judgement::Judgement;
 use crate::link::context::Context;
 use crate::protocols::{DoneOnce, Lookup, ScrFile};
 use crate::source::crate_tree::ItemId;
-use crate::source::package_root::PackageRoot;
 
 /// What to warn of, in the order of the texts. What nobody plays or has a session of counts only if
 /// the package is right: with an error, that is mostly what the error leads to.
-pub(crate) fn warnings(
-    context: Context<'_>,
-    judgement: &Judgement,
-    base: &PackageRoot,
-    is_right: bool,
-) -> Vec<String> {
-    let Context { tree, protocols, pairs } = context;
+pub(crate) fn warnings(context: Context<'_>, judgement: &Judgement, is_right: bool) -> Vec<String> {
+    let Context { base, tree, protocols, pairs } = context;
     let mut warnings = Vec::new();
     let linked = pairs.roles.values().flat_map(|role| &role.link);
     let played: BTreeSet<usize> = linked.map(|linked| linked.protocol).collect();

@@ -16,13 +16,15 @@
 //! 3. [`machine`]: the chains become states and transitions, each with the token it comes from.
 //! 4. [`outline`]: what rustc sees of the session's type, for the proof.
 //!
-//! [`unmarked`] finds what was meant to be one of the items, and does not say so.
+//! [`unmarked`] finds what was meant to be one of the items, and does not say so; [`parts`] looks
+//! at the items that no root reaches.
 //!
 //! Linear in the tokens of the items reached, times the imports per name.
 
 mod cycles;
 pub(crate) mod machine;
 pub(crate) mod outline;
+pub(crate) mod parts;
 pub(crate) mod resolve;
 pub(crate) mod resolved;
 pub(crate) mod unmarked;

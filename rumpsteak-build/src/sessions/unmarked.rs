@@ -7,6 +7,7 @@ use rumpsteak_contract::canonical::{Piece, Pieces};
 use rumpsteak_contract::message::FieldType;
 
 use crate::fault::{Cause, Fault};
+use crate::link::context::Context;
 use crate::source::crate_tree::{ItemId, ItemKind, ModuleId, Tree};
 use crate::source::names;
 
@@ -14,7 +15,8 @@ const WORDS: [&str; 5] = ["Send", "Receive", "Select", "Branch", "Race"];
 
 /// A fault for each, at the session item or the role that it names, whose macro can say so.
 /// `without` are the roles that have no session.
-pub(crate) fn unmarked(tree: &Tree, without: &[ItemId]) -> Vec<Fault> {
+pub(crate) fn unmarked(context: Context<'_>, without: &[ItemId]) -> Vec<Fault> {
+    let Context { base, tree, .. } = context;
     let mut faults = Vec::new();
     for id in tree.item_ids() {
         let item = tree.item(id);
@@ -36,7 +38,7 @@ pub(crate) fn unmarked(tree: &Tree, without: &[ItemId]) -> Vec<Fault> {
         let is_here = |role: &&ItemId| tree.crate_id(**role) == krate;
         let mut roles = without.iter().filter(is_here).map(|&role| tree.item(role).name.clone());
         let role = roles.next().filter(|_| roles.next().is_none());
-        let file = tree.files[item.file.0].path.file_name().unwrap_or_default().to_string_lossy();
+        let file = base.show(&tree.files[item.file.0].path);
         let (name, place) = (item.name.clone(), format!("{file}:{}", item.line));
         faults.push(Cause::Unmarked { name, place, role }.at(found, token));
     }

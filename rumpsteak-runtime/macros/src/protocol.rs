@@ -58,8 +58,9 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 }
 
 /// The module without any code. With the error in it, rustc says nothing of what is imported from
-/// it by name: so all that the file uses and may have from there is imported by name. The name of
-/// the module may be another one.
+/// it by name: so all that the file uses and may have from there is imported by name. Beside it the
+/// error keeps rustc quiet about names that are nowhere, and is printed once. The name of the
+/// module may be another one.
 fn empty(item: &ProtocolItem, instead: Option<TokenStream>, problems: &TokenStream) -> TokenStream {
     let module = instead.and_then(|name| syn::parse2(name).ok());
     let (module, visibility) = (module.unwrap_or_else(|| module_name(item)), &item.visibility);
@@ -69,6 +70,7 @@ fn empty(item: &ProtocolItem, instead: Option<TokenStream>, problems: &TokenStre
     quote! {
         #visibility mod #module { #problems }
 
+        #problems
         #[allow(unused_imports, reason = "no code is there")]
         use self::#module::{#(#names),*};
     }
