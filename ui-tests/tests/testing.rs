@@ -237,11 +237,12 @@ fn a_mock_keeps_to_the_protocol() {
     );
     let (mut lonely, c) = mock();
     drop(c);
+    let at = format!("{}:{}:29", file!(), line!() + 3);
     assert_eq!(
         panics(|| {
             block_on(lonely.receive::<C>());
         }),
-        "`c` has closed its route to `s`: its role was dropped, or it has ended"
+        format!("{at}: `c` has closed its route to `s`: its role was dropped, or it has ended")
     );
     let ping::Roles { c, s: _s } = ping::Roles::default();
     let mut waiting = Mock::new(c, Machine::of::<Client<'_>>());

@@ -1093,7 +1093,7 @@ fn what_a_session_over_generated_code_gets_wrong() {
         ),
         (
             "use p::{A, B, Hello};\ntype Mine = Send<B, Hello, End>;",
-            "`Mine` (lib.rs:4) is no session; help: put `#[session(Role)]` on it if a role runs it, `#[session]` if it \
+            "`Mine` (src/lib.rs:4) is no session; help: put `#[session(Role)]` on it if a role runs it, `#[session]` if it \
              is a part of one",
         ),
         (

@@ -1,8 +1,9 @@
 //! A peer that a test plays by hand.
 
 use std::fmt;
-use std::future::poll_fn;
 use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use super::explore::{WAITS, waits_for};
 use crate::machine::{Machine, Transition};
@@ -75,16 +76,20 @@ impl<R: Role> Mock<R> {
     ///
     /// If the protocol has something else here, or the route is closed.
     #[track_caller]
-    pub fn send<P, L>(&mut self, label: L) -> impl Future<Output = ()>
+    pub fn send<Peer, L>(&mut self, label: L) -> Acting<'_, R, ()>
     where
-        P: Role,
-        R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
+        R: SendsTo<Peer, L>,
     {
-        self.step(true, P::NAME, <R::Message as Message<L>>::NAME);
-        let mut label = Some(label);
-        let route = self.role.route();
-        let sent = poll_fn(move |context| route.poll_send(&mut label, R::Message::upcast, context));
-        async move { sent.await.unwrap_or_else(|error| failed(&error, R::NAME, P::NAME)) }
+        let (peer, name, message) = R::message(label);
+        if let Err(told) = self.step(true, peer, name) {
+            panic!("{told}");
+        }
+        let poll = |acting: &mut Acting<'_, R, ()>, context: &mut Context<'_>| {
+            let role = &mut acting.mock.role;
+            let sent = <R as SendsTo<Peer, L>>::poll_send(role, &mut acting.message, context);
+            sent.map(|sent| sent.unwrap_or_else(|error| acting.failed(&error)))
+        };
+        Acting { mock: self, peer, message: Some(message), at: Location::caller(), poll }
     }
 
     /// Receives the next message of a peer.
@@ -93,33 +98,36 @@ impl<R: Role> Mock<R> {
     ///
     /// If the protocol has something else here, if another label comes, or if the route is closed.
     #[track_caller]
-    pub fn receive<P>(&mut self) -> impl Future<Output = R::Message>
+    pub fn receive<Peer>(&mut self) -> Acting<'_, R, R::Message>
     where
-        P: Role,
-        R: Route<P, Link: Incoming<R::Message>>,
+        R: HearsFrom<Peer>,
     {
-        let is_due = |due: &Transition| !due.sends && is_same(due.peer, P::NAME);
-        let labels: Vec<_> = self.due().filter(is_due).map(|due| due.label).collect();
+        let peer = <R as HearsFrom<Peer>>::PEER;
         assert!(
-            !labels.is_empty(),
-            "`{}` receives nothing from `{}` here, but {}",
+            self.labels(peer).next().is_some(),
+            "`{}` receives nothing from `{peer}` here, but {}",
             R::NAME,
-            P::NAME,
             self.told()
         );
-        let waits = waits_for(R::NAME, P::NAME, &labels);
-        async move {
-            let route = self.role.route();
-            let received = poll_fn(|context| {
-                let received = route.poll_receive(context);
-                WAITS.set(received.is_pending().then(|| waits.clone()));
-                received
-            });
-            let received = received.await;
-            let message = received.unwrap_or_else(|error| failed(&error, R::NAME, P::NAME));
-            self.step(false, P::NAME, message.label());
-            message
-        }
+        let poll = |acting: &mut Acting<'_, R, R::Message>, context: &mut Context<'_>| {
+            let received = <R as HearsFrom<Peer>>::poll_receive(&mut acting.mock.role, context);
+            let labels: Vec<_> = acting.mock.labels(acting.peer).collect();
+            let waits = || waits_for(<R as Role>::NAME, acting.peer, &labels);
+            WAITS.set(received.is_pending().then(waits));
+            received.map(|received| {
+                let message = received.unwrap_or_else(|error| acting.failed(&error));
+                if let Err(told) = acting.mock.step(false, acting.peer, message.label()) {
+                    panic!("{}: {told}", acting.at);
+                }
+                message
+            })
+        };
+        Acting { mock: self, peer, message: None, at: Location::caller(), poll }
+    }
+
+    /// What the protocol has it receive from a peer here.
+    fn labels(&self, peer: &str) -> impl Iterator<Item = &'static str> {
+        self.due().filter(move |due| !due.sends && is_same(due.peer, peer)).map(|due| due.label)
     }
 
     /// What the protocol has here.
@@ -128,22 +136,17 @@ impl<R: Role> Mock<R> {
         self.machine.transitions().filter(move |due| due.source == state)
     }
 
-    /// Does an action of the machine.
-    #[track_caller]
-    fn step(&mut self, sends: bool, peer: &str, label: &str) {
+    /// Does an action of the machine, or says why there is none.
+    fn step(&mut self, sends: bool, peer: &str, label: &str) -> Result<(), String> {
         let is_this = |due: &Transition| {
             due.sends == sends && is_same(due.peer, peer) && is_same(due.label, label)
         };
-        let found = self.due().find(is_this);
-        match found {
-            Some(found) => self.state = found.target,
-            None => panic!(
-                "`{}` does not {} here, but {}",
-                R::NAME,
-                action(sends, peer, label),
-                self.told()
-            ),
-        }
+        let found = self.due().find(is_this).ok_or_else(|| {
+            let action = action(sends, peer, label);
+            format!("`{}` does not {action} here, but {}", R::NAME, self.told())
+        })?;
+        self.state = found.target;
+        Ok(())
     }
 
     /// What the protocol has here, in words.
@@ -157,6 +160,143 @@ impl<R: Role> Mock<R> {
     }
 }
 
+/// The future of an action of a [`Mock`].
+///
+/// # Panics
+///
+/// As the action.
+#[must_use = "nothing is sent or received unless you `await` the future"]
+pub struct Acting<'a, R: Role, T> {
+    mock: &'a mut Mock<R>,
+    peer: &'static str,
+    message: Option<R::Message>,
+    at: &'static Location<'static>,
+    poll: fn(&mut Self, &mut Context<'_>) -> Poll<T>,
+}
+
+impl<R: Role, T> Acting<'_, R, T> {
+    fn failed(&self, error: &RouteError) -> ! {
+        let Self { peer, at, .. } = self;
+        match error {
+            RouteError::Transport(error) if !error.is::<Left>() => {
+                panic!("{at}: the route of `{}` to `{peer}` failed: {error}", R::NAME)
+            }
+            _ => panic!(
+                "{at}: `{peer}` has closed its route to `{}`: its role was dropped, or it has ended",
+                R::NAME
+            ),
+        }
+    }
+}
+
+// It is never pinned: the message is only moved.
+impl<R: Role, T> Unpin for Acting<'_, R, T> {}
+
+impl<R: Role, T> Future for Acting<'_, R, T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        (self.poll)(self.get_mut(), context)
+    }
+}
+
+/// A role that can send the label `L` to `P`: all that it takes, as one bound, which a second
+/// answer keeps open until `P` is known. So rustc says once what is missing.
+#[diagnostic::on_unimplemented(
+    message = "a mock of role `{Self}` cannot send this to `{P}`",
+    label = "`{Self}` has no route to `{P}`, or its message type has no such label",
+    note = "an action of a mock names the peer at its other end: `mock.send::<Peer, _>(label)`"
+)]
+pub trait SendsTo<P, L>: Role {
+    /// The names of the peer and of the label, and the message.
+    #[doc(hidden)]
+    fn message(label: L) -> (&'static str, &'static str, Self::Message);
+
+    #[doc(hidden)]
+    fn poll_send(
+        &mut self,
+        message: &mut Option<Self::Message>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), RouteError>>;
+}
+
+/// A role that can receive from `P`: likewise.
+#[diagnostic::on_unimplemented(
+    message = "a mock of role `{Self}` cannot receive from `{P}`",
+    label = "`{Self}` has no route to `{P}`",
+    note = "an action of a mock names the peer at its other end: `mock.receive::<Peer>()`"
+)]
+pub trait HearsFrom<P>: Role {
+    /// The name of the peer.
+    #[doc(hidden)]
+    const PEER: &'static str;
+
+    #[doc(hidden)]
+    fn poll_receive(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Self::Message, RouteError>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<R, P, L> SendsTo<P, L> for R
+where
+    R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
+    P: Role,
+{
+    fn message(label: L) -> (&'static str, &'static str, R::Message) {
+        (P::NAME, <R::Message as Message<L>>::NAME, R::Message::upcast(label))
+    }
+
+    fn poll_send(
+        &mut self,
+        message: &mut Option<R::Message>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), RouteError>> {
+        self.route().poll_send(message, |message| message, context)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<R, P> HearsFrom<P> for R
+where
+    R: Route<P, Link: Incoming<R::Message>>,
+    P: Role,
+{
+    const PEER: &'static str = P::NAME;
+
+    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<R::Message, RouteError>> {
+        self.route().poll_receive(context)
+    }
+}
+
+/// The second answer: nobody, who is no role.
+enum Nobody {}
+
+#[diagnostic::do_not_recommend]
+impl<R: Role, L> SendsTo<Nobody, L> for R {
+    fn message(_: L) -> (&'static str, &'static str, R::Message) {
+        unreachable!("nobody can name it")
+    }
+
+    fn poll_send(
+        &mut self,
+        _: &mut Option<R::Message>,
+        _: &mut Context<'_>,
+    ) -> Poll<Result<(), RouteError>> {
+        unreachable!("nobody can name it")
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<R: Role> HearsFrom<Nobody> for R {
+    const PEER: &'static str = "";
+
+    fn poll_receive(&mut self, _: &mut Context<'_>) -> Poll<Result<R::Message, RouteError>> {
+        unreachable!("nobody can name it")
+    }
+}
+
 fn action(sends: bool, peer: &str, label: &str) -> String {
     if sends {
         format!("send `{label}` to `{peer}`")
@@ -165,21 +305,16 @@ fn action(sends: bool, peer: &str, label: &str) -> String {
     }
 }
 
-fn failed(error: &RouteError, role: &str, peer: &str) -> ! {
-    match error {
-        RouteError::Transport(error) if !error.is::<Left>() => {
-            panic!("the route of `{role}` to `{peer}` failed: {error}")
-        }
-        _ => panic!(
-            "`{peer}` has closed its route to `{role}`: its role was dropped, or it has ended"
-        ),
-    }
-}
-
 /// Names are those of the protocol, but for case and `_`.
 fn is_same(left: &str, right: &str) -> bool {
     let normal = |name: &str| name.replace('_', "").to_lowercase();
     normal(left) == normal(right)
+}
+
+impl<R: Role, T> fmt::Debug for Acting<'_, R, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Acting").field("mock", &self.mock).field("peer", &self.peer).finish()
+    }
 }
 
 impl<R: Role> fmt::Debug for Mock<R> {

@@ -9,4 +9,4 @@ mod mock;
 
 pub(crate) use explore::ends_queues;
 pub use explore::{Explored, Processes, explore, explore_up_to};
-pub use mock::Mock;
+pub use mock::{Acting, HearsFrom, Mock, SendsTo};

@@ -1,0 +1,10 @@
+//! An action of a mock names the peer at its other end.
+
+use rumpsteak_runtime::testing::Mock;
+use rumpsteak_ui_tests::ping::{Pong, S};
+
+async fn answer(mock: &mut Mock<S>) {
+    mock.send(Pong(1)).await;
+}
+
+fn main() {}
