@@ -158,8 +158,7 @@ impl Names {
         let placed = |reason: String, span: Span| {
             let text = file.text(span.source());
             let (line, _) = text.position(span.start());
-            let name = text.name.rsplit(['/', '\\']).next().unwrap_or_default();
-            reason.replacen("\n\n", &format!(" ({name}:{line})\n\n"), 1)
+            reason.replacen("\n\n", &format!(" ({}:{line})\n\n", text.name), 1)
         };
         for (message, span) in &messages {
             let types = message.payload.iter().map(|sort| {

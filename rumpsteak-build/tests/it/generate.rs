@@ -560,14 +560,14 @@ fn what_has_no_name_in_rust() {
         (
             "sort",
             "global protocol P(role a, role b) { m(int) from a to b; }",
-            "no code can be generated for `P`: the sort `int` stands for no Rust type (p.scr:1)\n\n\
+            "no code can be generated for `P`: the sort `int` stands for no Rust type (protocols/p.scr:1)\n\n\
              help: declare it in protocols/p.scr: `type <rust> \"i32\" from \"std\" as int;`",
         ),
         (
             "java",
             "type <java> \"java.lang.String\" from \"rt.jar\" as Text;\n\
              global protocol P(role a, role b) { m(Text) from a to b; }",
-            "no code can be generated for `P`: the sort `Text` stands for no Rust type (p.scr:1)",
+            "no code can be generated for `P`: the sort `Text` stands for no Rust type (protocols/p.scr:1)",
         ),
         (
             "session",
@@ -584,7 +584,7 @@ fn what_has_no_name_in_rust() {
             "payloads",
             "global protocol P(role a, role b) { m(i32) from a to b;\n m(u8) from b to a; }",
             "no code can be generated for `P`: the label `m` carries two payloads: `m(i32)` and `m(u8)` \
-             (p.scr:2)",
+             (protocols/p.scr:2)",
         ),
         (
             "case",
@@ -759,7 +759,7 @@ fn a_payload_whose_path_does_not_begin_at_the_root() {
     let runtime = "[dependencies]\nrumpsteak-runtime = \"0.1\"\n";
     let refused = |path| {
         format!(
-            "no code can be generated for `P`: `model` is a module of this package (p.scr:1)\n\nhelp: write `{path}`"
+            "no code can be generated for `P`: `model` is a module of this package (protocols/p.scr:1)\n\nhelp: write `{path}`"
         )
     };
     assert_eq!(found("rootless", "model::Reason", runtime), [refused("crate::model::Reason")]);
@@ -777,7 +777,7 @@ fn a_payload_whose_path_does_not_begin_at_the_root() {
     assert_eq!(
         found("pathless", "Vec<Reason>", runtime),
         [
-            "no code can be generated for `P`: `Reason` is a type of this package without its path (p.scr:1)\n\n\
+            "no code can be generated for `P`: `Reason` is a type of this package without its path (protocols/p.scr:1)\n\n\
           help: write `crate::model::Reason`"
         ]
     );
@@ -803,7 +803,7 @@ fn a_payload_whose_path_does_not_begin_at_the_root() {
         found("lost-module", "crate::modle::Reason", runtime),
         [
             "no code can be generated for `P`: `crate::modle::Reason`, which protocols/p.scr calls `Reason`, is not declared \
-          in the source of this package (p.scr:1)\n\nhelp: write `crate::model::Reason`"
+          in the source of this package (protocols/p.scr:1)\n\nhelp: write `crate::model::Reason`"
         ]
     );
 }
@@ -1040,7 +1040,7 @@ fn recursions_that_are_done_once() {
     let [problem] = &generated.problems[..] else { panic!("expected one") };
     assert_eq!(
         problem.text,
-        "no code can be generated for `P`: `rec next` is done once (p.scr:3)\n\n\
+        "no code can be generated for `P`: `rec next` is done once (protocols/p.scr:3)\n\n\
          help: write `continue next;` where it begins again, or take out `rec next`"
     );
     assert!(check("again_generated", "P", &[("protocols/p.scr", &again)]).holds());
