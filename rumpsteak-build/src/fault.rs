@@ -82,8 +82,9 @@ pub(crate) enum Cause {
     NoRoute { role: String, peer: String, message: String, other: Option<String> },
     /// The type of a route cannot be one, or is one of other messages.
     OtherRoute { ty: String, message: String, is_channel: bool },
-    /// A type at this place is a session, and nothing says so.
-    Unmarked { name: String, place: String, role: Option<String> },
+    /// A type at this place is a session, and nothing says so. The code of a protocol beside it may
+    /// be left out for that: without it, rustc knows nothing of the words in the type.
+    Unmarked { name: String, place: String, role: Option<String>, leaves_out: bool },
     /// Another item of the module has this name.
     DeclaredTwice { name: String },
     /// What a role names as its message type is none.
@@ -360,7 +361,9 @@ impl Cause {
             }
             Self::PrivateCode { .. } => Some("instead pub".to_owned()),
             // The code is not what the processes are written for.
-            Self::Machine { .. } | Self::Unwritable { .. } => Some("nothing".to_owned()),
+            Self::Machine { .. }
+            | Self::Unwritable { .. }
+            | Self::Unmarked { leaves_out: true, .. } => Some("nothing".to_owned()),
             Self::DeclaredTwice { .. } | Self::Unmarked { .. } => Some("unmarked".to_owned()),
             Self::Undeclared { declaration, .. } => Some(format!("label {declaration}")),
             _ => None,

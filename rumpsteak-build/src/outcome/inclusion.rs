@@ -38,11 +38,7 @@ pub(crate) fn findings(
                 gravity: cause.gravity(),
                 origin: cause.origin(),
                 is_echo: is_told(cause),
-                stub: match cause {
-                    // Without the code, rustc knows nothing of the words in that type.
-                    Cause::Unmarked { .. } => Some("nothing".to_owned()),
-                    _ => cause.stub(),
-                },
+                stub: cause.stub(),
             })
             .collect();
         let name = item.name.to_string();

@@ -84,15 +84,15 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
     }
 }
 
-/// Leaves a type that lacks `#[session]` to a session that names it; or, if it names generated
-/// code, which is left out for that, to the `protocol!(…)`.
+/// Leaves a type that lacks `#[session]` to a session that names it; or, if generated code is left
+/// out for that, to the `protocol!(…)`.
 fn unmarked_once(tree: &Tree, judgement: &mut Judgement) {
     let told = named(tree, judgement, |_, cause| match cause {
         Cause::Name { path, problem: NameProblem::NoSession, .. } => Some(path),
         _ => None,
     });
-    let left_out = named(tree, judgement, |item, cause| match cause {
-        Cause::Unmarked { name, .. } if tree.is_generated(item) => Some(name),
+    let leave_out = named(tree, judgement, |_, cause| match cause {
+        Cause::Unmarked { name, leaves_out: true, .. } => Some(name),
         _ => None,
     });
     for (item, faults) in judgement.faults.all_mut() {
@@ -100,17 +100,18 @@ fn unmarked_once(tree: &Tree, judgement: &mut Judgement) {
         for fault in faults {
             let name = match &fault.cause {
                 Cause::Name { path, problem: NameProblem::NoSession, .. }
-                    if is_of(&left_out, path) =>
+                    if is_of(&leave_out, path) =>
                 {
                     path.clone()
                 }
-                Cause::Unmarked { name, .. } if is_of(&told, name) && !tree.is_generated(item) => {
+                Cause::Unmarked { name, leaves_out: false, .. } if is_of(&told, name) => {
                     name.clone()
                 }
                 _ => continue,
             };
             fault.cause = Cause::SaidOf { name };
-            fault.stub = Some("unmarked".to_owned());
+            // Generated code is all there, or not at all.
+            fault.stub = (!tree.is_generated(item)).then(|| "unmarked".to_owned());
         }
     }
 }

@@ -77,7 +77,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: take it out, and import from `{first}`, the module of the first one"
         ),
         Cause::Machine { file, problem } => machine_text(file, problem),
-        Cause::Unmarked { name, place, role } => {
+        Cause::Unmarked { name, place, role, .. } => {
             let session = match role {
                 Some(role) => format!("put `#[session({role})]` on it"),
                 None => "put `#[session(Role)]` on it if a role runs it, `#[session]` if it is a part of one".to_owned(),

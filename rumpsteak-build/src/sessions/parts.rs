@@ -24,12 +24,11 @@ pub(crate) fn parts(
         _ => None,
     };
     let is_no_label = |fault: &Fault| matches!(fault.cause, Cause::NoLabel { .. });
-    let left_out = unmarked.iter().filter(|fault| tree.is_generated(fault.place.item));
-    let left_out = left_out.filter_map(|fault| match &fault.cause {
-        Cause::Unmarked { name, .. } => Some(name),
+    let leave_out = unmarked.iter().filter_map(|fault| match &fault.cause {
+        Cause::Unmarked { name, leaves_out: true, .. } => Some(name),
         _ => None,
     });
-    let left_out: BTreeSet<&String> = left_out.collect();
+    let leave_out: BTreeSet<&String> = leave_out.collect();
     let mut found = Vec::new();
     for id in tree.item_ids().filter(|id| !run.contains(id) && !tree.item(*id).is_second) {
         if tree.session(id).is_none_or(|session| session.role.is_some()) {
@@ -49,8 +48,8 @@ pub(crate) fn parts(
         });
         let faults = read.min_by_key(Vec::len).unwrap_or_default().into_iter();
         found.extend(faults.filter(|fault| {
-            let is_left_out = no_session(fault).is_some_and(|path| left_out.contains(&path));
-            !run.contains(&fault.place.item) && (is_no_label(fault) || is_left_out)
+            let leaves_out = no_session(fault).is_some_and(|path| leave_out.contains(&path));
+            !run.contains(&fault.place.item) && (is_no_label(fault) || leaves_out)
         }));
     }
     found

@@ -8,7 +8,7 @@ use rumpsteak_contract::message::FieldType;
 
 use crate::fault::{Cause, Fault};
 use crate::link::context::Context;
-use crate::source::crate_tree::{ItemId, ItemKind, ModuleId, Tree};
+use crate::source::crate_tree::{Import, Inclusion, ItemId, ItemKind, ModuleId, Tree};
 use crate::source::names;
 
 const WORDS: [&str; 5] = ["Send", "Receive", "Select", "Branch", "Race"];
@@ -40,9 +40,23 @@ pub(crate) fn unmarked(context: Context<'_>, without: &[ItemId]) -> Vec<Fault> {
         let role = roles.next().filter(|_| roles.next().is_none());
         let file = base.show(&tree.files[item.file.0].path);
         let (name, place) = (item.name.clone(), format!("{file}:{}", item.line));
-        faults.push(Cause::Unmarked { name, place, role }.at(found, token));
+        let leaves_out = tree.inclusions.iter().any(|inclusion| {
+            let Inclusion { module, included, .. } = inclusion;
+            *module == item.module
+                && *included == Some(tree.item(found).file)
+                && !is_imported_whole(tree, inclusion)
+        });
+        faults.push(Cause::Unmarked { name, place, role, leaves_out }.at(found, token));
     }
     faults
+}
+
+/// Whether a module that is not beside the code imports all of it, so that rustc misses each name.
+fn is_imported_whole(tree: &Tree, inclusion: &Inclusion) -> bool {
+    let code = inclusion.item.module();
+    let is_it = |import: &Import| import.name.is_none() && import.path.last() == Some(&code);
+    let mut others = (0..tree.modules.len()).map(ModuleId).filter(|id| *id != inclusion.module);
+    others.any(|id| tree.module(id).imports.iter().any(is_it))
 }
 
 /// The session items in a type without arguments, which rustc would ask for; or the role that a

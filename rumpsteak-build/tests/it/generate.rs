@@ -771,7 +771,7 @@ fn a_payload_whose_path_does_not_begin_at_the_root() {
         ("itself", "self::Reason", "crate::model::Reason"),
         ("itself-in", "Vec<self::model::Reason>", "Vec<crate::model::Reason>"),
     ] {
-        let text = "no code can be generated for `P`: `self` is the module of the generated code here (p.scr:1)";
+        let text = "no code can be generated for `P`: `self` is the module of the generated code here (protocols/p.scr:1)";
         assert_eq!(found(name, path, runtime), [format!("{text}\n\nhelp: write `{help}`")]);
     }
     assert_eq!(
