@@ -188,6 +188,8 @@ pub(crate) enum NameProblem {
     Broken,
     /// It is a choice where a session should be.
     Choice,
+    /// It is a choice where a label should be.
+    ChoiceAsLabel,
     /// It is a choice among peers, and something else names the peer.
     ChoiceAmongPeers,
     /// It is a choice towards one peer, which nothing names.
@@ -198,6 +200,8 @@ pub(crate) enum NameProblem {
     HasProtocol,
     /// It is a role of a set, and of another set.
     InAnotherSet,
+    /// It is a label where a choice should be.
+    Label,
     /// It is a module.
     Module,
     /// It is no role.

@@ -96,6 +96,8 @@ fn of_name(problem: NameProblem) -> Option<&'static str> {
         NameProblem::Unresolved => "V0101",
         NameProblem::Ambiguous => "V0102",
         NameProblem::Choice
+        | NameProblem::ChoiceAsLabel
+        | NameProblem::Label
         | NameProblem::ChoiceAmongPeers
         | NameProblem::ChoiceOfOnePeer
         | NameProblem::Module

@@ -296,6 +296,14 @@ fn name_text(path: &str, problem: NameProblem) -> String {
             "`{path}` is a choice, which is no session by itself\n\n\
              help: write `Select<Role, {path}>` if this role chooses, `Branch<Role, {path}>` if the other one does"
         ),
+        NameProblem::ChoiceAsLabel => format!(
+            "`{path}` is a choice, and one message stands here\n\n\
+             help: write `Select<Role, {path}>` if this role chooses, `Branch<Role, {path}>` if the other one does"
+        ),
+        NameProblem::Label => format!(
+            "`{path}` is one message, and a choice stands here\n\n\
+             help: write `Send<Role, {path}, Then>` or `Receive<Role, {path}, Then>`"
+        ),
         NameProblem::ChoiceAmongPeers => format!(
             "the options of `{path}` name their peers\n\n\
              help: write `Select<{path}>` if this role chooses, `Branch<{path}>` if the others do"

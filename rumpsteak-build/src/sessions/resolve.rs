@@ -215,6 +215,7 @@ impl Resolver<'_> {
                 self.fault(id, path.last_token(), broken_item(path));
                 return None;
             }
+            _ if choice && self.labels.contains_key(&Ok(found)) => NameProblem::Label,
             _ => NameProblem::NoSession,
         };
         self.name_fault(id, path, problem);
@@ -307,6 +308,13 @@ impl Resolver<'_> {
                 return None;
             }
         };
+        if let Some(found) = item
+            && let ItemKind::Session(session) = &*tree.item(found).kind
+            && let Form::Choice(_) = session.form
+        {
+            self.name_fault(id, path, NameProblem::ChoiceAsLabel);
+            return None;
+        }
         let written = path.last().to_string();
         if item.is_none()
             && let Some(declaration) = self.declaration(id, path, &written)

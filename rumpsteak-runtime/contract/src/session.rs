@@ -403,8 +403,16 @@ impl Action {
         reader.punct('<', format_args!("`{name}` is written `{usage}`"))?;
         let peer = peer(reader)?;
         reader.punct(',', format_args!("expected `,` and the label: `{usage}`"))?;
-        let label = label(reader)?;
-        let then = format!("expected `,` and what follows: `{usage}`, perhaps `End`");
+        let label = reader.path("expected a label")?;
+        if Constructor::of(&label).is_some() {
+            let missing =
+                format!("the role at the other end is missing in front of `{peer}`: `{usage}`");
+            return Err(Error::new(label.span(), missing));
+        }
+        check_label(reader)?;
+        let then = format!(
+            "expected the role at the other end, the label and what follows, perhaps `End`: `{usage}`"
+        );
         reader.punct(',', then)?;
         Ok(Self { direction, constructor, peer, label })
     }
@@ -484,12 +492,6 @@ fn peer(reader: &mut Reader<'_>) -> Result<Path> {
         ));
     }
     reader.path("expected the role at the other end")
-}
-
-fn label(reader: &mut Reader<'_>) -> Result<Path> {
-    let label = reader.path("expected a label")?;
-    check_label(reader)?;
-    Ok(label)
 }
 
 fn check_label(reader: &Reader<'_>) -> Result<()> {
