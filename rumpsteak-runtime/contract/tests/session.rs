@@ -202,7 +202,12 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
         (
             "",
             "type A = Send<S, L>;",
-            ">: expected `,` and what follows: `Send<Role, Label, Then>`, perhaps `End`",
+            ">: expected the role at the other end, the label and what follows, perhaps `End`: `Send<Role, Label, Then>`",
+        ),
+        (
+            "",
+            "type A = Send<L, Receive<S, L, End>>;",
+            "Receive: the role at the other end is missing in front of `L`: `Send<Role, Label, Then>`",
         ),
         ("", "type A = Receive<S>;", ">: expected `,` and the label: `Receive<Role, Label, Then>`"),
         ("", "type A = Send;", ";: `Send` is written `Send<Role, Label, Then>`"),
