@@ -620,11 +620,12 @@ impl<'a> Judge<'a> {
             Gap::Undecided(reason) => {
                 vec![Cause::UndecidedSystem { set: name, reason }.at(set.item, token)]
             }
-            Gap::Unsafe(run, _) => {
+            Gap::Unsafe(run, with) => {
                 let cause = Cause::UnsafeSystem {
                     set: name,
                     run,
                     blamed: place.map(|(what, place)| (tree.item(place.item).name.clone(), what)),
+                    with,
                 };
                 let (item, token) = place.map_or((set.item, token), |(_, p)| (p.item, p.token));
                 vec![cause.at(item, token)]

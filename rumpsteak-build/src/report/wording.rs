@@ -275,7 +275,18 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             "the protocol `{wanted}` is there to be called by others: it is `aux` or has parameters\n\n\
              help: link the role to a protocol that calls it"
         ),
-        Cause::UnsafeSystem { set, run, blamed } => unsafe_system(set, run, blamed.as_ref()),
+        Cause::UnsafeSystem { set, run, blamed, with } => {
+            let mut text = unsafe_system(set, run, blamed.as_ref());
+            if !with.is_empty() {
+                let with = list(with);
+                let _ = write!(
+                    text,
+                    "\nhelp: this is so with {with}, of a role that has several sessions: one that is only a part of another \
+                     has `#[session]` without a role"
+                );
+            }
+            text
+        }
         Cause::Unwritable { protocol, reason } => {
             format!("no code can be generated for `{protocol}`: {reason}")
         }

@@ -118,6 +118,16 @@ fn a_set_that_waits_for_what_is_never_sent_fails_there() {
 }
 
 #[test]
+fn a_set_of_which_a_role_has_several_sessions_names_the_one() {
+    let idle = "#[session(T)] pub type Idle = Send<K, Ready, End>;\n";
+    let check = check("several", &[ROLES, SOURCE, KERNEL, SINK, idle]);
+    let (problem, _) = main_problem(&check);
+    let help = "\nhelp: this is so with `Idle`, of a role that has several sessions: one that is only a part of another has \
+                `#[session]` without a role";
+    assert!(problem.text.ends_with(help), "{}", problem.text);
+}
+
+#[test]
 fn a_route_that_is_missing_is_said_at_the_role() {
     let roles = ROLES.replace(", #[route(T)] t: Channel<Label>", "");
     let check = check("route", &[&roles, SOURCE, KERNEL, SINK]);
