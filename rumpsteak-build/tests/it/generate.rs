@@ -796,7 +796,7 @@ fn a_payload_whose_path_does_not_begin_at_the_root() {
         found("generic-lost", "crate::model::Mny<u8>", runtime),
         [
             "no code can be generated for `P`: `crate::model::Mny` in `crate::model::Mny<u8>`, which protocols/p.scr calls \
-          `Reason`, is not declared in the source of this package (p.scr:1)\n\nhelp: did you mean `crate::model::Many`?"
+          `Reason`, is not declared in the source of this package (protocols/p.scr:1)\n\nhelp: did you mean `crate::model::Many`?"
         ]
     );
     assert_eq!(
