@@ -11,15 +11,25 @@ use crate::global::automaton::Global;
 use crate::names::program::Source;
 use crate::syntax::ast::{Interaction, Module};
 
-/// The annotations that are nearly called as those that have a meaning. Others are those of other
-/// tools.
+/// The annotations that are nearly called as those that have a meaning, or lack their colon. Others
+/// are those of other tools.
 pub(crate) fn unknown(module: &Module) -> impl Iterator<Item = Diagnostic> {
     const KNOWN: [&str; 2] = ["depends", "name"];
     let annotations = interactions(module).flat_map(|interaction| &interaction.annotations);
     annotations.filter_map(|annotation| {
-        let (keyword, _) = annotation.as_str().trim().split_once(':')?;
-        let meant = similar(keyword, &KNOWN).filter(|_| !KNOWN.contains(&keyword))?;
-        Some(name_errors::unknown_annotation(annotation, keyword, meant))
+        let text = annotation.as_str().trim();
+        if let Some((keyword, _)) = text.split_once(':') {
+            let meant = similar(keyword, &KNOWN).filter(|_| !KNOWN.contains(&keyword))?;
+            return Some(name_errors::unknown_annotation(annotation, keyword, meant));
+        }
+        // Without its colon it begins with the very word, and names follow: it is no sentence.
+        let (keyword, names) = text.split_once([' ', '='])?;
+        let is_name = |name: &str| {
+            let mut letters = name.trim_matches([' ', '=']).chars().peekable();
+            letters.peek().is_some() && letters.all(|c| c.is_alphanumeric() || c == '_')
+        };
+        let is_meant = KNOWN.contains(&keyword) && names.split(',').all(is_name);
+        is_meant.then(|| name_errors::annotation_without_colon(annotation, keyword, names))
     })
 }
 

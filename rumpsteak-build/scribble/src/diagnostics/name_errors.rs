@@ -159,10 +159,20 @@ pub(crate) fn other_module(import: &Name, header: &Name) -> Diagnostic {
 
 pub(crate) fn unknown_annotation(at: &Name, keyword: &str, meant: &str) -> Diagnostic {
     let message = format!("unknown annotation `{keyword}:`");
+    meaningless(at, message).help(format!("did you mean `{meant}:`?"))
+}
+
+pub(crate) fn annotation_without_colon(at: &Name, keyword: &str, names: &str) -> Diagnostic {
+    let names = names.trim_matches([' ', '=']);
+    let message = format!("`{keyword}` without `:`");
+    meaningless(at, message).help(format!("write `@\"{keyword}: {names}\"`"))
+}
+
+fn meaningless(at: &Name, message: String) -> Diagnostic {
     let mut diagnostic =
         Diagnostic::new(Code::UnknownAnnotation, message, at.span, "it means nothing");
     diagnostic.severity = Severity::Warning;
-    diagnostic.help(format!("did you mean `{meant}:`?"))
+    diagnostic
 }
 
 /// `received` are the labels that `role`, which sends the message at `sent`, receives.
