@@ -145,8 +145,8 @@ pub(crate) enum Cause {
     Unimported { names: Vec<&'static str> },
     /// The protocol is there to be called by others only.
     UnplayableProtocol { wanted: String },
-    /// The closed system is not safe, and the session by this name does what is to blame. With which
-    /// sessions, where a role has several.
+    /// The closed system is not safe, and the session by this name does what is to blame. With
+    /// these sessions, where a role has several.
     UnsafeSystem { set: String, run: Box<Run>, blamed: Option<(String, Blamed)>, with: Vec<String> },
     /// The protocol cannot be said in Rust.
     Unwritable { protocol: String, reason: String },

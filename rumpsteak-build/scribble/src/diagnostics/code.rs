@@ -96,7 +96,7 @@ codes! {
     LeavesBlock = "S0214",
     /// A Rust type where the name of a sort should be.
     RustType = "S0215",
-    /// An annotation that is nearly called as one that has a meaning, or lacks its colon. A warning.
+    /// An annotation that is nearly called as one with a meaning, or lacks its colon. A warning.
     UnknownAnnotation = "S0216",
     /// An annotation that names a message which the role does not receive. A warning.
     UnknownDependency = "S0217",
