@@ -137,16 +137,16 @@ impl Analysis {
             inclusions::judge(&tree, inclusion, code, &protocols, systems, configuration)
         });
         judgement.inclusions = judged.collect();
-        let unsaid = unimported(&tree, &mut judgement);
+        let unsaid = unimported(&base, &tree, &mut judgement);
         once(&tree, &mut judgement);
         inclusions::raise(&tree, &mut judgement);
         propagate(&tree, &mut judgement);
         agree(&tree, &mut judgement);
         let word = |cause: &_, note: Option<&_>| wording::told(cause, note, &protocols);
-        let unsaid = unsaid.iter().map(|(file, cause)| {
+        let unsaid = unsaid.iter().map(|cause| {
             let text = word(cause, None).text;
             let (message, help) = text.split_once("\n\nhelp: ").unwrap_or((&text, ""));
-            Report::of(&format!("{}: {message}", base.show(&tree.files[file.0].path)), help)
+            Report::of(message, help)
         });
         let unincluded = unincluded(&tree, &package, &protocols);
         let unsaid = unsaid.chain(unincluded.iter().map(|name| {

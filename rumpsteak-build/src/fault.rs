@@ -141,8 +141,9 @@ pub(crate) enum Cause {
     UnknownProtocol { wanted: String, meant: Option<String> },
     /// The protocol has no such role, or several of which none is written like this.
     UnknownRole { wanted: String, protocol: usize },
-    /// The module uses these names of the runtime, and does not import them.
-    Unimported { names: Vec<&'static str> },
+    /// The module uses these names of the runtime, by their paths there, and does not import them;
+    /// where it does first.
+    Unimported { names: Vec<&'static str>, place: String },
     /// The protocol is there to be called by others only.
     UnplayableProtocol { wanted: String },
     /// The closed system is not safe, and the session by this name does what is to blame. With
@@ -357,7 +358,7 @@ impl Cause {
     /// What stands in for what is missing, where the cause says that by itself.
     pub(crate) fn stub(&self) -> Option<String> {
         match self {
-            Self::Unimported { names } => Some(format!("import {}", names.join(" "))),
+            Self::Unimported { names, .. } => Some(format!("import {}", names.join(" "))),
             Self::NoRoute { message, .. } | Self::OtherRoute { message, .. } => {
                 Some(format!("instead {message}"))
             }

@@ -10,23 +10,23 @@ use crate::protocols::Protocols;
 use crate::source::bare_names::{MACROS, RUNTIME};
 use crate::source::cargo_targets::Package;
 use crate::source::conditions::CfgValue;
-use crate::source::crate_tree::{
-    CrateId, FileId, Import, ItemId, ItemKind, Module, ModuleId, Tree,
-};
+use crate::source::crate_tree::{CrateId, Import, ItemId, ItemKind, Module, ModuleId, Tree};
 use crate::source::names::{is_known, module};
+use crate::source::package_root::PackageRoot;
 
 /// Adds a fault for each module to one of its items, or to its `protocol!(…)`. Returns what no
-/// macro can say, because none of the module is imported: the file and the names, as far as every
-/// build compiles it.
-pub(crate) fn unimported(tree: &Tree, judgement: &mut Judgement) -> Vec<(FileId, Cause)> {
+/// macro can say, because none of the module is imported, as far as every build compiles it.
+pub(crate) fn unimported(base: &PackageRoot, tree: &Tree, judgement: &mut Judgement) -> Vec<Cause> {
     let mut unsaid = Vec::new();
     for module in (0..tree.modules.len()).map(ModuleId) {
-        let used = tree.module(module).bare_names.iter().copied();
-        let names = used.filter(|&name| name != RUNTIME && !is_known(tree, module, name));
-        let names: Vec<&str> = names.collect();
-        if names.is_empty() {
-            continue;
-        }
+        let is_unknown = |path: &str| {
+            let (_, name) = path.rsplit_once(':').unwrap_or(("", path));
+            path != RUNTIME && !is_known(tree, module, name)
+        };
+        let used = tree.module(module).bare_names.iter().filter(|(path, _)| is_unknown(path));
+        let Some((file, line)) = used.clone().map(|(_, place)| *place).min() else { continue };
+        let place = format!("{}:{line}", base.show(&tree.files[file.0].path));
+        let names: Vec<&str> = used.map(|(path, _)| *path).collect();
         let is_here = |id: &ItemId| tree.item(*id).module == module;
         let mut places = tree.item_ids().filter(is_here).filter_map(|id| {
             let is_certain = tree.item(id).condition == CfgValue::True;
@@ -37,7 +37,7 @@ pub(crate) fn unimported(tree: &Tree, judgement: &mut Judgement) -> Vec<(FileId,
             };
             (is_certain && !names.contains(&name)).then_some((id, token))
         });
-        let cause = Cause::Unimported { names: names.clone() };
+        let cause = Cause::Unimported { names: names.clone(), place };
         if let Some((id, token)) = places.next() {
             judgement.faults.add(cause.at(id, token));
         } else if let Some(position) =
@@ -48,7 +48,7 @@ pub(crate) fn unimported(tree: &Tree, judgement: &mut Judgement) -> Vec<(FileId,
             && tree.is_always_compiled(tree.crate_of(id))
             && names.iter().any(|name| MACROS.contains(name))
         {
-            unsaid.push((tree.item(id).file, cause));
+            unsaid.push(cause);
         }
     }
     unsaid
@@ -93,7 +93,7 @@ pub(crate) fn names_runtime(tree: &Tree) -> bool {
     modules.any(|id| {
         let module = tree.module(id);
         let krate = &tree.crates[module.krate.0];
-        module.bare_names.contains(RUNTIME)
+        module.bare_names.contains_key(RUNTIME)
             && tree.is_always_compiled(krate)
             && ![id, krate.root].iter().any(|&module| is_known(tree, module, RUNTIME))
     }) && tree.crates.iter().all(|krate| krate.name != RUNTIME)

@@ -244,15 +244,15 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::Unjudged { subject, error } => {
             format!("`{}` could not be verified: {error}", subject.name)
         }
-        Cause::Unimported { names } => {
+        Cause::Unimported { names, place } => {
             let are = if names.len() == 1 { "is" } else { "are" };
             let imported = match &names[..] {
                 [name] => (*name).to_owned(),
                 names => format!("{{{}}}", names.join(", ")),
             };
             format!(
-                "{} {are} not imported\n\nhelp: add `use rumpsteak_runtime::{imported};`",
-                list(names)
+                "{} {are} not imported ({place})\n\nhelp: add `use rumpsteak_runtime::{imported};`",
+                list(names.iter().map(|path| last(path)))
             )
         }
         Cause::Undeclared { path, declaration } => format!(

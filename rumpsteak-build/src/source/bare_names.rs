@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenTree};
 use rumpsteak_contract::Angles;
 use rumpsteak_contract::canonical::{Piece, Pieces};
 
-use crate::source::items::{Attribute, RawItem, RawKind, Tokens, is_punct};
+use crate::source::items::{RawItem, RawKind, Tokens, is_punct};
 
 /// The crate of the runtime, in a path.
 pub(crate) const RUNTIME: &str = "rumpsteak_runtime";
@@ -15,22 +15,40 @@ pub(crate) const RUNTIME: &str = "rumpsteak_runtime";
 /// The macros of the runtime, as attributes or derives.
 pub(crate) const MACROS: [&str; 4] = ["Message", "Role", "Roles", "session"];
 
-/// The names of the runtime that an item uses without a path; [`RUNTIME`] itself, if it uses a path
-/// that begins so. Adds to `run` the types with one lifetime as their only argument, `Oven<'_>`, of
-/// a function that runs a process.
-pub(crate) fn bare_names(item: &RawItem<'_>, run: &mut BTreeSet<String>) -> Vec<&'static str> {
-    let called: Vec<String> = item.attributes.iter().flat_map(Attribute::bare).collect();
-    let mut names: Vec<&str> =
-        MACROS.into_iter().filter(|name| called.iter().any(|called| called == name)).collect();
+/// The types of states that are named outside of sessions, by their paths in the runtime, and what
+/// follows each.
+const STATES: [(&str, &[&str]); 3] = [
+    ("states::End", &["<'"]),
+    ("states::Raced", &["::Heard(", "::Sent("]),
+    ("states::Until", &["::Heard(", "::Wished("]),
+];
+
+/// The names of the runtime that an item uses without a path, by their paths there, each with the
+/// line of its first use; [`RUNTIME`] itself, if it uses a path that begins so. Adds to `run` the
+/// types with one lifetime as their only argument, `Oven<'_>`, of a function that runs a process.
+pub(crate) fn bare_names(
+    item: &RawItem<'_>,
+    run: &mut BTreeSet<String>,
+) -> Vec<(&'static str, usize)> {
+    let line = |tokens: Tokens<'_>| tokens.first().map_or(0, |tree| tree.span().start().line);
+    let called = |name: &'static str| {
+        let mut calls =
+            item.attributes.iter().filter(|of| of.bare().iter().any(|called| called == name));
+        calls.next().map(|call| (name, line(&call.content)))
+    };
+    let mut names: Vec<(&str, usize)> = MACROS.into_iter().filter_map(called).collect();
     match &item.kind {
         RawKind::Struct(_) if item.attributes.iter().any(|attribute| attribute.derives("Role")) => {
-            let tokens = item.tokens.iter().cloned().collect();
-            names
-                .extend(is_used(tokens, "Channel", |next| next.is_punct('<')).then_some("Channel"));
+            names.extend(use_of(item.tokens, "Channel", &["<"]));
         }
-        RawKind::Use(tree) if begins_with_runtime(tree) => names.push(RUNTIME),
-        RawKind::Protocol(_) if begins_with_runtime(item.tokens) => names.push(RUNTIME),
-        RawKind::Other => names.extend(of_function(item.tokens, run)),
+        RawKind::Use(tree) if begins_with_runtime(tree) => names.push((RUNTIME, 0)),
+        RawKind::Protocol(_) if begins_with_runtime(item.tokens) => names.push((RUNTIME, 0)),
+        // What a macro makes of its tokens is not known.
+        RawKind::Other if !item.tokens.get(1).is_some_and(|second| is_punct(second, '!')) => {
+            names.extend(of_function(item.tokens, run));
+            names.extend(STATES.iter().filter_map(|of| use_of(item.tokens, of.0, of.1)));
+        }
+        RawKind::Type(_) => names.extend(use_of(item.tokens, STATES[0].0, STATES[0].1)),
         _ => {}
     }
     names
@@ -42,66 +60,76 @@ fn begins_with_runtime(tokens: Tokens<'_>) -> bool {
 }
 
 /// What a function uses that runs a process, unless it may have imports of its own.
-fn of_function(tokens: Tokens<'_>, run: &mut BTreeSet<String>) -> Vec<&'static str> {
+fn of_function(tokens: Tokens<'_>, run: &mut BTreeSet<String>) -> Vec<(&'static str, usize)> {
     let body = match tokens.last() {
         Some(TokenTree::Group(body)) if body.delimiter() == Delimiter::Brace => body.stream(),
         _ => return Vec::new(),
     };
-    let runs = is_used(body.clone(), "try_run", |next| matches!(next, Piece::Open(_)));
-    let mut names = Vec::new();
-    if runs {
-        names.push("try_run");
-        let words = Pieces::new(body).map(|piece| match piece {
-            Piece::Tree(tree) => tree.to_string(),
-            Piece::Open(_) | Piece::Close(_) => String::new(),
-        });
-        let words: Vec<String> = words.collect();
+    let mut names = Vec::from_iter(use_of(tokens, "try_run", &["("]));
+    let is_function =
+        tokens.iter().any(|tree| matches!(tree, TokenTree::Ident(word) if word == "fn"));
+    if is_function && !names.is_empty() {
+        let words: Vec<String> = Pieces::new(body).map(|piece| text(&piece)).collect();
         let lent = words.windows(5).filter(|of| of[1] == "<" && of[2] == "'" && of[4] == ">");
         run.extend(lent.map(|of| of[0].clone()));
-        names.extend(returns_short_result(tokens).then_some("Result"));
+        names.extend(short_result(tokens).map(|line| ("Result", line)));
     }
     names
 }
 
-/// Whether a function returns a `Result` of one type, which the standard library's is not.
-fn returns_short_result(tokens: Tokens<'_>) -> bool {
+/// The line where a function returns a `Result` of one type, which the standard library's is not.
+fn short_result(tokens: Tokens<'_>) -> Option<usize> {
     let is_result = |window: &[TokenTree]| {
         is_punct(&window[0], '>')
             && matches!(&window[1], TokenTree::Ident(name) if name == "Result")
             && is_punct(&window[2], '<')
     };
-    let Some(start) = tokens.windows(3).position(is_result) else { return false };
+    let start = tokens.windows(3).position(is_result)?;
     let mut angles = Angles::default();
     let arguments = tokens[start + 2..].iter().map_while(|tree| {
         angles.step(tree);
         (angles.depth > 0).then_some((angles.depth, tree))
     });
     // The commas of a tuple are in a group.
-    !arguments.into_iter().any(|(depth, tree)| depth == 1 && is_punct(tree, ','))
+    let has_two = arguments.into_iter().any(|(depth, tree)| depth == 1 && is_punct(tree, ','));
+    (!has_two).then(|| tokens[start].span().start().line)
 }
 
-/// Whether tokens have a name that no path leads to, with what may follow it, and no `use` nor
-/// anything else of this name, which may be another one.
-fn is_used(tokens: TokenStream, name: &str, follows: fn(&Piece) -> bool) -> bool {
-    let mut pieces = Pieces::new(tokens).peekable();
-    let (mut is_used, mut colons, mut is_field) = (false, 0, false);
-    while let Some(piece) = pieces.next() {
-        let word = match &piece {
-            Piece::Tree(TokenTree::Ident(word)) => word.to_string(),
-            _ => String::new(),
-        };
-        if colons < 2 && !is_field && word == name {
-            is_used = true;
-            if !pieces.peek().is_some_and(follows) {
-                return false;
-            }
-        } else if word == "use" || word == "fn" {
-            return false;
-        }
-        colons = if piece.is_punct(':') { colons + 1 } else { 0 };
-        is_field = piece.is_punct('.');
+fn text(piece: &Piece) -> String {
+    match piece {
+        Piece::Tree(tree) => tree.to_string(),
+        Piece::Open(group) if group.delimiter() == Delimiter::Parenthesis => "(".to_owned(),
+        Piece::Open(_) | Piece::Close(_) => " ".to_owned(),
     }
-    is_used
+}
+
+/// The first use of a name that no path leads to in an item, where one of these always follows it
+/// and nothing there may give it another meaning: a declaration, a `use`, what a `cfg` excludes.
+fn use_of(
+    tokens: Tokens<'_>,
+    path: &'static str,
+    follows: &[&str],
+) -> Option<(&'static str, usize)> {
+    let (_, name) = path.rsplit_once(':').unwrap_or(("", path));
+    let (mut first, mut colons, mut last) = (None, 0, String::new());
+    let mut pieces = Pieces::new(tokens.iter().cloned().collect());
+    while let Some(piece) = pieces.next() {
+        let word = text(&piece);
+        if colons < 2 && last != "." && word == name {
+            let is_declared = ["enum", "fn", "mod", "struct", "type"].contains(&&*last);
+            let next: String = pieces.clone().take(4).map(|piece| text(&piece)).collect();
+            if is_declared || !follows.iter().any(|follow| next.starts_with(follow)) {
+                return None;
+            }
+            let Piece::Tree(tree) = &piece else { return None };
+            first = first.or(Some(tree.span().start().line));
+        } else if ["cfg", "macro_rules", "use"].contains(&&*word) {
+            return None;
+        }
+        colons = if word == ":" { colons + 1 } else { 0 };
+        last = word;
+    }
+    first.map(|line| (path, line))
 }
 
 /// Whether an item may bring names into its module that nobody sees: the call of a macro, an

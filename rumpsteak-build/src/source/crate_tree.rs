@@ -76,7 +76,7 @@ pub(crate) struct Module {
     pub(crate) names: BTreeMap<String, Vec<Named>>,
     pub(crate) imports: Vec<Import>,
     /// These as of a [`Body`].
-    pub(crate) bare_names: BTreeSet<&'static str>,
+    pub(crate) bare_names: BTreeMap<&'static str, (FileId, usize)>,
     pub(crate) run: BTreeSet<String>,
     pub(crate) is_opaque: bool,
 }
@@ -389,7 +389,7 @@ impl Walker<'_> {
             parent,
             names: BTreeMap::new(),
             imports: Vec::new(),
-            bare_names: BTreeSet::new(),
+            bare_names: BTreeMap::new(),
             run: BTreeSet::new(),
             is_opaque: false,
         });
@@ -432,7 +432,8 @@ impl Walker<'_> {
         let known = &mut self.tree.modules[module.0];
         known.is_opaque |= body.is_opaque;
         if next.condition == CfgValue::True {
-            known.bare_names.extend(&body.bare_names);
+            let names = body.bare_names.iter();
+            known.bare_names.extend(names.map(|(name, line)| (*name, (place.file, *line))));
             known.run.extend(body.run.iter().cloned());
         }
         for part in &body.parts {

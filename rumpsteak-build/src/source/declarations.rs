@@ -4,7 +4,7 @@
 //! lead to other files, become [`Part`]s, which hold no tokens of the file any more; all others are
 //! left out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
@@ -64,8 +64,9 @@ pub(crate) struct Body {
     /// The conjunction of the inner `#![cfg(…)]`s.
     pub(crate) condition: CfgValue,
     pub(crate) parts: Vec<Part>,
-    /// The [names](bare_names) of the runtime that every build uses without a path.
-    pub(crate) bare_names: BTreeSet<&'static str>,
+    /// The [names](bare_names) of the runtime that every build uses without a path, each with the
+    /// line where it does.
+    pub(crate) bare_names: BTreeMap<&'static str, usize>,
     /// The types with one lifetime in functions that run processes.
     pub(crate) run: BTreeSet<String>,
     /// Whether it may have names that [nobody sees](is_opaque).
@@ -125,7 +126,9 @@ pub(crate) fn read(text: &str, cfg: &Cfg) -> Result<Vec<Body>, NoRust> {
         let present = || items.items.iter().filter(|item| item.condition != CfgValue::False);
         let certain = present().filter(|item| item.condition == CfgValue::True);
         let mut run = BTreeSet::new();
-        let bare_names = certain.flat_map(|item| bare_names(item, &mut run)).collect();
+        let names: Vec<_> = certain.flat_map(|item| bare_names(item, &mut run)).collect();
+        // Of several lines, the first.
+        let bare_names = names.into_iter().rev().collect();
         let is_opaque = present().any(is_opaque);
         let parts = present().filter_map(|item| {
             let kind = part(item, cfg, |body| {

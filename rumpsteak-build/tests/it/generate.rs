@@ -1135,11 +1135,12 @@ fn what_may_be_imported_unseen_is_not_asked_for() {
     };
     assert_eq!(
         told(""),
-        "`Result`, `session` and `try_run` are not imported\n\n\
+        "`Result`, `session` and `try_run` are not imported (src/lib.rs:4)\n\n\
          help: add `use rumpsteak_runtime::{Result, session, try_run};`"
     );
     assert!(
-        told("use rumpsteak_runtime::{Result, session};").starts_with("`try_run` is not imported")
+        told("use rumpsteak_runtime::{Result, session};")
+            .starts_with("`try_run` is not imported (src/lib.rs:5)")
     );
     for imports in [
         "use rumpsteak_runtime::{Result, session, try_run};",
@@ -1150,5 +1151,45 @@ fn what_may_be_imported_unseen_is_not_asked_for() {
         "imports!();",
     ] {
         assert_eq!(told(imports), "", "{imports}");
+    }
+
+    let states = |items: &str| {
+        told(&format!("use rumpsteak_runtime::{{Result, session, try_run}};\n{items}"))
+            .replace("\n\nhelp: add", ":")
+    };
+    for (items, expected) in [
+        (
+            "async fn rest(s: Rest<'_, A>) -> Result<End<'_, A>> { s.send(Hello).await }",
+            "`End` is not imported (src/lib.rs:2): `use rumpsteak_runtime::states::End;`",
+        ),
+        (
+            "impl X {\nasync fn rest(&self) -> Result<End<'_, A>> { todo!() } }",
+            "`End` is not imported (src/lib.rs:3): `use rumpsteak_runtime::states::End;`",
+        ),
+        (
+            "type Last<'s> = End<'s, A>;",
+            "`End` is not imported (src/lib.rs:2): `use rumpsteak_runtime::states::End;`",
+        ),
+        (
+            "fn f() { if let Raced::Sent(s) = s { match s { Until::Heard(_) => 1, Until::Wished(_, s) => 2 } } }",
+            "`Raced` and `Until` are not imported (src/lib.rs:2): `use rumpsteak_runtime::{states::Raced, states::Until};`",
+        ),
+    ] {
+        assert_eq!(states(items), expected, "{items}");
+    }
+    for items in [
+        "struct End<'a, T>(&'a T); fn f(s: End<'_, A>) {}",
+        "fn f() { struct End<'a, T>(&'a T); let s: End<'_, A>; }",
+        "trait T { type End<'a, R>; fn f(s: Self::End<'_, A>); }",
+        "use std::io::SeekFrom::*; fn f(s: End<'_, A>) {}",
+        "use std::io::SeekFrom::{self, End}; fn f() { seek(End(1)) }",
+        "fn f() { use mine::*; let s: End<'_, A>; Raced::Sent(s) }",
+        "fn f() { #[cfg(test)] { Raced::Sent(s) } }",
+        "fn f() { Until::Noon(1); Raced::Lost(1); End(1); mine::Raced::Sent(1) }",
+        "macro_rules! f { () => { Raced::Sent(s) } }",
+        "enum Until { Heard(u8) } fn f() { Until::Heard(1) }",
+        "fn f<Raced: Race>() { Raced::Sent(1) }",
+    ] {
+        assert_eq!(states(items), "", "{items}");
     }
 }

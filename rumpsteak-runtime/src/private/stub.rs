@@ -76,9 +76,9 @@ impl<Tx, Rx> Pair<NoRoute> for Bidirectional<Tx, Rx> {
 #[macro_export]
 macro_rules! __stub {
     // Of names that the module lacks.
-    (import $($name:ident)*) => {
+    (import $($($name:ident)::+)*) => {
         #[allow(unused_imports, reason = "it may be used where a `cfg` hides it")]
-        use $crate::{$($name),*};
+        use $crate::{$($($name)::+),*};
     };
     // Of the struct of a label.
     (label $label:item) => {
