@@ -14,5 +14,5 @@ pub use self::process::Process;
 pub use self::proof::{Plays, Unnamed};
 pub use self::seal::{ByMacro, Label, Played, Seals};
 pub use self::stub::{NoRoute, underived, unmarked};
-pub use crate::states::choice::enter;
+pub use crate::states::choice::{Unheard, enter};
 pub use crate::{__plays as plays, __stub as stub};

@@ -1,6 +1,9 @@
 //! Choices between labels, and who is at the other end: one role, or those that the options name.
 
-use super::state::Session;
+use std::convert::Infallible;
+use std::fmt;
+
+use super::state::{Names, Session};
 use crate::message::Message;
 use crate::private::{ByMacro, Seals};
 use crate::role::Role;
@@ -67,6 +70,19 @@ pub fn enter<L, S: Session, M: Message<L>, C>(
     match message.downcast() {
         Ok(label) => Ok(alternative(label, S::from_state(state))),
         Err(message) => Err((state, message)),
+    }
+}
+
+/// For `#[session]`: what an option that sends has in place of a label and what follows.
+pub enum Unheard<T> {
+    /// There is none.
+    Never(Infallible, Names<T>),
+}
+
+impl<T> fmt::Debug for Unheard<T> {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Never(never, _) = self;
+        match *never {}
     }
 }
 

@@ -8,7 +8,7 @@ use syn::Error;
 
 use super::expansion::Expansion;
 use super::fingerprint;
-use crate::verdict;
+use crate::{tokens, verdict};
 
 impl Expansion<'_> {
     pub(super) fn choice(&self, variants: &[Variant]) -> TokenStream {
@@ -19,15 +19,29 @@ impl Expansion<'_> {
             return if self.verdict.problems.is_empty() { problem } else { TokenStream::new() };
         }
 
-        let docs = variants.iter().map(|variant| &variant.attributes);
+        let docs = variants.iter().map(|variant| {
+            let sent = variant.head.action().filter(|action| action.direction == Direction::Send);
+            let note = sent.map(|action| {
+                let text = format!(
+                    "this role sends `{}` and does not hear it: the arm for it is `Raced::Sent(s)`, of `until` \
+                     `Until::Wished(it, s)`",
+                    action.label
+                );
+                quote!(#[deprecated = #text])
+            });
+            let attributes = &variant.attributes;
+            quote!(#attributes #note)
+        });
         let names: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
         let labels: Vec<_> = variants.iter().map(|variant| variant.head.label()).collect();
         let parts: Vec<_> = self.options(variants);
         let thens: Vec<_> = parts.iter().map(|then| self.session(then, 0)).collect();
         let fields = variants.iter().zip(&thens).map(|(variant, then)| match &variant.head {
-            // What is sent never comes, so that nobody has to match on it.
+            // What is sent never comes, so that nobody has to match on it. One field, so that rustc
+            // says of an arm with a label and a state that there are none, and no more.
             Head::Action(Action { direction: Direction::Send, .. }) => {
-                quote!(::core::convert::Infallible, ::core::marker::PhantomData<fn() -> #then>)
+                let here = tokens::at(&self.item.krate, variant.name.span());
+                quote_spanned!(variant.name.span()=> #here::private::Unheard<#then>)
             }
             head => {
                 let label = head.label();

@@ -120,6 +120,7 @@ impl<'a> Expansion<'a> {
         (!mentions(attributes.clone(), "Debug")).then(|| {
             quote! {
                 #[automatically_derived]
+                #[allow(deprecated, reason = "what is sent is marked for those who match on it")]
                 impl<'s, #role: #krate::Role> ::core::fmt::Debug for #name<'s, #role> {
                     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                         #body
