@@ -8,7 +8,7 @@ use std::rc::Rc;
 use rumpsteak_contract::verdict::RENAMED;
 
 use crate::codegen::{Generated, Generator};
-use crate::configuration::{Configuration, PATH};
+use crate::configuration::{Configuration, PATH, raised};
 use crate::judge::{inclusions, judgement, liveness};
 use crate::link::context::Context;
 use crate::link::roles::Pairs;
@@ -112,6 +112,7 @@ impl Analysis {
         roots.extend(configuration.sources.iter().map(|source| source_root(&base, source)));
         let mut protocols =
             Protocols::load(&base, &configuration.protocols, &configuration.limits.scribble);
+        protocols.script = configuration.script();
         // Files beside those of the protocols matter, too.
         let folders = protocols.files.iter().filter_map(|file| file.path.parent());
         protocols.looked_at.extend(folders.map(Path::to_owned));
@@ -167,9 +168,9 @@ impl Analysis {
         warnings.extend(machines);
         if tree.is_cut {
             warnings.push(format!(
-                "the package has more than {} modules, and the rest was not read: raise \
-                 `Limits::modules` in build.rs",
-                limits.modules
+                "the package has more than {} modules, and the rest was not read: raise that in build.rs, `{}`",
+                limits.modules,
+                protocols.script(&raised("modules", limits.modules))
             ));
         }
         Ok(Analysis { base, package, tree, protocols, findings, warnings, unsaid })

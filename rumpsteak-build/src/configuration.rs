@@ -1,6 +1,7 @@
 //! What a build script asks for.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
@@ -34,6 +35,16 @@ pub struct Configuration {
     pub(crate) generate: bool,
     pub(crate) closed_systems: BTreeSet<String>,
     pub(crate) liveness: BTreeMap<String, Liveness>,
+}
+
+/// The call that accepts what is so if choices are fair.
+pub(crate) fn fairness(protocol: impl Display, role: impl Display) -> String {
+    format!("liveness(\"{protocol}::{role}\", rumpsteak_build::Liveness::Fair)")
+}
+
+/// The call that raises a limit.
+pub(crate) fn raised(setting: &str, limit: usize) -> String {
+    format!("limits(rumpsteak_build::Limits::default().{setting}({}))", limit.saturating_mul(10))
 }
 
 impl Configuration {
@@ -130,6 +141,17 @@ impl Configuration {
     pub fn limits(mut self, limits: impl Into<Limits>) -> Self {
         self.limits = limits.into();
         self
+    }
+
+    /// What build.rs says, by this type or by [`verify`](crate::verify): the line to which another
+    /// call is added. A `…` stands for what else a long one has.
+    pub(crate) fn script(&self) -> String {
+        let protocols = self.protocols.iter().map(|path| format!(".protocols({path:?})"));
+        let generate = if self.generate { ".generate()" } else { "" };
+        let is_short =
+            self.sources.is_empty() && self.closed_systems.is_empty() && self.liveness.is_empty();
+        let more = if is_short { "" } else { "…" };
+        format!("rumpsteak_build::configure(){}{generate}{more}", protocols.collect::<String>())
     }
 
     /// Reads what [`verify`](Self::verify) wrote into `OUT_DIR`. `None` if it wrote nothing, or is

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use rumpsteak_fsm::Run;
 use rumpsteak_fsm::run::Failure;
 
+use crate::configuration::fairness;
 use crate::judge::judgement::Judgement;
 use crate::link::context::Context;
 use crate::protocols::{DoneOnce, Lookup, ScrFile};
@@ -56,9 +57,8 @@ pub(crate) fn warnings(context: Context<'_>, judgement: &Judgement, is_right: bo
         let more = if shown == *neglected { "" } else { " and more" };
         format!(
             "{file}: in `{name}`, {shown}{more}; \
-             `.liveness(\"{name}::{}\", rumpsteak_build::Liveness::Fair)` in build.rs accepts \
-             that, `EveryRun` refuses it",
-            neglected.role
+             `{}` in build.rs accepts that, `EveryRun` refuses it",
+            protocols.script(&fairness(name, &neglected.role))
         )
     }));
     let with_session: BTreeSet<ItemId> = judgement.roots.values().map(|root| root.role).collect();
@@ -121,7 +121,8 @@ fn together(context: Context<'_>, judgement: &Judgement) -> Vec<String> {
             warnings.push(format!(
                 "{file}: `{session}` is proven beside this package's sessions and roles that do \
                  exactly what `{name}` says: {why}; with those it is safe as it is, with others it \
-                 is not proven; `.accept_closed_system(\"{name}\")` in build.rs accepts that, without this warning"
+                 is not proven; `{}` in build.rs accepts that, without this warning",
+                protocols.script(&format!("accept_closed_system({name:?})"))
             ));
         }
     }

@@ -41,6 +41,10 @@ pub(crate) struct Protocols {
     pub(crate) folders: Vec<String>,
     /// The files in them, as shown, that have protocols by the ending of other tools.
     pub(crate) others: Vec<String>,
+    /// What build.rs says, up to `verify`: see [`Configuration::script`].
+    ///
+    /// [`Configuration::script`]: crate::configuration::Configuration::script
+    pub(crate) script: String,
 }
 
 /// A file of protocols, with the files that it imports.
@@ -95,6 +99,11 @@ pub(crate) enum Lookup {
 }
 
 impl Protocols {
+    /// What to write in build.rs, with one more call.
+    pub(crate) fn script(&self, call: &str) -> String {
+        format!("{}.{call}.verify()?;", self.script)
+    }
+
     /// Reads the files at `paths`, and those below them that end in `.scr` where a path is a
     /// folder.
     ///

@@ -31,6 +31,7 @@ use rumpsteak_scribble::Projection;
 use super::excerpt::Excerpt;
 use super::rules::{Broken, Deed, next, one_of, verb};
 use super::runs::failure;
+use crate::configuration::fairness;
 use crate::fault::{Refusal, Subject};
 use crate::judge::misfit::Misfit;
 use crate::protocols::{Loaded, Protocols, ScrFile};
@@ -104,7 +105,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
             format!("note: {others} {are} refused, too, which is said once these two are mended\n")
         }
     };
-    let fair = fair_note(*fair, subject, protocol);
+    let fair = fair_note(*fair, subject, protocols);
     let part = part_help(refusal, found, protocol).unwrap_or_default();
     let help = match fits {
         Some(other) => format!(
@@ -146,15 +147,16 @@ fn part_help(refusal: &Refusal, found: &subtype::Refusal, protocol: &Loaded) -> 
 }
 
 /// What there is to say if a session holds in the fair relation.
-pub(super) fn fair_note(fair: bool, subject: &Subject, protocol: &Loaded) -> String {
+pub(super) fn fair_note(fair: bool, subject: &Subject, protocols: &Protocols) -> String {
     if !fair {
         return String::new();
     }
-    let (protocol, role) = (protocol.name(), protocol.role_at(subject.linked.role));
+    let protocol = &protocols.protocols[subject.linked.protocol];
+    let script =
+        protocols.script(&fairness(protocol.name(), protocol.role_at(subject.linked.role)));
     format!(
         "\n\nnote: it holds if choices are fair: what is put off can always still be done, but need not be in every run\n\
-         help: if that is enough, accept it in build.rs:\n      \
-         rumpsteak_build::configure().protocols(…).liveness(\"{protocol}::{role}\", rumpsteak_build::Liveness::Fair).verify()"
+         help: if that is enough, accept it in build.rs:\n      {script}"
     )
 }
 

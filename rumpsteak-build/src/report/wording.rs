@@ -18,6 +18,7 @@ use super::excerpt::Excerpt;
 use super::refusal;
 use super::rules::Deed;
 use super::runs::{NEXT_SESSION, failure, full_queue, next_session, shortest};
+use crate::configuration::raised;
 use crate::fault::{
     Blamed, Cause, Gap, LabelHint, MachineProblem, NameProblem, NextSession, Note, NoteKind,
 };
@@ -29,7 +30,7 @@ use crate::words::{either, list};
 pub(crate) fn told(cause: &Cause, note: Option<&Note>, protocols: &Protocols) -> Told {
     let mut text = cause_text(cause, protocols);
     if let Some(note) = note {
-        text.push_str(&note_text(note));
+        text.push_str(&note_text(note, protocols));
     }
     Told { code: code(cause), text }
 }
@@ -123,7 +124,8 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         ),
         Cause::NotGenerated { wanted } => format!(
             "the build script generates no code for `{wanted}`\n\n\
-             help: call `generate` in build.rs: `rumpsteak_build::configure().protocols(…).generate().verify()`"
+             help: call `generate` in build.rs: `{}`",
+            protocols.script("generate()")
         ),
         Cause::NotLive { name, protocol, reason } => {
             let protocol = loaded(*protocol).0.name();
@@ -199,7 +201,8 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         ),
         Cause::TooManyItems { most } => format!(
             "this session consists of more than {most} items, which is more than the build script reads\n\n\
-             help: split it, or raise `Limits::items` in build.rs"
+             help: split it, or raise that in build.rs: `{}`",
+            protocols.script(&raised("items", *most))
         ),
         Cause::TwoMeanings { name } => format!(
             "`{name}` is a part of sessions for which its names have different meanings\n\n\
@@ -226,15 +229,13 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                 plays.role, other.role, plays.protocol
             )
         }
-        Cause::Undecided { subject, limit, fair } => format!(
-            "`{}` could not be verified: {limit}\n\n\
+        Cause::Undecided { subject, limit: stopped, fair } => format!(
+            "`{}` could not be verified: {stopped}\n\n\
              note: it may be safe, but the search for a proof was stopped\n\
-             help: keep the session closer to the protocol, or raise the limit in build.rs:\n      \
-             rumpsteak_build::configure().protocols(…).limits(Limits::default().{}({})).verify(){}",
+             help: keep the session closer to the protocol, or raise the limit in build.rs:\n      {}{}",
             subject.name,
-            limit.setting(),
-            limit.value().saturating_mul(10),
-            refusal::fair_note(*fair, subject, loaded(subject.linked.protocol).0)
+            protocols.script(&raised(stopped.setting(), stopped.value())),
+            refusal::fair_note(*fair, subject, protocols)
         ),
         Cause::UndecidedSystem { set, reason } => format!(
             "`{set}` could not be verified: {reason}\n\n\
@@ -633,15 +634,15 @@ fn unsafe_system(set: &str, run: &Run, blamed: Option<&(String, Blamed)>) -> Str
     text
 }
 
-fn note_text(note: &Note) -> String {
+fn note_text(note: &Note, protocols: &Protocols) -> String {
     let name = &note.protocol;
     let gap = match &note.found {
         NoteKind::Acceptable(bound) => {
             return format!(
                 "\n\nnote: together with the sessions of all other roles as they are written here, it is safe \
                  ({bound}-multiparty compatible)\n\
-                 help: if no other program plays a role of `{name}`, accept that in build.rs:\n      \
-                 rumpsteak_build::configure().protocols(…).accept_closed_system({name:?}).verify()"
+                 help: if no other program plays a role of `{name}`, accept that in build.rs:\n      {}",
+                protocols.script(&format!("accept_closed_system({name:?})"))
             );
         }
         NoteKind::Useless(gap) => gap,

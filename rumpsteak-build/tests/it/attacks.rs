@@ -134,7 +134,7 @@ fn nested_modules_that_include_each_other_end_at_the_limit_of_modules() {
     }
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
     let check = check(&package("nested-inclusions", &files));
-    let is_said = |warning: &String| warning.contains("`Limits::modules`");
+    let is_said = |warning: &String| warning.contains("Limits::default().modules(");
     assert!(check.warnings.iter().any(is_said), "{:?}", check.warnings);
 }
 

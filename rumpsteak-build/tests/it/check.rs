@@ -743,7 +743,7 @@ pub struct More; pub struct Stop; pub struct Again; pub struct Done{};
     assert_eq!(
         waiting("starve-whole", "Q", whole),
         [
-            "protocols/p.scr: in `Q`, `c` may wait for ever, if others go on for ever with `more` from `a` to `b`; `.liveness(\"Q::c\", rumpsteak_build::Liveness::Fair)` in build.rs accepts that, `EveryRun` refuses it"
+            "protocols/p.scr: in `Q`, `c` may wait for ever, if others go on for ever with `more` from `a` to `b`; `rumpsteak_build::configure().protocols(\"protocols\").liveness(\"Q::c\", rumpsteak_build::Liveness::Fair).verify()?;` in build.rs accepts that, `EveryRun` refuses it"
         ]
     );
     // One session of the role stops, another does not: the one that does not may be the one that
@@ -769,7 +769,7 @@ fn limits_are_answers() {
     let check = verified(configure().protocols("protocols").limits(limits), &folder);
     let text = &check.problems[0].text;
     begins(text, "`Kernel` could not be verified: more than 1 actions would have to be compared");
-    says(text, "limits(Limits::default().steps(10))");
+    says(text, "limits(rumpsteak_build::Limits::default().steps(10)).verify()?;");
 }
 
 #[test]
@@ -781,8 +781,8 @@ fn a_package_of_too_many_modules_is_not_read_to_its_end() {
             .check(&folder, &Cfg::default())
             .unwrap_or_else(|report| panic!("{report}"));
         let warned = format!(
-            "the package has more than {most} modules, and the rest was not read: raise \
-             `Limits::modules` in build.rs"
+            "the package has more than {most} modules, and the rest was not read: raise that in build.rs, \
+             `rumpsteak_build::configure().limits(rumpsteak_build::Limits::default().modules({most}0)).verify()?;`"
         );
         assert_eq!(check.warnings.contains(&warned), is_cut, "{:?}", check.warnings);
     }

@@ -60,7 +60,7 @@ fn the_diagnostic_says_that_all_sessions_together_are_safe() {
         "\n\nnote: together with the sessions of all other roles as they are written here, it is safe (1-multiparty \
              compatible)\n\
              help: if no other program plays a role of `Swap`, accept that in build.rs:\n      \
-             rumpsteak_build::configure().protocols(…).accept_closed_system(\"Swap\").verify()",
+             rumpsteak_build::configure().protocols(\"protocols\").accept_closed_system(\"Swap\").verify()?;",
     );
     assert_eq!((check.summary.sessions, check.summary.verified), (2, 1));
 }

@@ -253,7 +253,7 @@ fn a_machine_that_is_not_decided_is_no_failure() {
         "`protocols/double_buffering.k.dot` could not be verified: more than 1 actions would have to be compared (limit `steps`)\n\n\
              note: it may be safe, but the search for a proof was stopped\n\
              help: keep the session closer to the protocol, or raise the limit in build.rs:\n      \
-             rumpsteak_build::configure().protocols(…).limits(Limits::default().steps(10)).verify()",
+             rumpsteak_build::configure().protocols(\"protocols\").generate().limits(rumpsteak_build::Limits::default().steps(10)).verify()?;",
     );
     assert_eq!(undecided.gravest(), Some(Gravity::Undecided));
     assert_eq!(check(Limits::default(), &[]).gravest(), None);
@@ -288,7 +288,7 @@ fn machines_that_are_safe_together_only_are_accepted_together() {
     let both = [("protocols/swap.a.dot", LATE), ("protocols/swap.b.dot", EARLY)];
     let said = check(&both, &[]);
     assert_eq!(said.gravest(), Some(Gravity::Fails));
-    ends(&said.problems[0].text, "accept_closed_system(\"Swap\").verify()");
+    ends(&said.problems[0].text, "accept_closed_system(\"Swap\").verify()?;");
     let accepted = check(&both, &["Swap"]);
     assert!(accepted.holds(), "{:?}", accepted.problems);
     assert_eq!((accepted.summary.sessions, accepted.summary.verified), (2, 2));

@@ -53,12 +53,15 @@ fn a_session_that_may_put_off_for_ever_what_it_receives_is_accepted_by_name() {
         let check = asked(&folder, refused);
         let [problem] = &check.problems[..] else { panic!("{check:?}") };
         begins(&problem.text, "`Patient` repeats itself and never receives `Ok` from `H`\n\n");
+        let more = if refused.is_empty() { "" } else { "…" };
         ends(
             &problem.text,
-            "\n\nhelp: receive `Ok` from `H` somewhere in the loop\n\n\
-             note: it holds if choices are fair: what is put off can always still be done, but need not be in every run\n\
-             help: if that is enough, accept it in build.rs:\n      \
-             rumpsteak_build::configure().protocols(…).liveness(\"Hospital::p\", rumpsteak_build::Liveness::Fair).verify()",
+            &format!(
+                "\n\nhelp: receive `Ok` from `H` somewhere in the loop\n\n\
+                 note: it holds if choices are fair: what is put off can always still be done, but need not be in every run\n\
+                 help: if that is enough, accept it in build.rs:\n      \
+                 rumpsteak_build::configure().protocols(\"protocols\"){more}.liveness(\"Hospital::p\", rumpsteak_build::Liveness::Fair).verify()?;"
+            ),
         );
         assert!(!problem.text.contains("with some of these one does"), "{}", problem.text);
     }
@@ -118,7 +121,7 @@ fn a_protocol_that_neglects_a_role_is_warned_of_or_refused_or_accepted() {
     begins(
         warning,
         &format!(
-            "protocols/p.scr: in `Proto1`, {neglected}; `.liveness(\"Proto1::B\", rumpsteak_build::Liveness::Fair)`"
+            "protocols/p.scr: in `Proto1`, {neglected}; `rumpsteak_build::configure().protocols(\"protocols\").liveness(\"Proto1::B\", rumpsteak_build::Liveness::Fair).verify()?;`"
         ),
     );
 

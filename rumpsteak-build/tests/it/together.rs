@@ -99,7 +99,7 @@ fn a_send_that_overtakes_beside_a_role_that_hears_two_is_judged_with_all_roles()
     assert_eq!(
         found,
         [
-            "protocols/p.scr: `First` is proven beside this package's sessions and roles that do exactly what `P` says: it does something early, and `c` hears several roles at once; with those it is safe as it is, with others it is not proven; `.accept_closed_system(\"P\")` in build.rs accepts that, without this warning"
+            "protocols/p.scr: `First` is proven beside this package's sessions and roles that do exactly what `P` says: it does something early, and `c` hears several roles at once; with those it is safe as it is, with others it is not proven; `rumpsteak_build::configure().protocols(\"protocols\").accept_closed_system(\"P\").verify()?;` in build.rs accepts that, without this warning"
         ]
     );
     let files = [("protocols/p.scr", &*told), ("src/lib.rs", &*last)];

@@ -151,7 +151,7 @@ fn a_machine_that_is_not_decided_is_an_error_that_names_the_limit() {
         .is_at("src/lib.rs", "DoubleBuffering")
         .says("`protocols/double_buffering.k.dot` could not be verified: ")
         .says("note: it may be safe, but the search for a proof was stopped")
-        .says(".limits(Limits::default().steps(10)).verify()");
+        .says(".limits(rumpsteak_build::Limits::default().steps(10)).verify()?;");
     // Not one limit more than is needed.
     package.write("build.rs", SCRIPT);
     package.check(&[]).passes();
