@@ -6,7 +6,7 @@
 
 use crate::message::Labelled;
 use crate::private::participant::{self, Participant};
-use crate::private::{ByMacro, NoRoute, Played};
+use crate::private::{ByMacro, Played};
 use crate::transport::capacity::Capacity;
 use crate::transport::link::Link;
 
@@ -63,23 +63,4 @@ pub trait Route<Peer>: Role {
     /// Messages put into it by hand are not part of any session: the verification knows nothing of
     /// them.
     fn route(&mut self) -> &mut Self::Link;
-}
-
-/// A role that is its own peer. There is none, and nobody can name this trait to make one: with it
-/// rustc says what is wrong with a session that has its peer as its role, and says it once.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` has no route to itself: it is the peer in this session, which another role runs",
-    label = "`{Self}` is the peer here",
-    note = "in the type of the session, name the role that runs it in place of `{Self}`: `Session<'_, K>`"
-)]
-pub trait OwnPeer {}
-
-impl<R: Role + OwnPeer> Route<R> for R {
-    type Link = NoRoute;
-
-    const CAPACITY: ByMacro<Capacity> = ByMacro(Capacity::Growable);
-
-    fn route(&mut self) -> &mut NoRoute {
-        unreachable!("the bound does not hold")
-    }
 }

@@ -1,10 +1,13 @@
-//! The actions of other states, so that rustc says which one is meant.
+//! The actions of other states, so that rustc says which one is meant, and a role that is its own
+//! peer.
 
 use std::future::Ready;
 
 use super::{Branch, Race, Receive, Select, Send, State};
+use crate::channel::Capacity;
 use crate::error::Result;
-use crate::role::Role;
+use crate::private::{ByMacro, NoRoute};
+use crate::role::{Role, Route};
 
 /// A state that is no `Send`. There is none: the methods below cannot be called.
 #[diagnostic::on_unimplemented(
@@ -76,3 +79,22 @@ misused!(Race < P, C > branch(), NotRace);
 misused!(Race < P, C > select(L), NotRace);
 misused!(Receive < P, L, C > branch(), NotReceive);
 misused!(Send < P, L, C > select(M), NotSend);
+
+/// A role that is its own peer. There is none, and nobody can name this trait to make one: with it
+/// rustc says what is wrong with a session that has its peer as its role, and says it once.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no route to itself: it is the peer in this session, which another role runs",
+    label = "`{Self}` is the peer here",
+    note = "in the type of the session, name the role that runs it in place of `{Self}`: `Session<'_, K>`"
+)]
+pub trait OwnPeer {}
+
+impl<R: Role + OwnPeer> Route<R> for R {
+    type Link = NoRoute;
+
+    const CAPACITY: ByMacro<Capacity> = ByMacro(Capacity::Growable);
+
+    fn route(&mut self) -> &mut NoRoute {
+        unreachable!("the bound does not hold")
+    }
+}

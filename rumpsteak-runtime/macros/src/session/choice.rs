@@ -19,35 +19,12 @@ impl Expansion<'_> {
             return if self.verdict.problems.is_empty() { problem } else { TokenStream::new() };
         }
 
-        let docs = variants.iter().map(|variant| {
-            let sent = variant.head.action().filter(|action| action.direction == Direction::Send);
-            let note = sent.map(|action| {
-                let text = format!(
-                    "this role sends `{}` and does not hear it: the arm for it is `Raced::Sent(s)`, of `until` \
-                     `Until::Wished(it, s)`",
-                    action.label
-                );
-                quote!(#[deprecated = #text])
-            });
-            let attributes = &variant.attributes;
-            quote!(#attributes #note)
-        });
+        let docs = variants.iter().map(noted);
         let names: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
         let labels: Vec<_> = variants.iter().map(|variant| variant.head.label()).collect();
         let parts: Vec<_> = self.options(variants);
         let thens: Vec<_> = parts.iter().map(|then| self.session(then, 0)).collect();
-        let fields = variants.iter().zip(&thens).map(|(variant, then)| match &variant.head {
-            // What is sent never comes, so that nobody has to match on it. One field, so that rustc
-            // says of an arm with a label and a state that there are none, and no more.
-            Head::Action(Action { direction: Direction::Send, .. }) => {
-                let here = tokens::at(&self.item.krate, variant.name.span());
-                quote_spanned!(variant.name.span()=> #here::private::Unheard<#then>)
-            }
-            head => {
-                let label = head.label();
-                quote!(#label, #then)
-            }
-        });
+        let fields = variants.iter().zip(&thens).map(|(variant, then)| self.fields(variant, then));
         let rests = parts.iter().map(|then| self.rest(then));
         let assertion = self.options_assertion(variants, &thens);
         let peers = self.peers(variants);
@@ -100,6 +77,18 @@ impl Expansion<'_> {
 
             #(#offers)*
         }
+    }
+
+    /// What an option carries.
+    fn fields(&self, variant: &Variant, then: &TokenStream) -> TokenStream {
+        if sent(variant).is_some() {
+            // What is sent never comes, so that nobody has to match on it. One field, so that rustc
+            // says of an arm with a label and a state that there are none, and no more.
+            let here = tokens::at(&self.item.krate, variant.name.span());
+            return quote_spanned!(variant.name.span()=> #here::private::Unheard<#then>);
+        }
+        let label = variant.head.label();
+        quote!(#label, #then)
     }
 
     /// The assertion that the options are those that were verified.
@@ -208,6 +197,25 @@ impl Expansion<'_> {
             }
         })
     }
+}
+
+/// The action of an option that sends, if it names its peer.
+fn sent(variant: &Variant) -> Option<&Action> {
+    variant.head.action().filter(|action| action.direction == Direction::Send)
+}
+
+/// The attributes of an option, with what rustc says of those who match on what is sent.
+fn noted(variant: &Variant) -> TokenStream {
+    let note = sent(variant).map(|action| {
+        let text = format!(
+            "this role sends `{}` and does not hear it: the arm for it is `Raced::Sent(s)`, of `until` \
+             `Until::Wished(it, s)`",
+            action.label
+        );
+        quote!(#[deprecated = #text])
+    });
+    let attributes = &variant.attributes;
+    quote!(#attributes #note)
 }
 
 /// Two alternatives with one label, and one peer, could not be told apart.
