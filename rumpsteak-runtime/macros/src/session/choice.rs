@@ -1,6 +1,6 @@
 //! A choice: the enum of its options.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use rumpsteak_contract::SessionItem;
 use rumpsteak_contract::session::{Action, Direction, Head, Path, Variant};
@@ -84,8 +84,10 @@ impl Expansion<'_> {
         if sent(variant).is_some() {
             // What is sent never comes, so that nobody has to match on it. One field, so that rustc
             // says of an arm with a label and a state that there are none, and no more.
-            let here = tokens::at(&self.item.krate, variant.name.span());
-            return quote_spanned!(variant.name.span()=> #here::private::Unheard<#then>);
+            // Shown there, and still code of a macro to clippy.
+            let span = Span::call_site().located_at(variant.name.span());
+            let here = tokens::at(&self.item.krate, span);
+            return quote_spanned!(span=> #here::private::Unheard<#then>);
         }
         let label = variant.head.label();
         quote!(#label, #then)
