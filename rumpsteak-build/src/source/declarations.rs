@@ -174,7 +174,7 @@ fn part(
         // A call with other arguments is one of another macro.
         RawKind::Protocol(arguments) => match ProtocolItem::parse(arguments.clone()) {
             Ok(item) => PartKind::Protocol(item),
-            Err(_) => PartKind::NoProtocol(ProtocolItem::meant(arguments)?),
+            Err(_) => PartKind::NoProtocol(ProtocolItem::meant(arguments)?.module()),
         },
         RawKind::Other => {
             let calls = |pair: &[TokenTree]| {
