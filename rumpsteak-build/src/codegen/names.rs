@@ -18,7 +18,7 @@ use rumpsteak_contract::{ProtocolItem, name};
 use rumpsteak_fsm::{Action, Fsm, Message, Role, Sort};
 use rumpsteak_scribble::Span;
 
-use super::payloads::{Homes, Payload, declared, is_ident, paths, payload, reserved};
+use super::payloads::{Homes, Payload, declared, is_ident, paths, payload, reserved, signature};
 use crate::protocols::{Loaded, ScrFile};
 use crate::source::crate_tree::{File, Inclusion, ItemId, ItemKind, Tree};
 use crate::source::names::{lost, types_at};
@@ -179,8 +179,11 @@ impl Names {
                 let reason = repeated(&names.labels[earlier].message, &message, file);
                 return Err(placed(reason, span));
             }
-            let declared = declared(&message, file)?;
-            names.add_label(message, &payload, declared);
+            let declared = signature(&message, file).map(|of| {
+                let path = declared(of, file, homes);
+                path.map_err(|reason| placed(reason, of.name.span))
+            });
+            names.add_label(message, &payload, declared.transpose()?);
         }
         if names.labels.is_empty() {
             return Err(format!(

@@ -8,13 +8,15 @@ use std::collections::BTreeSet;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use rumpsteak_contract::canonical::{Piece, Pieces};
 use rumpsteak_fsm::Message;
-use rumpsteak_scribble::{DeclarationKind, similar};
+use rumpsteak_scribble::{Declaration, DeclarationKind, similar};
 
 use crate::protocols::ScrFile;
 use crate::source::cargo_targets::TargetKind;
+use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{Crate, ItemId, ItemKind, Tree};
+use crate::source::items::{Tokens, in_angles, is_punct};
 use crate::source::names::{PRIMITIVES, lost, module, types_at};
-use crate::words::did_you_mean;
+use crate::words::{count, did_you_mean};
 
 /// Where the types of payloads may be.
 pub(crate) type Homes<'a> = Option<&'a Tree>;
@@ -39,25 +41,32 @@ pub(super) struct Payload {
     pub(super) is_debug: bool,
 }
 
-/// The path of the type that a `sig` declares for a message.
-pub(super) fn declared(message: &Message, file: &ScrFile) -> Result<Option<String>, String> {
+/// The `sig` that declares a type for a message.
+pub(super) fn signature<'a>(message: &Message, file: &'a ScrFile) -> Option<&'a Declaration> {
     let mut declarations = file.modules.iter().flat_map(|module| &module.declarations);
-    let declared = declarations.find(|found| {
+    declarations.find(|found| {
         found.kind == DeclarationKind::Signature
             && found.schema.as_str() == "rust"
             && found.name.as_str() == message.label.as_str()
-    });
-    let Some(declared) = declared else { return Ok(None) };
-    let path = declared.external.as_str().trim();
+    })
+}
+
+/// The path of the type that a `sig` declares.
+pub(super) fn declared(
+    declared: &Declaration,
+    file: &ScrFile,
+    homes: Homes<'_>,
+) -> Result<String, String> {
+    let (name, path) = (declared.name.as_str(), declared.external.as_str().trim());
     let is_segment = |segment: &str| ["crate", "super"].contains(&segment) || is_ident(segment);
-    match path.contains("::") && path.split("::").all(is_segment) {
-        true => Ok(Some(path.to_owned())),
-        false => Err(format!(
-            "`{path}` is no path of a type\n\nhelp: write the declaration of `{}` in {} as in a `use`: `crate::{path}`",
-            declared.name,
+    if !path.contains("::") || !path.split("::").all(is_segment) {
+        return Err(format!(
+            "`{path}` is no path of a type\n\nhelp: write the declaration of `{name}` in {} as in a `use`: `crate::{path}`",
             file.shown()
-        )),
+        ));
     }
+    let names = names_of(path).unwrap_or_default();
+    unfit(path, &names, name, file, homes).map_or_else(|| Ok(path.to_owned()), Err)
 }
 
 pub(super) fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Payload, String> {
@@ -87,50 +96,91 @@ pub(super) fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Pa
         None if PRIMITIVES.contains(&sort) && sort != "str" => sort,
         None => return Err(refused(example(sort, homes))),
     };
-    let lost_in = |tree: &Tree, path| tree.crates.iter().all(|of| lost(tree, of, path).is_some());
-    let lost_path = |tree| Some((tree, paths(text).find(|path| lost_in(tree, path))?));
-    if let Some((tree, path)) = homes.and_then(lost_path) {
-        let (name, mut homes) = (path.rsplit("::").next().unwrap_or(path), tree.homes());
-        let home = homes.remove(name).map(|home| format!("write `{home}`"));
-        let known: Vec<&str> = homes.keys().map(String::as_str).collect();
-        let meant =
-            || similar(name, &known).map(|found| format!("did you mean `{}`?", homes[found]));
-        let within = if path == text { String::new() } else { format!(" in `{text}`") };
-        return Err(format!(
-            "`{path}`{within}, which {} calls `{sort}`, is not declared in the source of this package\n\nhelp: {}",
-            file.shown(),
-            home.or_else(meant)
-                .unwrap_or_else(|| "declare it, or write its path as in a `use`".to_owned())
-        ));
-    }
-    if let Some(borrowed) = borrowed(text, homes) {
-        return Err(format!(
-            "{borrowed} has a lifetime, and a payload owns its data, since the role that receives it may outlive the one that sends it\n\n\
-             help: give it fields that own what they hold: a `String` where there is a `&str`"
-        ));
-    }
     let Some(names) = names_of(text) else {
         return Err(format!(
             "`{text}` is no type\n\nhelp: write the declaration of `{sort}` in {} as in Rust: `std::vec::Vec<u8>`",
             file.shown()
         ));
     };
-    let mut wrong = names.iter().filter_map(|name| rootless(homes?, text, name));
-    if let Some((found, path)) = wrong.next() {
-        return Err(format!("{found}\n\nhelp: write `{path}`"));
+    if let Some(reason) = unfit(text, &names, sort, file, homes) {
+        return Err(reason);
     }
     let is_debug = names.iter().all(|name| PRIMITIVES.contains(&&**name)) && !text.contains("::")
         || ["std::vec::Vec<u8>", "std::string::String"].contains(&text);
     Ok(Payload { text: text.to_owned(), names, is_debug })
 }
 
+/// Why a type certainly does not compile in the module of the code, and what to write. The names
+/// are those [in the type](names_of), which the file calls `called`.
+fn unfit(
+    text: &str,
+    names: &[String],
+    called: &str,
+    file: &ScrFile,
+    homes: Homes<'_>,
+) -> Option<String> {
+    let undeclared = || undeclared(homes?, text, names, called, file);
+    let rootless = || names.iter().find_map(|name| rootless(homes?, text, name));
+    let misapplied = || misapplied(homes?, text);
+    undeclared().or_else(rootless).or_else(|| borrowed(text, homes)).or_else(misapplied)
+}
+
+/// That a path leads to nothing, or a name without a path stands for nothing.
+fn undeclared(
+    tree: &Tree,
+    text: &str,
+    names: &[String],
+    called: &str,
+    file: &ScrFile,
+) -> Option<String> {
+    let homes = tree.homes();
+    let lost_in = |path: &&str| tree.crates.iter().all(|of| lost(tree, of, path).is_some());
+    // Bounds, lifetimes, values, macros, and the names of a function's parameters.
+    let has_others = text.contains(['=', '!', '\'', '"'])
+        || text.contains("dyn ")
+        || text.replace("::", "").contains(':');
+    let is_unknown = |name: &&str| {
+        let is_standard = PRIMITIVES.contains(name) || reserved().contains(*name);
+        // Names in capitals may be those of constants; of the primitive types some are yet to come.
+        let is_type = name.contains(char::is_lowercase) && !["f16", "f128"].contains(name);
+        let is_path = text.contains(&format!("{name}::")) || homes.contains_key(*name);
+        !has_others && is_type && is_ident(name) && !is_standard && !is_path
+    };
+    let mut bare = names.iter().map(String::as_str);
+    let path = paths(text).find(lost_in).or_else(|| bare.find(is_unknown))?;
+    let name = path.rsplit("::").next().unwrap_or(path);
+    let known: Vec<&str> = homes.keys().map(String::as_str).collect();
+    let meant = similar(name, &known).map(|found| format!("did you mean `{}`?", homes[found]));
+    let help = match example(name, Some(tree)) {
+        (home, from) if homes.contains_key(name) || name == path && from != "crate" => {
+            format!("write `{home}`")
+        }
+        (home, _) => meant.unwrap_or_else(|| {
+            let at = if name == path { format!(" and write `{home}`") } else { String::new() };
+            format!("declare it{at}, or write its path as in a `use`")
+        }),
+    };
+    Some(format!(
+        "`{path}`{}, which {} calls `{called}`, is not declared in the source of this package\n\nhelp: {help}",
+        within(path, text),
+        file.shown()
+    ))
+}
+
+/// Where a path is, unless it is the whole text.
+fn within(path: &str, text: &str) -> String {
+    if path == text { String::new() } else { format!(" in `{text}`") }
+}
+
 /// What a type begins with that is declared in this package and has no path from its root, which it
 /// needs in the module of the code; and what to write.
-fn rootless(tree: &Tree, text: &str, name: &str) -> Option<(String, String)> {
+fn rootless(tree: &Tree, text: &str, name: &str) -> Option<String> {
     let Some(at) = text.find(&format!("{name}::")) else {
         let is_known = PRIMITIVES.contains(&name) || reserved().contains(name);
         let home = tree.homes().remove(name).filter(|_| !is_known)?;
-        return Some((format!("`{name}` is a type of this package without its path"), home));
+        return Some(format!(
+            "`{name}` is a type of this package without its path\n\nhelp: write `{home}`"
+        ));
     };
     let is_other = |of: &Crate| of.target.kind == TargetKind::Lib && of.name == name;
     let is_module = |of: &Crate| module(tree, of.root, &[name.to_owned()]).is_some();
@@ -146,15 +196,105 @@ fn rootless(tree: &Tree, text: &str, name: &str) -> Option<(String, String)> {
         None => (format!("`{name}` is a module of this package"), written),
     };
     let home = tree.homes().remove(path).unwrap_or_else(|| format!("crate::{path}"));
-    Some((found, text.replacen(written, &home, 1)))
+    Some(format!("{found}\n\nhelp: write `{}`", text.replacen(written, &home, 1)))
 }
 
-/// What of a payload is borrowed: a type of this package with a lifetime, or the whole text.
+/// That a payload borrows: by a type of this package with a lifetime, or by itself.
 fn borrowed(text: &str, homes: Homes<'_>) -> Option<String> {
+    const WHY: &str = "and a payload owns its data, since the role that receives it may outlive the one that sends it";
     let borrows = |id: &ItemId, tree: &Tree| matches!(&*tree.item(*id).kind, ItemKind::Other(_, facts) if facts.borrows);
     let is_declared = |tree: &Tree| types_at(tree, text).iter().any(|id| borrows(id, tree));
-    let owned = text.replace("'static", "");
-    (owned.contains('\'') || homes.is_some_and(is_declared)).then(|| format!("`{text}`"))
+    if text.replace("'static", "").contains('\'') || homes.is_some_and(is_declared) {
+        return Some(format!(
+            "`{text}` has a lifetime, {WHY}\n\n\
+             help: give it fields that own what they hold: a `String` where there is a `&str`"
+        ));
+    }
+    // A function may borrow what it takes, and nobody sees what a macro makes of its arguments.
+    let may_borrow = ["fn", "Fn", "!"].iter().any(|of| text.contains(of));
+    let help = match owned(text).filter(|_| !may_borrow)? {
+        // Without the reference these have no size.
+        _ if text.contains("dyn ") || text.contains("&[[") => {
+            "write a type that owns it".to_owned()
+        }
+        owned => format!("write `{owned}`"),
+    };
+    Some(format!("`{text}` borrows, {WHY}\n\nhelp: {help}"))
+}
+
+/// A type without its references, if it has some without `'static`.
+fn owned(text: &str) -> Option<String> {
+    let mut owned = text.to_owned();
+    // From the last on, so that what is behind one has none any more.
+    while let Some((head, lent)) = lent(&owned) {
+        let slice = lent.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        let own = match (lent.strip_prefix("str"), slice) {
+            (Some(rest), _) if paths(lent).next() == Some("str") => {
+                format!("std::string::String{rest}")
+            }
+            (_, Some((of, rest))) if !of.contains(';') => format!("std::vec::Vec<{of}>{rest}"),
+            _ => lent.to_owned(),
+        };
+        owned = format!("{head}{own}");
+    }
+    (owned != text).then_some(owned)
+}
+
+/// What is before the last `&` without `'static` in a type, and what is behind it.
+fn lent(text: &str) -> Option<(&str, &str)> {
+    let mut all =
+        text.rmatch_indices('&').map(|(at, _)| (&text[..at], text[at + 1..].trim_start()));
+    let (head, lent) = all.find(|(_, lent)| !lent.starts_with('\''))?;
+    Some((head, lent.strip_prefix("mut ").unwrap_or(lent)))
+}
+
+/// That a type of this package certainly has too few or too many arguments.
+fn misapplied(tree: &Tree, text: &str) -> Option<String> {
+    let mut pending: Vec<TokenStream> = vec![text.parse().ok()?];
+    while let Some(tokens) = pending.pop() {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let is_root =
+            |at: &usize| matches!(&tokens[*at], TokenTree::Ident(word) if word == "crate");
+        let mut starts = (0..tokens.len()).filter(is_root);
+        let found = starts.find_map(|at| misapplied_at(tree, &tokens[at..], text));
+        if found.is_some() {
+            return found;
+        }
+        pending.extend(tokens.into_iter().filter_map(|tree| match tree {
+            TokenTree::Group(group) => Some(group.stream()),
+            _ => None,
+        }));
+    }
+    None
+}
+
+fn misapplied_at(tree: &Tree, tokens: Tokens<'_>, text: &str) -> Option<String> {
+    let is_path = |tree: &&TokenTree| matches!(tree, TokenTree::Ident(_)) || is_punct(tree, ':');
+    let path: Vec<String> = tokens.iter().take_while(is_path).map(ToString::to_string).collect();
+    let is_lifetime = |argument: &Tokens<'_>| is_punct(&argument[0], '\'');
+    let given = in_angles(&tokens[path.len()..]).filter(|argument| !is_lifetime(argument)).count();
+    let path = path.concat();
+    let path = path.strip_suffix("::").unwrap_or(&path);
+    let takes = |id: ItemId| match (tree.item(id).condition, &*tree.item(id).kind) {
+        (CfgValue::True, ItemKind::Other(_, facts)) => facts.arguments,
+        _ => None,
+    };
+    let takes: Vec<(usize, usize)> =
+        types_at(tree, path).into_iter().map(takes).collect::<Option<_>>()?;
+    let &(least, most) = takes.first()?;
+    if takes.iter().any(|&(least, most)| (least..=most).contains(&given)) {
+        return None;
+    }
+    let taken = match least == most {
+        true => count(most, "argument"),
+        false => format!("{least} to {most} arguments"),
+    };
+    let arguments = vec!["…"; given.clamp(least, most)].join(", ");
+    let right = if most == 0 { path.to_owned() } else { format!("{path}<{arguments}>") };
+    Some(format!(
+        "`{path}`{} takes {taken}, and has {given}\n\nhelp: write `{right}`",
+        within(path, text)
+    ))
 }
 
 /// What a sort of this name most likely means, and where that is from.

@@ -4,10 +4,9 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use rumpsteak_contract::Angles;
 use rumpsteak_contract::canonical::{Piece, Pieces};
 
-use crate::source::items::{Attribute, RawItem, RawKind, Tokens, is_punct};
+use crate::source::items::{Attribute, RawItem, RawKind, Tokens, in_angles, is_punct};
 
 /// The crate of the runtime, in a path.
 pub(crate) const RUNTIME: &str = "rumpsteak_runtime";
@@ -71,13 +70,7 @@ fn returns_short_result(tokens: Tokens<'_>) -> bool {
             && is_punct(&window[2], '<')
     };
     let Some(start) = tokens.windows(3).position(is_result) else { return false };
-    let mut angles = Angles::default();
-    let arguments = tokens[start + 2..].iter().map_while(|tree| {
-        angles.step(tree);
-        (angles.depth > 0).then_some((angles.depth, tree))
-    });
-    // The commas of a tuple are in a group.
-    !arguments.into_iter().any(|(depth, tree)| depth == 1 && is_punct(tree, ','))
+    in_angles(&tokens[start + 2..]).count() < 2
 }
 
 /// Whether tokens have a name that no path leads to, with what may follow it, and no `use` nor
