@@ -225,27 +225,22 @@ fn borrowed(text: &str, homes: Homes<'_>) -> Option<String> {
 /// A type without its references, if it has some without `'static`.
 fn owned(text: &str) -> Option<String> {
     let mut owned = text.to_owned();
+    let lent = |text: &str, at: &usize| !text[at + 1..].trim_start().starts_with('\'');
+    let last = |text: &str| text.rmatch_indices('&').map(|(at, _)| at).find(|at| lent(text, at));
     // From the last on, so that what is behind one has none any more.
-    while let Some((head, lent)) = lent(&owned) {
+    while let Some(at) = last(&owned) {
+        let lent = owned.split_off(at)[1..].trim_start().to_owned();
+        let lent = lent.strip_prefix("mut ").unwrap_or(&lent);
         let slice = lent.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-        let own = match (lent.strip_prefix("str"), slice) {
-            (Some(rest), _) if paths(lent).next() == Some("str") => {
-                format!("std::string::String{rest}")
+        owned += &match slice {
+            Some((of, rest)) if !of.contains(';') => format!("std::vec::Vec<{of}>{rest}"),
+            None if paths(lent).next() == Some("str") => {
+                lent.replacen("str", "std::string::String", 1)
             }
-            (_, Some((of, rest))) if !of.contains(';') => format!("std::vec::Vec<{of}>{rest}"),
             _ => lent.to_owned(),
         };
-        owned = format!("{head}{own}");
     }
     (owned != text).then_some(owned)
-}
-
-/// What is before the last `&` without `'static` in a type, and what is behind it.
-fn lent(text: &str) -> Option<(&str, &str)> {
-    let mut all =
-        text.rmatch_indices('&').map(|(at, _)| (&text[..at], text[at + 1..].trim_start()));
-    let (head, lent) = all.find(|(_, lent)| !lent.starts_with('\''))?;
-    Some((head, lent.strip_prefix("mut ").unwrap_or(lent)))
 }
 
 /// That a type of this package certainly has too few or too many arguments.
@@ -253,21 +248,23 @@ fn misapplied(tree: &Tree, text: &str) -> Option<String> {
     let mut pending: Vec<TokenStream> = vec![text.parse().ok()?];
     while let Some(tokens) = pending.pop() {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-        let is_root =
-            |at: &usize| matches!(&tokens[*at], TokenTree::Ident(word) if word == "crate");
-        let mut starts = (0..tokens.len()).filter(is_root);
-        let found = starts.find_map(|at| misapplied_at(tree, &tokens[at..], text));
-        if found.is_some() {
-            return found;
+        for (at, token) in tokens.iter().enumerate() {
+            match token {
+                TokenTree::Group(group) => pending.push(group.stream()),
+                TokenTree::Ident(word) if word == "crate" => {
+                    let found = misapplied_at(tree, &tokens[at..], text);
+                    if found.is_some() {
+                        return found;
+                    }
+                }
+                _ => {}
+            }
         }
-        pending.extend(tokens.into_iter().filter_map(|tree| match tree {
-            TokenTree::Group(group) => Some(group.stream()),
-            _ => None,
-        }));
     }
     None
 }
 
+/// The same of the path that tokens of the type begin with.
 fn misapplied_at(tree: &Tree, tokens: Tokens<'_>, text: &str) -> Option<String> {
     let is_path = |tree: &&TokenTree| matches!(tree, TokenTree::Ident(_)) || is_punct(tree, ':');
     let path: Vec<String> = tokens.iter().take_while(is_path).map(ToString::to_string).collect();
@@ -279,8 +276,8 @@ fn misapplied_at(tree: &Tree, tokens: Tokens<'_>, text: &str) -> Option<String> 
         (CfgValue::True, ItemKind::Other(_, facts)) => facts.arguments,
         _ => None,
     };
-    let takes: Vec<(usize, usize)> =
-        types_at(tree, path).into_iter().map(takes).collect::<Option<_>>()?;
+    let takes: Option<Vec<(usize, usize)>> = types_at(tree, path).into_iter().map(takes).collect();
+    let takes = takes?;
     let &(least, most) = takes.first()?;
     if takes.iter().any(|&(least, most)| (least..=most).contains(&given)) {
         return None;

@@ -236,7 +236,8 @@ fn classify(item: &RawItem<'_>, cfg: &Cfg) -> ItemKind {
     }
 }
 
-/// How few and how many types and constants a struct or enum takes, unless attributes may change it.
+/// How few and how many types and constants a struct or enum takes, unless an attribute may change
+/// that.
 fn arguments(item: &RawItem<'_>) -> Option<(usize, usize)> {
     let is_keyword = |tree: &TokenTree| matches!(tree, TokenTree::Ident(word) if word == "struct" || word == "enum");
     let name = item.tokens.iter().position(is_keyword)? + 1;

@@ -829,8 +829,8 @@ fn a_payload_with_too_few_or_too_many_arguments() {
                   pub type Alias<T> = Many<T>;
                   #[wire] pub struct Wired<T>(T);
                   pub struct Some<#[cfg(all())] T>(T);
-                  #[cfg(feature = \"x\")] pub struct Either<T>(T);
-                  #[cfg(not(feature = \"x\"))] pub struct Either;
+                  #[cfg(test)] pub struct Either<T>(T);
+                  #[cfg(not(test))] pub struct Either<T, U>(T, U);
                   #[derive(rumpsteak_runtime::Message)] pub struct Hello<T>(T);
                   #[rumpsteak_runtime::session] pub struct Talk<T>(T);
                   made!(Made);";
