@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rumpsteak_fsm::{Action, Fsm, StateId, Transition};
 use rumpsteak_scribble::{Projection, Span};
 
-use super::names::{Names, is_ident};
+use super::names::Names;
+use super::payloads::is_ident;
 use crate::protocols::ScrFile;
 
 /// How many labels before a choice are looked at to tell it from others.

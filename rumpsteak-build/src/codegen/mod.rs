@@ -19,6 +19,7 @@ mod choice_names;
 mod layout;
 pub(crate) mod machines;
 mod names;
+mod payloads;
 mod print;
 mod session;
 
@@ -31,7 +32,8 @@ use syn::ext::IdentExt as _;
 
 use self::choice_names::{Written, annotated};
 use self::machines::{Folders, Machine};
-use self::names::{Choices, Homes, Names, is_ident, misplaced};
+use self::names::{Choices, Names, misplaced};
+use self::payloads::{Homes, is_ident};
 use self::print::{one_line, print_item, print_labels, print_roles};
 use self::session::Unwritable;
 use crate::fault::Cause;

@@ -13,21 +13,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeFrom;
 
-use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
-use rumpsteak_contract::canonical::{Piece, Pieces};
 use rumpsteak_contract::protocol::RUNTIME;
 use rumpsteak_contract::{ProtocolItem, name};
 use rumpsteak_fsm::{Action, Fsm, Message, Role, Sort};
-use rumpsteak_scribble::{DeclarationKind, Span, similar};
+use rumpsteak_scribble::Span;
 
+use super::payloads::{Homes, Payload, declared, is_ident, paths, payload, reserved, signature};
 use crate::protocols::{Loaded, ScrFile};
-use crate::source::cargo_targets::TargetKind;
-use crate::source::crate_tree::{Crate, File, Inclusion, ItemId, ItemKind, Tree};
-use crate::source::names::{PRIMITIVES, lost, module, types_at};
+use crate::source::crate_tree::{File, Inclusion, ItemId, ItemKind, Tree};
+use crate::source::names::{lost, types_at};
 use crate::words::{did_you_mean, list};
-
-/// Where the types of payloads may be.
-pub(crate) type Homes<'a> = Option<&'a Tree>;
 
 /// What a `protocol!(…)` chooses.
 #[derive(Clone, Debug)]
@@ -109,14 +104,6 @@ pub(super) struct LabelName {
     pub(super) is_debug: bool,
 }
 
-/// Names that a type of the module may not hide: those that the code uses, and those of the
-/// prelude, which the payloads and the macros use.
-const RESERVED: &str = "\
-    AsMut AsRef Box Branch Channel Clone Copy Debug Default DoubleEndedIterator Drop End Eq Err \
-    ExactSizeIterator Extend Fn FnMut FnOnce From FromIterator Future Hash Into IntoFuture \
-    IntoIterator Iterator Label Message None Ok Option Ord PartialEq PartialOrd Race Receive \
-    Result Role Roles Select Self Send Sized Some String Sync ToOwned ToString TryFrom TryInto Vec";
-
 impl Names {
     /// What names the runtime in an attribute, unless it has the usual name.
     fn crate_argument(&self) -> Option<String> {
@@ -192,8 +179,11 @@ impl Names {
                 let reason = repeated(&names.labels[earlier].message, &message, file);
                 return Err(placed(reason, span));
             }
-            let declared = declared(&message, file)?;
-            names.add_label(message, &payload, declared);
+            let declared = signature(&message, file).map(|of| {
+                let path = declared(of, file, homes);
+                path.map_err(|reason| placed(reason, of.name.span))
+            });
+            names.add_label(message, &payload, declared.transpose()?);
         }
         if names.labels.is_empty() {
             return Err(format!(
@@ -279,10 +269,6 @@ impl Names {
     pub(super) fn role(&self, role: &str) -> Option<usize> {
         self.roles.iter().position(|name| name.scribble == role)
     }
-}
-
-fn reserved() -> BTreeSet<String> {
-    RESERVED.split(' ').map(str::to_owned).collect()
 }
 
 /// That a package which the code would name is certainly no dependency of this one.
@@ -388,12 +374,6 @@ pub(super) fn misplaced(
     })
 }
 
-/// The paths and names in the text of a type.
-fn paths(text: &str) -> impl Iterator<Item = &str> {
-    let is_end = |c: char| !c.is_alphanumeric() && !"_:#".contains(c);
-    text.split(is_end).map(|path| path.trim_end_matches("::"))
-}
-
 /// The messages of a protocol with the first place of each, in the order of its text.
 fn messages(protocol: &Loaded) -> Vec<(Message, Span)> {
     let mut first: BTreeMap<&Message, Span> = BTreeMap::new();
@@ -425,188 +405,6 @@ fn field(scribble: &str, taken: &mut BTreeSet<String>) -> String {
     free
 }
 
-/// A type of a payload.
-struct Payload {
-    text: String,
-    /// The names that it uses without a path.
-    names: Vec<String>,
-    is_debug: bool,
-}
-
-/// The path of the type that a `sig` declares for a message.
-fn declared(message: &Message, file: &ScrFile) -> Result<Option<String>, String> {
-    let mut declarations = file.modules.iter().flat_map(|module| &module.declarations);
-    let declared = declarations.find(|found| {
-        found.kind == DeclarationKind::Signature
-            && found.schema.as_str() == "rust"
-            && found.name.as_str() == message.label.as_str()
-    });
-    let Some(declared) = declared else { return Ok(None) };
-    let path = declared.external.as_str().trim();
-    let is_segment = |segment: &str| ["crate", "super"].contains(&segment) || is_ident(segment);
-    match path.contains("::") && path.split("::").all(is_segment) {
-        true => Ok(Some(path.to_owned())),
-        false => Err(format!(
-            "`{path}` is no path of a type\n\nhelp: write the declaration of `{}` in {} as in a `use`: `crate::{path}`",
-            declared.name,
-            file.shown()
-        )),
-    }
-}
-
-fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Payload, String> {
-    if sort.contains('@') {
-        return Err(format!(
-            "the payload `{sort}` is a session that changes hands, and only its type in Rust says in which state\n\n\
-             help: write the roles of this protocol by hand"
-        ));
-    }
-    let refused = |(example, from): (String, &str)| {
-        let sorts = file.modules.iter().flat_map(|module| &module.declarations);
-        let sorts = sorts.filter(|found| found.kind == DeclarationKind::Payload);
-        let known: Vec<&str> = sorts.map(|found| found.name.as_str()).chain(PRIMITIVES).collect();
-        let meant = did_you_mean(sort, known);
-        let meant = meant.map_or(String::new(), |meant| format!("help: {meant}\n"));
-        format!(
-            "the sort `{sort}` stands for no Rust type\n\n{meant}\
-             help: declare it in {}: `type <rust> \"{example}\" from \"{from}\" as {sort};`",
-            file.shown()
-        )
-    };
-    let text = match file.modules.sort(sort) {
-        Some(declaration) if declaration.schema.as_str() == "rust" => {
-            declaration.external.as_str().trim()
-        }
-        Some(_) => return Err(refused(example(sort, homes))),
-        None if PRIMITIVES.contains(&sort) && sort != "str" => sort,
-        None => return Err(refused(example(sort, homes))),
-    };
-    let lost_in = |tree: &Tree, path| tree.crates.iter().all(|of| lost(tree, of, path).is_some());
-    let lost_path = |tree| Some((tree, paths(text).find(|path| lost_in(tree, path))?));
-    if let Some((tree, path)) = homes.and_then(lost_path) {
-        let (name, mut homes) = (path.rsplit("::").next().unwrap_or(path), tree.homes());
-        let home = homes.remove(name).map(|home| format!("write `{home}`"));
-        let known: Vec<&str> = homes.keys().map(String::as_str).collect();
-        let meant =
-            || similar(name, &known).map(|found| format!("did you mean `{}`?", homes[found]));
-        let within = if path == text { String::new() } else { format!(" in `{text}`") };
-        return Err(format!(
-            "`{path}`{within}, which {} calls `{sort}`, is not declared in the source of this package\n\nhelp: {}",
-            file.shown(),
-            home.or_else(meant)
-                .unwrap_or_else(|| "declare it, or write its path as in a `use`".to_owned())
-        ));
-    }
-    if let Some(borrowed) = borrowed(text, homes) {
-        return Err(format!(
-            "{borrowed} has a lifetime, and a payload owns its data, since the role that receives it may outlive the one that sends it\n\n\
-             help: give it fields that own what they hold: a `String` where there is a `&str`"
-        ));
-    }
-    let Some(names) = names_of(text) else {
-        return Err(format!(
-            "`{text}` is no type\n\nhelp: write the declaration of `{sort}` in {} as in Rust: `std::vec::Vec<u8>`",
-            file.shown()
-        ));
-    };
-    let mut wrong = names.iter().filter_map(|name| rootless(homes?, text, name));
-    if let Some((found, path)) = wrong.next() {
-        return Err(format!("{found}\n\nhelp: write `{path}`"));
-    }
-    let is_debug = names.iter().all(|name| PRIMITIVES.contains(&&**name)) && !text.contains("::")
-        || ["std::vec::Vec<u8>", "std::string::String"].contains(&text);
-    Ok(Payload { text: text.to_owned(), names, is_debug })
-}
-
-/// What a type begins with that is declared in this package and has no path from its root, which it
-/// needs in the module of the code; and what to write.
-fn rootless(tree: &Tree, text: &str, name: &str) -> Option<(String, String)> {
-    let Some(at) = text.find(&format!("{name}::")) else {
-        let is_known = PRIMITIVES.contains(&name) || reserved().contains(name);
-        let home = tree.homes().remove(name).filter(|_| !is_known)?;
-        return Some((format!("`{name}` is a type of this package without its path"), home));
-    };
-    let is_other = |of: &Crate| of.target.kind == TargetKind::Lib && of.name == name;
-    let is_module = |of: &Crate| module(tree, of.root, &[name.to_owned()]).is_some();
-    let is_package = tree.dependencies.contains(name)
-        || tree.crates.iter().any(is_other)
-        || ["alloc", "core", "crate", "std"].contains(&name);
-    if is_package || !tree.crates.iter().any(is_module) {
-        return None;
-    }
-    let written = paths(&text[at..]).next()?;
-    let (found, path) = match written.strip_prefix("self::") {
-        Some(path) => ("`self` is the module of the generated code here".to_owned(), path),
-        None => (format!("`{name}` is a module of this package"), written),
-    };
-    let home = tree.homes().remove(path).unwrap_or_else(|| format!("crate::{path}"));
-    Some((found, text.replacen(written, &home, 1)))
-}
-
-/// What of a payload is borrowed: a type of this package with a lifetime, or the whole text.
-fn borrowed(text: &str, homes: Homes<'_>) -> Option<String> {
-    let borrows = |id: &ItemId, tree: &Tree| matches!(&*tree.item(*id).kind, ItemKind::Other(_, facts) if facts.borrows);
-    let is_declared = |tree: &Tree| types_at(tree, text).iter().any(|id| borrows(id, tree));
-    let owned = text.replace("'static", "");
-    (owned.contains('\'') || homes.is_some_and(is_declared)).then(|| format!("`{text}`"))
-}
-
-/// What a sort of this name most likely means, and where that is from.
-fn example(sort: &str, homes: Homes<'_>) -> (String, &'static str) {
-    if let Some(home) = homes.and_then(|tree| tree.homes().remove(sort)) {
-        return (home, "crate");
-    }
-    let standard = match &*sort.to_lowercase() {
-        "int" | "integer" => "i32",
-        "long" => "i64",
-        "bool" | "boolean" => "bool",
-        "float" | "double" => "f64",
-        "bytes" if homes.is_some_and(|tree| tree.dependencies.contains("bytes")) => {
-            return ("bytes::Bytes".to_owned(), "bytes");
-        }
-        "bytes" => "std::vec::Vec<u8>",
-        "str" | "string" => "std::string::String",
-        _ => return (format!("crate::{sort}"), "crate"),
-    };
-    (standard.to_owned(), "std")
-}
-
-/// The names that a type uses and that no `::` leads to; `None` if the text is no type, as far as
-/// that shows.
-fn names_of(text: &str) -> Option<Vec<String>> {
-    let mut names = Vec::new();
-    let (mut colons, mut depth) = (0, 0_usize);
-    let tokens: TokenStream = text.parse().ok()?;
-    let is_empty = tokens.is_empty();
-    for piece in Pieces::new(tokens) {
-        match piece {
-            Piece::Open(group) if group.delimiter() == Delimiter::Brace => return None,
-            Piece::Open(_) => depth += 1,
-            Piece::Close(_) => depth = depth.saturating_sub(1),
-            Piece::Tree(TokenTree::Ident(ident)) if colons < 2 => names.push(ident.to_string()),
-            Piece::Tree(TokenTree::Punct(punct)) => match punct.as_char() {
-                ':' => {
-                    colons += 1;
-                    continue;
-                }
-                ';' if depth > 0 => {}
-                punct if !"<>,&'+-*!=".contains(punct) => return None,
-                _ => {}
-            },
-            Piece::Tree(_) => {}
-        }
-        colons = 0;
-    }
-    (!is_empty).then_some(names)
-}
-
-/// Whether a text is an identifier, and no keyword.
-pub(super) fn is_ident(text: &str) -> bool {
-    // `syn` knows the keywords of the editions before 2024. It accepts blanks around the
-    // identifier.
-    text != "gen" && syn::parse_str::<Ident>(text).is_ok_and(|ident| ident == text)
-}
-
 fn repeated(earlier: &Message, later: &Message, file: &ScrFile) -> String {
     let text = if earlier.label == later.label {
         format!("the label `{}` carries two payloads: `{earlier}` and `{later}`", later.label)
@@ -617,37 +415,4 @@ fn repeated(earlier: &Message, later: &Message, file: &ScrFile) -> String {
         "{text}\n\nhelp: rename one of the two in {}: in Rust each label is a type of its own",
         file.shown()
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{is_ident, names_of};
-
-    #[test]
-    fn identifiers() {
-        for (text, expected) in [
-            ("Ready", true),
-            ("r", true),
-            ("type", false),
-            ("Self", false),
-            ("_", false),
-            ("", false),
-            ("a'", false),
-            ("1a", false),
-            ("a b", false),
-        ] {
-            assert_eq!(is_ident(text), expected, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn names_in_types() {
-        let names = |text| names_of(text).map(|names| names.join(" "));
-        assert_eq!(names("std::vec::Vec<u8>").as_deref(), Some("std u8"));
-        assert_eq!(names("(u64, [u8; 32])").as_deref(), Some("u64 u8"));
-        assert_eq!(names("Order"), Some("Order".to_owned()));
-        for text in ["", "u8; fn main() {}", "{", "u8)"] {
-            assert_eq!(names(text), None, "{text:?}");
-        }
-    }
 }

@@ -4,10 +4,9 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::{Delimiter, TokenTree};
-use rumpsteak_contract::Angles;
 use rumpsteak_contract::canonical::{Piece, Pieces};
 
-use crate::source::items::{RawItem, RawKind, Tokens, is_punct};
+use crate::source::items::{RawItem, RawKind, Tokens, in_angles, is_punct};
 
 /// The crate of the runtime, in a path.
 pub(crate) const RUNTIME: &str = "rumpsteak_runtime";
@@ -85,14 +84,7 @@ fn short_result(tokens: Tokens<'_>) -> Option<usize> {
             && is_punct(&window[2], '<')
     };
     let start = tokens.windows(3).position(is_result)?;
-    let mut angles = Angles::default();
-    let arguments = tokens[start + 2..].iter().map_while(|tree| {
-        angles.step(tree);
-        (angles.depth > 0).then_some((angles.depth, tree))
-    });
-    // The commas of a tuple are in a group.
-    let has_two = arguments.into_iter().any(|(depth, tree)| depth == 1 && is_punct(tree, ','));
-    (!has_two).then(|| tokens[start].span().start().line)
+    (in_angles(&tokens[start + 2..]).count() < 2).then(|| tokens[start].span().start().line)
 }
 
 fn text(piece: &Piece) -> String {

@@ -150,9 +150,15 @@ impl Attribute {
         self.derived().iter().any(ends)
     }
 
+    /// Whether this certainly leaves the item as it is written.
+    pub(crate) fn is_inert(&self) -> bool {
+        const KNOWN: [&str; 7] =
+            ["allow", "derive", "expect", "must_use", "non_exhaustive", "repr", "warn"];
+        self.is_plain && KNOWN.contains(&&*self.name)
+    }
+
     /// Whether this certainly derives nothing but traits of the standard library.
     pub(crate) fn is_bare(&self) -> bool {
-        const KNOWN: [&str; 6] = ["allow", "expect", "must_use", "non_exhaustive", "repr", "warn"];
         const DERIVED: [&str; 9] =
             ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
         let is_standard = |path: &Vec<TokenTree>| match &path[..] {
@@ -160,8 +166,7 @@ impl Attribute {
             [TokenTree::Ident(name)] => DERIVED.iter().any(|known| name == known),
             _ => false,
         };
-        self.is_plain && KNOWN.contains(&&*self.name)
-            || self.is("derive") && self.derived().iter().all(is_standard)
+        self.is_inert() && self.derived().iter().all(is_standard)
     }
 
     /// The macros that this calls without a path: itself, or derives.
@@ -189,6 +194,23 @@ fn string_value(tree: &TokenTree) -> Option<String> {
 
 pub(crate) fn is_punct(tree: &TokenTree, punct: char) -> bool {
     matches!(tree, TokenTree::Punct(other) if other.as_char() == punct)
+}
+
+/// What commas part behind the `<` that tokens begin with, up to its `>`.
+pub(crate) fn in_angles(tokens: Tokens<'_>) -> impl Iterator<Item = Tokens<'_>> {
+    let mut angles = Angles::default();
+    let is_outside = |tree: &TokenTree| {
+        angles.step(tree);
+        angles.depth == 0
+    };
+    let end = tokens.iter().position(is_outside).unwrap_or(tokens.len());
+    let mut angles = Angles::default();
+    // Without a `<` the end is the start.
+    let parts = tokens.get(1..end).unwrap_or_default().split(move |tree| {
+        angles.step(tree);
+        angles.depth == 0 && is_punct(tree, ',')
+    });
+    parts.filter(|part| !part.is_empty())
 }
 
 struct Cursor<'t> {

@@ -787,7 +787,6 @@ fn a_payload_whose_path_does_not_begin_at_the_root() {
         ("rooted", "Vec<crate::model::Reason>"),
         ("generic", "crate::model::Many<crate::model::Reason>"),
         ("generic-number", "crate::model::Many::<4>"),
-        ("generic-lifetime", "crate::model::Many<'static>"),
         ("raw", "crate::model::r#type"),
     ] {
         assert_eq!(found(name, path, runtime), [""; 0], "{path}");
@@ -806,6 +805,213 @@ fn a_payload_whose_path_does_not_begin_at_the_root() {
           in the source of this package (protocols/p.scr:1)\n\nhelp: write `crate::model::Reason`"
         ]
     );
+}
+
+/// What is said of a protocol with a declaration, in a package with a source.
+fn of_declaration(name: &str, declaration: &str, source: &str) -> Vec<String> {
+    let protocol = format!(
+        "\n{declaration} as Data;\nglobal protocol P(role a, role b) {{ no({}) from a to b; Data() from b to a; }}",
+        if declaration.starts_with("sig") { "" } else { "Data" }
+    );
+    let source = format!("rumpsteak_runtime::protocol!(P);\n{source}");
+    let files = [("src/lib.rs", &*source)];
+    let found = check_all(name, &[("protocols/p.scr", &protocol)], &files);
+    let refused = "no code can be generated for `P`: ";
+    let texts = found.problems.iter().map(|problem| within(name, &problem.text));
+    texts.map(|text| text.strip_prefix(refused).unwrap_or(&text).to_owned()).collect()
+}
+
+#[test]
+fn a_payload_with_too_few_or_too_many_arguments() {
+    let source = "pub struct Many<T>(T);
+                  #[derive(Clone)] #[repr(C)] pub(crate) enum Two<'a, const N: usize, T: Into<u8> = u8> { A(&'a T) }
+                  pub struct Plain;
+                  pub type Alias<T> = Many<T>;
+                  #[wire] pub struct Wired<T>(T);
+                  pub struct Some<#[cfg(all())] T>(T);
+                  #[cfg(test)] pub struct Either<T>(T);
+                  #[cfg(not(test))] pub struct Either<T, U>(T, U);
+                  #[derive(rumpsteak_runtime::Message)] pub struct Hello<T>(T);
+                  #[rumpsteak_runtime::session] pub struct Talk<T>(T);
+                  made!(Made);";
+    let found = |name: &str, path: &str| {
+        of_declaration(name, &format!("type <rust> \"{path}\" from \"crate\""), source)
+    };
+    for (name, path, text, help) in [
+        ("few", "crate::Many", "`crate::Many` takes 1 argument, and has 0", "crate::Many<…>"),
+        (
+            "few-lifetime",
+            "crate::Many<'static>",
+            "`crate::Many` in `crate::Many<'static>` takes 1 argument, and has 0",
+            "crate::Many<…>",
+        ),
+        (
+            "few-within",
+            "(u8, Vec<[crate::Many; 2]>)",
+            "`crate::Many` in `(u8, Vec<[crate::Many; 2]>)` takes 1 argument, and has 0",
+            "crate::Many<…>",
+        ),
+        (
+            "many",
+            "crate::Many::<fn(u8) -> u8, (u8, u8)>",
+            "`crate::Many` in `crate::Many::<fn(u8) -> u8, (u8, u8)>` takes 1 argument, and has 2",
+            "crate::Many<…>",
+        ),
+        (
+            "many-default",
+            "crate::Two<'static, 1, u8, u8>",
+            "`crate::Two` in `crate::Two<'static, 1, u8, u8>` takes 1 to 2 arguments, and has 3",
+            "crate::Two<…, …>",
+        ),
+        (
+            "many-plain",
+            "crate::Plain<u8>",
+            "`crate::Plain` in `crate::Plain<u8>` takes 0 arguments, and has 1",
+            "crate::Plain",
+        ),
+    ] {
+        let text = format!("{text} (protocols/p.scr:2)\n\nhelp: write `{help}`");
+        assert_eq!(found(&format!("arity-{name}"), path), [text]);
+    }
+    for (name, path) in [
+        ("right", "Vec<crate::Many<crate::Plain>>"),
+        ("default", "crate::Two<'static, 1>"),
+        ("all", "crate::Two<'static, 1, u8>"),
+        ("alias", "crate::Alias<u8, u8>"),
+        ("attribute", "crate::Wired"),
+        ("parameter", "crate::Some"),
+        ("cfg", "crate::Either"),
+        ("macro", "crate::Made<u8>"),
+        ("associated", "<crate::Plain as crate::Many<u8>>::Out"),
+    ] {
+        assert_eq!(found(&format!("arity-{name}"), path), [""; 0], "{path}");
+    }
+    for (name, path) in [("message", "crate::Hello"), ("session", "crate::Talk")] {
+        let texts = found(&format!("arity-{name}"), path);
+        assert!(!texts.iter().any(|text| text.contains(" takes ")), "{texts:?}");
+    }
+}
+
+#[test]
+fn a_payload_with_a_name_that_nothing_has() {
+    let found = |name: &str, path: &str| {
+        let source =
+            "mod menu { pub struct Pizza; }\npub struct Many<T>(T);\npub const LENGTH: usize = 1;";
+        of_declaration(name, &format!("type <rust> \"{path}\" from \"crate\""), source)
+    };
+    let refused = |path: &str, help: &str| {
+        format!(
+            "{path}, which protocols/p.scr calls `Data`, is not declared in the source of this package \
+             (protocols/p.scr:2)\n\nhelp: {help}"
+        )
+    };
+    let declare = "declare it and write `crate::Film`, or write its path as in a `use`";
+    assert_eq!(found("bare", "Film"), [refused("`Film`", declare)]);
+    assert_eq!(
+        found("bare-in", "crate::Many<Film>"),
+        [refused("`Film` in `crate::Many<Film>`", declare)]
+    );
+    assert_eq!(
+        found("bare-like", "Vec<Piza>"),
+        [refused("`Piza` in `Vec<Piza>`", "did you mean `crate::menu::Pizza`?")]
+    );
+    assert_eq!(
+        found("bare-standard", "Vec<string>"),
+        [refused("`string` in `Vec<string>`", "write `std::string::String`")]
+    );
+    for (name, path) in [
+        ("standard", "Option<Result<Box<[u8; 4]>, (String, f64, bool)>>"),
+        ("keyword", "*const u8"),
+        ("constant", "crate::Many<[u8; LENGTH]>"),
+        ("bound", "Box<dyn Trait + Send>"),
+        ("binding", "crate::Many<Film = u8>"),
+        ("macro", "kind!(Film)"),
+        ("parameter", "fn(film: u8) -> u8"),
+        ("static", "&'static Film"),
+        ("package", "film::Film"),
+        ("inferred", "crate::Many<_>"),
+        ("yet", "f16"),
+    ] {
+        assert_eq!(found(&format!("bare-{name}"), path), [""; 0], "{path}");
+    }
+}
+
+#[test]
+fn a_payload_that_is_a_reference() {
+    let found = |name: &str, path: &str| {
+        let source = "pub struct Order;\npub struct Fnord;";
+        of_declaration(name, &format!("type <rust> \"{path}\" from \"crate\""), source)
+    };
+    for (name, path, help) in [
+        ("str", "&str", "write `std::string::String`"),
+        ("slice", "Vec<&[&mut str]>", "write `Vec<std::vec::Vec<std::string::String>>`"),
+        ("array", "&[u8; 4]", "write `[u8; 4]`"),
+        ("own", "(& mut crate::Order, &'static str)", "write `(crate::Order, &'static str)`"),
+        ("package", "Option<&strum::Kind>", "write `Option<strum::Kind>`"),
+        ("dyn", "&dyn Send", "write a type that owns it"),
+    ] {
+        let text = format!(
+            "`{path}` borrows, and a payload owns its data, since the role that receives it may outlive the one that \
+             sends it (protocols/p.scr:2)\n\nhelp: {help}"
+        );
+        assert_eq!(found(&format!("lent-{name}"), path), [text]);
+    }
+    for (name, path) in [
+        ("static", "&'static [& 'static str]"),
+        ("fn", "fn(&str) -> u8"),
+        ("closure", "Box<dyn Fn(&str) + Send>"),
+        ("macro", "kind!(&str)"),
+    ] {
+        assert_eq!(found(&format!("lent-{name}"), path), [""; 0], "{path}");
+    }
+}
+
+#[test]
+fn a_declared_message_that_is_not_there() {
+    let found = |name: &str, path: &str| {
+        let source = "pub mod talk { pub struct Nowhen; pub struct Many<T>(T); }";
+        of_declaration(name, &format!("sig <rust> \"{path}\""), source)
+    };
+    let lost = |path: &str, help: &str| {
+        format!(
+            "`{path}`, which protocols/p.scr calls `Data`, is not declared in the source of this package \
+             (protocols/p.scr:2)\n\nhelp: {help}"
+        )
+    };
+    for (name, path, text) in [
+        (
+            "nowhere",
+            "crate::Film",
+            lost("crate::Film", "declare it, or write its path as in a `use`"),
+        ),
+        ("like", "crate::Nowhn", lost("crate::Nowhn", "did you mean `crate::talk::Nowhen`?")),
+        ("moved", "crate::Nowhen", lost("crate::Nowhen", "write `crate::talk::Nowhen`")),
+        // No help leads into the code itself, where the label `no` is `No`.
+        ("code", "crate::No", lost("crate::No", "declare it, or write its path as in a `use`")),
+        (
+            "rootless",
+            "talk::Nowhen",
+            "`talk` is a module of this package (protocols/p.scr:2)\n\nhelp: write `crate::talk::Nowhen`".to_owned(),
+        ),
+        (
+            "arity",
+            "crate::talk::Many",
+            "`crate::talk::Many` takes 1 argument, and has 0 (protocols/p.scr:2)\n\nhelp: write `crate::talk::Many<…>`"
+                .to_owned(),
+        ),
+        (
+            "bare",
+            "Nowhen",
+            "`Nowhen` is no path of a type (protocols/p.scr:2)\n\nhelp: write the declaration of `Data` in \
+             protocols/p.scr as in a `use`: `crate::Nowhen`"
+                .to_owned(),
+        ),
+    ] {
+        assert_eq!(found(&format!("sig-{name}"), path), [text]);
+    }
+    for (name, path) in [("code-path", "crate::p::Data"), ("package", "other::Nowhere")] {
+        assert_eq!(found(&format!("sig-{name}"), path), [""; 0], "{path}");
+    }
 }
 
 #[test]

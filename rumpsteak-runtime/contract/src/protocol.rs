@@ -9,7 +9,7 @@
 //! ```
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
-use quote::ToTokens as _;
+use quote::{ToTokens as _, quote};
 use syn::{LitStr, Result};
 
 use crate::canonical::{Canonical, Key};
@@ -90,20 +90,27 @@ impl ProtocolItem {
         })
     }
 
-    /// The name of the module that other arguments most likely mean: those of a protocol in quotes,
-    /// of a file, or with more behind the name than it may have.
-    pub fn meant(arguments: &TokenStream) -> Option<String> {
-        let mut literals = arguments.clone().into_iter().filter_map(|tree| match tree {
+    /// What other arguments most likely mean: a protocol in quotes, a file, or more behind the name
+    /// than it may have. Its module has the name and the visibility that is meant.
+    pub fn meant(arguments: &TokenStream) -> Option<Self> {
+        let trees = || arguments.clone().into_iter();
+        let mut literals = trees().filter_map(|tree| match tree {
             TokenTree::Literal(literal) => syn::parse2::<LitStr>(literal.into_token_stream()).ok(),
             _ => None,
         });
-        let mut words = arguments.clone().into_iter().filter_map(|tree| match tree {
-            TokenTree::Ident(word) if word != "pub" => Some(word.to_string()),
-            _ => None,
-        });
-        let text = literals.next().map(|literal| literal.value()).or_else(|| words.next())?;
+        let (public, words): (Vec<Ident>, Vec<Ident>) = trees()
+            .filter_map(|tree| match tree {
+                TokenTree::Ident(word) => Some(word),
+                _ => None,
+            })
+            .partition(|word| word == "pub");
+        let text = literals.next().map(|literal| literal.value());
+        let text = text.or_else(|| Some(words.first()?.to_string()))?;
         let name = name::snake(text.rsplit('/').next()?.split('.').next()?);
-        syn::parse_str::<Ident>(&name).is_ok().then_some(name)
+        let mut name = syn::parse_str::<Ident>(&name).ok()?;
+        name.set_span(trees().next()?.span());
+        let public = public.first();
+        Self::parse(quote!(#public #name)).ok()
     }
 
     /// Whether the module has a visibility, so that it is seen outside of the one that it is in.

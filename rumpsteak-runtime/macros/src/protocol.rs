@@ -27,9 +27,10 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Ok(item) => item,
         Err(error) => {
             let error = Error::into_compile_error(error);
-            let module = ProtocolItem::meant(&input);
-            let module = module.map(|module| Ident::new(&module, Span::call_site()));
-            return module.map_or(error.clone(), |module| quote!(mod #module { #error }));
+            return match ProtocolItem::meant(&input) {
+                Some(item) => empty(&item, None, &error),
+                None => error,
+            };
         }
     };
     let name = &item.name;
