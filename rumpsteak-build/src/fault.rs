@@ -146,9 +146,14 @@ pub(crate) enum Cause {
     Unimported { names: Vec<&'static str>, place: String },
     /// The protocol is there to be called by others only.
     UnplayableProtocol { wanted: String },
-    /// The closed system is not safe, and the session by this name does what is to blame. With
-    /// these sessions, where a role has several.
-    UnsafeSystem { set: String, run: Box<Run>, blamed: Option<(String, Blamed)>, with: Vec<String> },
+    /// The closed system is not safe, and the sessions by these names do, at these lines, what is
+    /// to blame. With these sessions, where a role has several.
+    UnsafeSystem {
+        set: String,
+        run: Box<Run>,
+        blamed: Option<(Blamed, Vec<[String; 2]>)>,
+        with: Vec<String>,
+    },
     /// The protocol cannot be said in Rust.
     Unwritable { protocol: String, reason: String },
 }
@@ -311,8 +316,11 @@ pub(crate) enum NoteKind {
 }
 
 /// What is to blame for a run.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Blamed {
+    /// The waits at these positions, each for what the role of the next one sends only later; the
+    /// last one for what the role of the first one does.
+    Circle(Vec<usize>),
     /// The step at this position.
     Step(usize),
     /// The wait at this position, for what its peer sends nowhere.

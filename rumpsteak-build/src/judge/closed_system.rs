@@ -28,10 +28,12 @@
 //!
 //! At most [`Limits::combinations`] systems are judged, each within the limits of the verifier.
 
+use std::iter::successors;
+
 use rumpsteak_fsm::kmc::{self, Verdict};
-use rumpsteak_fsm::run::{Step, Wait};
+use rumpsteak_fsm::run::{Failure, Step, Wait};
 use rumpsteak_fsm::verify::again;
-use rumpsteak_fsm::{Action, Direction, Role, Run, System, Transition, TransitionId};
+use rumpsteak_fsm::{Action, Direction, Role, Run, StateId, System, Transition, TransitionId};
 
 use crate::fault::{Blamed, Gap, Place};
 use crate::limits::Limits;
@@ -54,8 +56,8 @@ pub(crate) struct Session<'a> {
 }
 
 /// Why sessions are not known to be a safe closed system, and what of the run that shows it is to
-/// blame, with its place.
-pub(crate) type Refusal = (Gap, Option<(Blamed, Place)>);
+/// blame, with its places.
+pub(crate) type Refusal = (Gap, Option<(Blamed, Vec<Place>)>);
 
 /// Judges every combination of sessions: the least bound for which all of them are k-MC.
 pub(crate) fn judge(members: &[Member<'_>], limits: &Limits) -> Result<usize, Refusal> {
@@ -120,37 +122,8 @@ fn judge_one(
     let system = System::new(machines.iter().map(|machine| machine.fsm.clone()).collect())
         .map_err(|error| undecided(error.to_string()))?;
     let refuse = |run: Box<Run>| {
-        let of = |role: &Role| machines.iter().find(|machine| machine.fsm.role() == role);
-        let has_ended = |role: &Role| {
-            let stands = run.states.iter().find(|(stands, _)| stands == role);
-            stands.zip(of(role)).is_some_and(|((_, state), own)| own.fsm.is_terminal(*state))
-        };
-        let origin = |role: &Role, id: TransitionId| of(role)?.origins.get(id.index()).copied();
-        let is_unsent = |role: &Role, due: &Action| {
-            let sends = |sent: Transition<'_>| {
-                let Action { direction, peer, message } = sent.action;
-                *direction == Direction::Send && peer == role && *message == due.message
-            };
-            !of(&due.peer).is_some_and(|peer| peer.fsm.transitions().any(sends))
-        };
-        let is_in_vain =
-            |wait: &Wait| wait.transitions.iter().all(|(_, due)| is_unsent(&wait.role, due));
-        let place = match run.waits.iter().position(is_in_vain) {
-            Some(number) => run.waits[number].transitions.first().and_then(|(id, _)| {
-                Some((Blamed::Unsent(number), origin(&run.waits[number].role, *id)?))
-            }),
-            // The last step of a role that has ended, but is waited for; else the last one.
-            None => {
-                let mut awaited = run.waits.iter().flat_map(|wait| &wait.transitions);
-                let left = awaited.find(|(_, due)| has_ended(&due.peer)).map(|(_, due)| &due.peer);
-                let is_last = |step: &Step| left.is_none_or(|left| step.role == *left);
-                run.steps.iter().rposition(is_last).and_then(|number| {
-                    let step = &run.steps[number];
-                    Some((Blamed::Step(number), origin(&step.role, step.transition)?))
-                })
-            }
-        };
-        (Gap::Unsafe(run, named.to_vec()), place)
+        let blamed = blame(machines, &run);
+        (Gap::Unsafe(run, named.to_vec()), blamed)
     };
     match kmc::check(&system, &limits.verifier).verdict {
         Verdict::Safe { bound } => match again::follow(&system, &limits.verifier) {
@@ -166,4 +139,67 @@ fn judge_one(
             None => limit.to_string(),
         })),
     }
+}
+
+/// What of a run is to blame, and where that is written: a wait for what the peer sends nowhere;
+/// the last step of a role that has ended, but is waited for; roles each of which waits for the
+/// next one; or else the last step.
+fn blame(machines: &[&SessionMachine], run: &Run) -> Option<(Blamed, Vec<Place>)> {
+    let of = |role: &Role| machines.iter().find(|machine| machine.fsm.role() == role);
+    let has_ended = |role: &Role| {
+        let stands = run.states.iter().find(|(stands, _)| stands == role);
+        stands.zip(of(role)).is_some_and(|((_, state), own)| own.fsm.is_terminal(*state))
+    };
+    let origin = |role: &Role, id: TransitionId| of(role)?.origins.get(id.index()).copied();
+    let of_wait = |&number: &usize| {
+        let wait = run.waits.get(number)?;
+        origin(&wait.role, wait.transitions.first()?.0)
+    };
+    // Whether what a role waits for is sent to it, from a state of the peer on or anywhere.
+    let is_sent = |role: &Role, due: &Action, from: Option<StateId>| {
+        let sends = |sent: Transition<'_>| {
+            let Action { direction, peer, message } = sent.action;
+            *direction == Direction::Send && peer == role && *message == due.message
+        };
+        of(&due.peer).is_some_and(|peer| {
+            let mut states = peer.fsm.reachable_from(from.unwrap_or(peer.fsm.initial()));
+            states.any(|state| peer.fsm.transitions_from(state).any(sends))
+        })
+    };
+    let is_in_vain =
+        |wait: &Wait| wait.transitions.iter().all(|(_, due)| !is_sent(&wait.role, due, None));
+    if let Some(number) = run.waits.iter().position(is_in_vain) {
+        return Some((Blamed::Unsent(number), vec![of_wait(&number)?]));
+    }
+    let mut awaited = run.waits.iter().flat_map(|wait| &wait.transitions);
+    let left = awaited.find(|(_, due)| has_ended(&due.peer)).map(|(_, due)| &due.peer);
+    // The wait of the only peer of a wait, if that sends later what is waited for.
+    let next = |number: &usize| {
+        let Wait { role, transitions, .. } = &run.waits[*number];
+        let (_, first) = transitions.first()?;
+        let next = run.waits.iter().position(|wait| wait.role == first.peer)?;
+        let is_later = |due| is_sent(role, due, Some(run.waits[next].state));
+        let is_peer = |due: &Action| due.peer == first.peer && due.peer != *role;
+        let is_only = transitions.iter().all(|(_, due)| is_peer(due));
+        (is_only && transitions.iter().any(|(_, due)| is_later(due))).then_some(next)
+    };
+    let circle = |first: usize| {
+        let waits = successors(Some(first), next).skip(1).take(run.waits.len());
+        let behind: Vec<usize> = waits.collect();
+        let length = behind.iter().position(|number| *number == first)?;
+        Some([&[first], &behind[..length]].concat())
+    };
+    // Beginning with who has waited for longest.
+    let mut waits: Vec<usize> = (0..run.waits.len()).collect();
+    let last = |role: &Role| run.steps.iter().rposition(|step| step.role == *role);
+    waits.sort_by_key(|&number| last(&run.waits[number].role));
+    let may_be = run.failure == Failure::Deadlock && left.is_none();
+    if let Some(waits) = waits.into_iter().filter(|_| may_be).find_map(circle) {
+        let places = waits.iter().map(of_wait).collect::<Option<_>>()?;
+        return Some((Blamed::Circle(waits), places));
+    }
+    let is_last = |step: &Step| left.is_none_or(|left| step.role == *left);
+    let number = run.steps.iter().rposition(is_last)?;
+    let step = &run.steps[number];
+    Some((Blamed::Step(number), vec![origin(&step.role, step.transition)?]))
 }

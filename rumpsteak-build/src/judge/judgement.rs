@@ -9,7 +9,7 @@ use rumpsteak_fsm::system::Neglected;
 use rumpsteak_fsm::{Message, Role};
 
 use crate::configuration::Configuration;
-use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind, Refusal};
+use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind, Place, Refusal};
 use crate::judge::closed_system::{self, Member, Session};
 use crate::judge::liveness::{self, Neglects};
 use crate::judge::root::Root;
@@ -603,7 +603,7 @@ impl<'a> Judge<'a> {
         if !set.faults.is_empty() {
             return Err(set.faults.clone());
         }
-        let (gap, place) = match closed_system::judge(members, self.limits) {
+        let (gap, blamed) = match closed_system::judge(members, self.limits) {
             Ok(bound) => return Ok(bound),
             Err(refusal) => refusal,
         };
@@ -621,14 +621,15 @@ impl<'a> Judge<'a> {
                 vec![Cause::UndecidedSystem { set: name, reason }.at(set.item, token)]
             }
             Gap::Unsafe(run, with) => {
-                let cause = Cause::UnsafeSystem {
-                    set: name,
-                    run,
-                    blamed: place.map(|(what, place)| (tree.item(place.item).name.clone(), what)),
-                    with,
+                let first = blamed.as_ref().and_then(|(_, places)| places.first().copied());
+                let at = first.unwrap_or(Place::new(set.item, token));
+                let told = |place: &Place| {
+                    let line = self.context.line(*place);
+                    [tree.item(place.item).name.clone(), line]
                 };
-                let (item, token) = place.map_or((set.item, token), |(_, p)| (p.item, p.token));
-                vec![cause.at(item, token)]
+                let blamed = blamed.map(|(what, places)| (what, places.iter().map(told).collect()));
+                let cause = Cause::UnsafeSystem { set: name, run, blamed, with };
+                vec![cause.at(at.item, at.token)]
             }
         })
     }

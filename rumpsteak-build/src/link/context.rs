@@ -1,5 +1,6 @@
 //! What sessions are resolved and judged by.
 
+use crate::fault::Place;
 use crate::link::roles::Pairs;
 use crate::protocols::Protocols;
 use crate::source::crate_tree::Tree;
@@ -13,4 +14,14 @@ pub(crate) struct Context<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) protocols: &'a Protocols,
     pub(crate) pairs: &'a Pairs,
+}
+
+impl Context<'_> {
+    /// The file and line of a token of a session.
+    pub(crate) fn line(self, Place { item, token }: Place) -> String {
+        let file = self.base.show(&self.tree.files[self.tree.item(item).file.0].path);
+        let session = self.tree.session(item);
+        let line = session.map_or(0, |session| session.key.span_of(token).start().line);
+        format!("{file}:{line}")
+    }
 }

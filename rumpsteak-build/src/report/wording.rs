@@ -605,20 +605,38 @@ fn other_payload(
     )
 }
 
-fn unsafe_system(set: &str, run: &Run, blamed: Option<&(String, Blamed)>) -> String {
+fn unsafe_system(set: &str, run: &Run, blamed: Option<&(Blamed, Vec<[String; 2]>)>) -> String {
     let failure = failure(run);
+    let mut help = "a role that waits must wait for what another one sends, and what is sent must be received in the \
+                    order in which it comes";
+    let mut notes = String::new();
     let told = |Action { direction, peer, message }: &Action| {
         let (label, whole) = (message.label.to_string(), message.to_string());
         Deed { direction: *direction, message: label, whole, peer: peer.to_string() }.told()
     };
-    let mut text = match blamed {
-        Some((session, Blamed::Step(step))) => {
+    let wait = |wait: &usize| {
+        let due = run.waits[*wait].transitions.iter().map(|(_, due)| told(due));
+        due.collect::<Vec<_>>().join(" or ")
+    };
+    let session = blamed.map_or("", |(_, sessions)| &sessions[0][0]);
+    let mut text = match blamed.map(|(blamed, sessions)| (blamed, &sessions[1..])) {
+        Some((Blamed::Circle(waits), others)) => {
+            help = "let one of these roles send before it receives";
+            for (number, [session, line]) in waits[1..].iter().zip(others) {
+                let _ = writeln!(notes, "note: `{session}` {}, at {line}", wait(number));
+            }
+            format!(
+                "`{session}` {}, which sends it only after it {}: the system of `{set}` {failure}",
+                wait(&waits[0]),
+                wait(&waits[1])
+            )
+        }
+        Some((Blamed::Step(step), _)) => {
             let deed = told(&run.steps[*step].action);
             format!("`{session}` {deed}, and the system of `{set}` {failure}")
         }
-        Some((session, Blamed::Unsent(wait))) => {
-            let due = run.waits[*wait].transitions.iter().map(|(_, due)| told(due));
-            let deed = due.collect::<Vec<_>>().join(" or ");
+        Some((Blamed::Unsent(number), _)) => {
+            let deed = wait(number);
             format!("`{session}` {deed}, which never sends it: the system of `{set}` {failure}")
         }
         None => format!("the system of `{set}` {failure}"),
@@ -627,8 +645,7 @@ fn unsafe_system(set: &str, run: &Run, blamed: Option<&(String, Blamed)>) -> Str
     let _ = write!(
         text,
         "\n\nthe shortest run that does, with the sessions of all roles as they are written:\n\n{}\n\n\
-         help: a role that waits must wait for what another one sends, and what is sent must be received in the order in \
-         which it comes",
+         {notes}help: {help}",
         run.chart().trim_end()
     );
     text

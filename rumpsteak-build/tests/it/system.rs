@@ -118,6 +118,34 @@ fn a_set_that_waits_for_what_is_never_sent_fails_there() {
 }
 
 #[test]
+fn a_set_whose_roles_wait_for_each_other_fails_where_the_first_does() {
+    let source = "#[session(S)] pub type Source = Receive<K, Ready, Send<K, Value, End>>;\n";
+    let kernel = "#[session(K)] pub type Kernel = Send<T, Ready, Later>;\n#[session] pub type Later = Receive<S, Value, Send<S, Ready, End>>;\n";
+    let sink = "#[session(T)] pub type Sink = Receive<K, Ready, End>;\n";
+    let check = check("circle", &[ROLES, source, kernel, sink]);
+    let (problem, others) = main_problem(&check);
+    assert_eq!(others, 2);
+    let expected = "`Source` receives `Ready` from `K`, which sends it only after it receives `Value` from `S`: the system of `Roles` gets stuck\n";
+    begins(&problem.text, expected);
+    let end = "src/lib.rs:10\nhelp: let one of these roles send before it receives";
+    ends(&problem.text, end);
+    says(&problem.text, "\n\nnote: `Later` receives `Value` from `S`, at ");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("system/circle/src/lib.rs");
+    let text = fs::read_to_string(file).unwrap();
+    assert!(text[problem.range.start..].starts_with("Receive<K, Ready, Send"));
+
+    // The source waits for a circle that it is not in.
+    let kernel = "#[session(K)] pub type Kernel = Receive<T, Value, Send<T, Ready, Send<S, Ready, Receive<S, Value, End>>>>;\n";
+    let sink = "#[session(T)] pub type Sink = Receive<K, Ready, Send<K, Value, End>>;\n";
+    let beside = self::check("beside", &[ROLES, source, kernel, sink]);
+    let (problem, _) = main_problem(&beside);
+    begins(
+        &problem.text,
+        "`Kernel` receives `Value` from `T`, which sends it only after it receives `Ready` from `K`: ",
+    );
+}
+
+#[test]
 fn a_set_of_which_a_role_has_several_sessions_names_the_one() {
     let idle = "#[session(T)] pub type Idle = Send<K, Ready, End>;\n";
     let check = check("several", &[ROLES, SOURCE, KERNEL, SINK, idle]);

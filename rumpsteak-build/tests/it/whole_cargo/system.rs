@@ -45,7 +45,7 @@ fn a_safe_set_builds_and_says_for_which_k() {
 }
 
 #[test]
-fn an_unsafe_set_fails_at_the_last_step_of_the_run() {
+fn an_unsafe_set_fails_where_a_role_of_a_circle_waits() {
     let package = package("system-unsafe");
     package.edit(
         "src/lib.rs",
@@ -55,14 +55,14 @@ fn an_unsafe_set_fails_at_the_last_step_of_the_run() {
     let outcome = package.check(&[]);
     // None of the others may run either, and says nothing of it.
     let error = outcome.error();
-    // The kernel asks twice, the source answers twice, and then the sink waits for the kernel and
-    // the kernel for the sink.
+    // The kernel asks twice, the source answers twice, and then the sink, which has waited all the
+    // time, waits for the kernel and the kernel for the sink.
     error
-        .is_at("src/lib.rs", "Send")
-        .says("and the system of `Roles` gets stuck")
+        .is_at("src/lib.rs", "Receive")
+        .says("which sends it only after it receives `Ready` from `T`: the system of `Roles` gets stuck")
         .says("K waits for Ready from T")
         .says("T waits for Value(i32) from K");
-    begins(&error.text, "`SourceLoop` sends `Value` to `K`");
+    begins(&error.text, "`SinkLoop` receives `Value` from `K`");
 }
 
 #[test]
