@@ -3,7 +3,7 @@
 //! Subtyping says which two actions may not change places. Before that is called a reordering, the
 //! simple causes are looked for, in this order: one [change](super::change) explains it; or the
 //! supertype has no such action, but one with another peer, direction or payload, or of nearly the
-//! same name; or it has the action, but only once a choice is made, in another branch, or earlier.
+//! same name; or it has the action, but earlier, in another branch, or only once a choice is made.
 //!
 //! ```text
 //! supertype      ?run ─ !done ─┐        the subtype does `!done` first: it does not know yet
@@ -69,11 +69,20 @@ pub(super) fn find(sub: &Fsm, sup: &Fsm, refusal: &mut Refusal) -> Option<Misfit
         if !has(sup, action) {
             return Some((id, unknown(sub, sup, action)));
         }
-        if refusal.rule == Rule::InputNotHandled {
-            return None;
-        }
         let state = *walk(sub, sup, &refusal.path).get(refusal.path.len())?;
-        Some((id, displaced(sub, sup, &refusal.path, state, action)?))
+        let misfit = displaced(sub, sup, &refusal.path, state, action)?;
+        // Messages that are not handled are what is wrong, unless those that are never come here.
+        let is_here =
+            |own: Transition<'_>| sup.transitions_from(state).any(|due| due.action == own.action);
+        let is_apart = || !sub.transitions_from(refusal.sub_state).any(is_here);
+        let is_cause = refusal.rule != Rule::InputNotHandled
+            || matches!(misfit, Misfit::OtherBranch(_)) && is_apart();
+        // What is due here, and not where subtyping has gone on to.
+        let due = sup.transitions_from(state).next().map(|due| due.id);
+        is_cause.then(|| {
+            (refusal.sup_state, refusal.sup) = (state, due);
+            (id, misfit)
+        })
     })?;
     refusal.sub = Some(id);
     Some(misfit)
@@ -94,7 +103,7 @@ pub(super) fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit
     }
     path.truncate(length);
     let misfit = if has(sup, early.action) {
-        let reaching = states(sup, early.action, false);
+        let reaching = states(sup, |due| due.action == early.action, false, None);
         displaced(sub, sup, &path, sup_state, early.action).filter(|misfit| match misfit {
             Misfit::Undecided { options, .. } => {
                 options.iter().any(|&id| !reaching[sup.transition(id).target.index()])
@@ -168,7 +177,7 @@ pub(super) fn displaced(
     state: StateId,
     wanted: &Action,
 ) -> Option<Misfit> {
-    let reaching = states(sup, wanted, false);
+    let reaching = states(sup, |due| due.action == wanted, false, None);
     let here = || sup.transitions_from(state);
     let unused: Vec<_> = here().filter(|due| !has(sub, due.action)).map(|due| due.id).collect();
     let is_due = wanted.direction == Direction::Receive && here().any(|due| due.action == wanted);
@@ -180,7 +189,10 @@ pub(super) fn displaced(
         let is_done = path.iter().any(|id| sub.transition(*id).action == wanted);
         return Some(if is_done { Misfit::Repeated(due) } else { Misfit::OtherBranch(due) });
     }
-    let certain = states(sup, wanted, true);
+    if let Some(due) = other_branch(sub, sup, path, state, wanted) {
+        return Some(Misfit::OtherBranch(due));
+    }
+    let certain = states(sup, |due| due.action == wanted, true, None);
     // The nearest choice that decides about it.
     for state in sup.reachable_from(state).take_while(|state| !certain[state.index()]) {
         let leads = |known: &[bool]| {
@@ -202,16 +214,61 @@ pub(super) fn displaced(
     None
 }
 
-/// The states from which an action comes whatever is chosen, or may come, by state.
-fn states(fsm: &Fsm, wanted: &Action, whatever: bool) -> Vec<bool> {
+/// Where an action comes in an option that was not taken of a choice on the path of the subtype:
+/// unless that choice is made again, it does not come in the one that was, which has not joined the
+/// other yet.
+///
+/// ```text
+/// supertype   (?x ─ !p | ?y ─ !q) ─ ⟲        behind `?x` the subtype does `!q`: it may come in
+///                                            the next round, but `y` is another branch of this one
+/// ```
+fn other_branch(
+    sub: &Fsm,
+    sup: &Fsm,
+    path: &[TransitionId],
+    state: StateId,
+    wanted: &Action,
+) -> Option<TransitionId> {
+    let mut seen = vec![state];
+    let walk = walk(sub, sup, path);
+    walk.into_iter().zip(path).rev().find_map(|(choice, taken)| {
+        let is_last = !seen.contains(&choice);
+        seen.push(choice);
+        let options: Vec<_> = sup.transitions_from(choice).collect();
+        if !is_last || options.iter().any(|option| option.action == wanted) {
+            return None;
+        }
+        let within = states(sup, |due| due.action == wanted, false, Some(choice));
+        let joining = states(sup, |due| due.target == state, false, Some(choice));
+        let leads = |option: &&Transition<'_>| within[option.target.index()];
+        let is_taken = |option: &Transition<'_>| option.action == sub.transition(*taken).action;
+        if options.iter().filter(leads).any(is_taken) {
+            return None;
+        }
+        let is_apart = |to: StateId| to != state && !joining[to.index()];
+        let other = options.iter().filter(leads).find(|option| is_apart(option.target))?;
+        let mut behind = sup.reachable_from(other.target).flat_map(|at| sup.transitions_from(at));
+        behind.find(|due| due.action == wanted).map(|due| due.id)
+    })
+}
+
+/// The states from which something comes whatever is chosen, or may come, by state; not by way of
+/// one of them.
+fn states(
+    fsm: &Fsm,
+    is_it: impl Fn(Transition<'_>) -> bool,
+    whatever: bool,
+    without: Option<StateId>,
+) -> Vec<bool> {
     let mut found = vec![false; fsm.len()];
     let mut has_grown = true;
     while std::mem::take(&mut has_grown) {
         // From the last to the first: most transitions lead on.
         for state in (0..fsm.len()).rev().map(StateId::from_index) {
-            let leads = |due: Transition<'_>| due.action == wanted || found[due.target.index()];
+            let leads = |due: Transition<'_>| is_it(due) || found[due.target.index()];
             let mut due = fsm.transitions_from(state).map(leads).peekable();
             let is_new = !found[state.index()]
+                && Some(state) != without
                 && due.peek().is_some()
                 && if whatever { due.all(|leads| leads) } else { due.any(|leads| leads) };
             if is_new {

@@ -279,11 +279,11 @@ impl Words<'_> {
         self.subject.role(role, roles).to_owned()
     }
 
-    /// What is due: where a session ends too early, any of what may come.
+    /// What is due: where a session ends too early, or does something else, any of what may come.
     fn due(&self) -> Option<Deed> {
         let (due, fsm) = (self.sup?, &self.projection.fsm);
         let ends = self.refusal.rule == Rule::Forgotten && self.refusal.cycle.is_empty();
-        if self.misfit.is_some() || !ends {
+        if self.misfit.is_none() && !ends {
             return Some(self.deed(due));
         }
         let options = fsm.transitions_from(self.refusal.sup_state);

@@ -184,7 +184,7 @@ pub struct Play; pub struct Won; pub struct Pay; pub struct Lost; pub struct Tip
     let cases = "
 Select<A, Told>|Bank|Receive<A, Tip, Bank>|9:11: `Bank` sends `Won` to `A`, but then does not receive `Pay` from `A`
 Select<A, Told>|Bank|Bank|9:11: `Bank` sends `Won` to `A`, but then does not receive `Pay` from `A`
-Select<A, Told>|Receive<A, Tip, Bank>|Receive<A, Tip, Bank>|9:11: `Bank` receives `Tip` from `A` once more than the protocol: here `b` receives `Pay` from `A`
+Select<A, Told>|Receive<A, Tip, Bank>|Receive<A, Tip, Bank>|9:11: `Bank` receives `Tip` from `A`, which the protocol has in another branch: here `b` receives `Pay` from `A`
 Select<A, Told>|Receive<A, Pay, Bank>|Receive<A, Tip, Receive<A, Pay, Bank>>|10:29: `Bank` receives `Pay` from `A` before it knows whether `Play` or `Stop` comes
 Send<A, Lost, Select<A, Told>>|Receive<A, Pay, Bank>|Receive<A, Tip, Bank>|7:53: `Bank` sends `Lost` to `A` once more than the protocol
 Bank|Receive<A, Pay, Bank>|Receive<A, Tip, Bank>|7:53: `Bank` receives `Play` from `A`, but then does not send `Won` or `Lost` to `A`
@@ -196,6 +196,74 @@ Select<A, Told>|Send<A, Pay, Bank>|Receive<A, Tip, Bank>|9:11: `Bank` sends `Pay
         let source = roles.replace("PLAYED", played).replace("WON", won).replace("LOST", lost);
         let files = [("protocols/p.scr", protocol), ("src/lib.rs", &source)];
         check("change", &files, &[&format!("src/lib.rs:{expected}")]);
+    }
+}
+
+/// Where the role knows which branch it is in, though the same choice may come again.
+#[test]
+fn what_another_branch_has_is_called_so_in_a_loop() {
+    let roles = "
+#[derive(Role)] #[protocol(P::a)] #[message(Label)] pub struct A(#[route(B)] Channel<Label>);
+#[derive(Role)] #[protocol(P::b)] #[message(Label)] pub struct B(#[route(A)] Channel<Label>);
+#[derive(Message)] pub enum Label { X(X), Y(Y), Z(Z), P(P), Q(Q) }
+pub struct X; pub struct Y; pub struct Z; pub struct P; pub struct Q;
+";
+    let protocol = "global protocol P(role a, role b) { rec l {
+        choice at a { x() from a to b; p() from FROM; AGAIN }
+        or { y() from a to b; q() from b to a; AGAIN } or { z() from a to b; }
+    } }";
+    let other = ", which the protocol has in another branch: here";
+    // What `p` is, who the session plays, and what comes behind `x` and `y` in it.
+    let cases = [
+        (
+            "b to a",
+            "B",
+            "Send<A, Q, AGAIN>",
+            "Send<A, P, AGAIN>",
+            "sends `Q` to `A`",
+            "`b` sends `P` to `A`",
+        ),
+        (
+            "b to a",
+            "B",
+            "Send<A, Q, AGAIN>",
+            "Send<A, Q, AGAIN>",
+            "sends `Q` to `A`",
+            "`b` sends `P` to `A`",
+        ),
+        (
+            "a to b",
+            "B",
+            "Send<A, Q, AGAIN>",
+            "Receive<A, P, AGAIN>",
+            "sends `Q` to `A`",
+            "`b` receives `P` from `A`",
+        ),
+        (
+            "b to a",
+            "A",
+            "Receive<B, Q, AGAIN>",
+            "Receive<B, P, AGAIN>",
+            "receives `Q` from `B`",
+            "`a` receives `P` from `B`",
+        ),
+    ];
+    for (from, role, x, y, done, due) in cases {
+        for again in ["continue l;", ""] {
+            let kind = if role == "A" { "Select<B, Order>" } else { "Branch<A, Order>" };
+            let source = format!(
+                "{roles}#[session({role})] type Bank = {kind};\n#[session] enum Order {{\n X(X, {x}), Y(Y, {y}), Z(Z, End) }}\n"
+            );
+            let source = source.replace("AGAIN", if again.is_empty() { "End" } else { "Bank" });
+            let protocol = protocol.replace("FROM", from).replace("AGAIN", again);
+            let protocol = if again.is_empty() {
+                protocol.replace("rec l {", "").replace("} }", "}")
+            } else {
+                protocol
+            };
+            let files = [("protocols/p.scr", &*protocol), ("src/lib.rs", &*source)];
+            check("branch", &files, &[&format!("src/lib.rs:8:7: `Bank` {done}{other} {due}")]);
+        }
     }
 }
 
