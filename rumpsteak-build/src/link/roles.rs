@@ -11,6 +11,7 @@ use crate::fault::Cause;
 use crate::link::closed_sets::{self, ClosedSet};
 use crate::link::labels::{LabelPair, labels};
 use crate::protocols::{Lookup, ProtocolRole, Protocols};
+use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{CrateId, ItemId, Tree};
 use crate::source::names;
 
@@ -104,9 +105,10 @@ impl Pairs {
             roles.insert(id, RolePair { name, link, labels });
         }
         let linked = roles.iter().filter(|(_, pair)| pair.link.is_ok());
-        let second =
-            linked.filter_map(|(&id, _)| Some((id, second_route(tree, protocols, &roles, id)?)));
-        for (id, (token, cause)) in second.collect::<Vec<_>>() {
+        let second = linked.flat_map(|(&id, _)| second_route(tree, protocols, &roles, id));
+        let mut second: Vec<_> = second.collect();
+        second.sort_by_key(|(_, _, cause)| !matches!(cause, Cause::SaidOf { .. }));
+        for (id, token, cause) in second {
             if let Some(pair) = roles.get_mut(&id) {
                 pair.link = Err(LinkError::Wrong { token, cause });
             }
@@ -166,15 +168,16 @@ pub(crate) fn peers(tree: &Tree, role: ItemId) -> impl Iterator<Item = (usize, O
     routes.map(move |route| (route.peer.last_token(), names::item(tree, module, &route.peer)))
 }
 
-/// The second of two routes that lead to different structs of one role, if a role has such: its
-/// sessions would take the two for one peer. Or a route to another struct of the role itself, which
-/// one of the two says.
+/// What is wrong with a role that has routes to different structs of one role: its sessions would
+/// take the two for one peer; or with one that has a route to another struct of its own role, which
+/// one of the two says. It is said at the link of the second of them, or of that whose name is not
+/// the role's; or at the second route, if the build may leave one of the three out.
 fn second_route(
     tree: &Tree,
     protocols: &Protocols,
     roles: &BTreeMap<ItemId, RolePair>,
     id: ItemId,
-) -> Option<(usize, Cause)> {
+) -> Vec<(ItemId, usize, Cause)> {
     let own = roles[&id].link.as_ref().ok();
     let mut seen: Vec<(ProtocolRole, ItemId)> = own.map(|&role| (role, id)).into_iter().collect();
     for (token, peer) in peers(tree, id) {
@@ -182,18 +185,31 @@ fn second_route(
         let Some(Ok(role)) = roles.get(&peer).map(|pair| &pair.link) else { continue };
         match seen.iter().find(|(other, _)| other == role) {
             Some((_, first)) if *first != peer && (*first != id || id < peer) => {
-                let structs = Box::new([*first, peer].map(|id| tree.item(id).name.clone()));
-                let played = |name: &String| roles.values().any(|of| of.name.to_string() == *name);
                 let protocol = &protocols.protocols[role.protocol];
+                let misnamed = |id| protocol.roles(&tree.item(id).name) != [role.role];
+                let mut both = [*first, peer];
+                both.sort_by_key(|&id| (misnamed(id), id));
+                let [_, second] = both;
+                let structs = Box::new(both.map(|id| tree.item(id).name.clone()));
+                let played = |name: &String| roles.values().any(|of| of.name.to_string() == *name);
                 let all = protocol.protocol.roles().iter();
                 let all = all.map(|role| format!("{}::{role}", protocol.name()));
                 let idle = all.filter(|name| !played(name)).collect();
-                let role = roles[&peer].name.clone();
-                return Some((token, Cause::TwoStructs { role, structs, idle }));
+                let cause = Cause::TwoStructs { role: roles[&peer].name.clone(), structs, idle };
+                let is_beside = |other: ItemId| {
+                    tree.crate_id(other) == tree.crate_id(id)
+                        && tree.item(other).condition == CfgValue::True
+                };
+                let link = tree.role(second).and_then(|role| role.link.as_ref());
+                let echo = Cause::SaidOf { name: tree.item(second).name.clone() };
+                return match link.filter(|_| [id, *first, peer].into_iter().all(is_beside)) {
+                    Some(link) => vec![(id, token, echo), (second, link.role_token, cause)],
+                    None => vec![(id, token, cause)],
+                };
             }
             Some(_) => {}
             None => seen.push((*role, peer)),
         }
     }
-    None
+    Vec::new()
 }

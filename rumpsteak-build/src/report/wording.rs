@@ -213,7 +213,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::TwoStructs { role, structs, idle } => {
             let [first, second] = &**structs;
             let advice = match &idle[..] {
-                [] => "give the role one route to it; two variants of a role belong to two sets of roles".to_owned(),
+                [] => "name only one of them in the routes of a role; two variants of a role belong to two sets of roles".to_owned(),
                 idle => format!("no struct plays {}: does one of the two?", either(idle)),
             };
             format!(
