@@ -293,6 +293,9 @@ pub(crate) struct Refusal {
     /// The sessions of the other roles with which it goes wrong. Empty if it does so with what the
     /// protocol says.
     pub(crate) with: Vec<String>,
+    /// Where it is in a part that is right in another session: the part, the line there, and the
+    /// other session.
+    pub(crate) part: Option<[String; 3]>,
     /// Of the second session of a protocol that is refused in a crate, the names of the others that
     /// are, too: most likely the protocol was changed.
     pub(crate) others: Option<Vec<String>>,

@@ -366,6 +366,7 @@ impl<'a> Judge<'a> {
                         }
                     }
                 }
+                subtype::leave_part(self.context, &self.found.roots, *id, &mut fault);
                 let echo = self.routeless(*id, &fault);
                 echo.into_iter().for_each(|echo| self.found.faults.add(echo));
                 refused.push((*role, fault));
@@ -525,6 +526,7 @@ impl<'a> Judge<'a> {
                     fair: false,
                     has_siblings: false,
                     fits: None,
+                    part: None,
                     others: None,
                     machine: None,
                 }))

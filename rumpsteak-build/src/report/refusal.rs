@@ -39,8 +39,9 @@ use crate::words::list;
 
 /// The text for a session, or a machine, that is no subtype of its projection.
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
-    let Refusal { subject, action, misfit, with, refused, fair, fits, others, machine, .. } =
-        refusal;
+    let Refusal {
+        subject, action, misfit, with, refused, fair, fits, part, others, machine, ..
+    } = refusal;
     let protocol = &protocols.protocols[subject.linked.protocol];
     let Some(found) = &refused.refusal else {
         let (mut text, help) = match &refused.condition {
@@ -97,6 +98,12 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     if others.is_none() && !(*fair && matches!(refused.evidence, Evidence::NoRun(_))) {
         evidence(&mut text, &refused.evidence, with);
     }
+    let in_part = part.as_ref().map_or(String::new(), |[part, line, right]| {
+        let name = &subject.name;
+        format!(
+            "note: this is in `{part}` at {line}, a part that is right in `{right}`: `{name}` may need one of its own\n"
+        )
+    });
     let note = match others.as_deref() {
         None | Some([]) => String::new(),
         Some(others) => {
@@ -113,7 +120,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         ),
         None => broken.help() + &part,
     };
-    let _ = write!(text, "\n\n{note}help: {help}{fair}");
+    let _ = write!(text, "\n\n{in_part}{note}help: {help}{fair}");
     text
 }
 

@@ -539,6 +539,49 @@ fn shared_parts_keep_one_meaning() {
 }
 
 #[test]
+fn a_part_that_is_right_in_another_session_is_refused_where_it_is_named() {
+    let protocol = "global protocol P(role a, role b, role c) { rec l { choice at a {
+        x() from a to b; x() from a to c; p() from b to a; q() from c to a; continue l;
+    } or { y() from a to b; y() from a to c; } } }";
+    let roles = "
+#[derive(Role)] #[protocol(P::a)] #[message(Label)] pub struct A(#[route(B)] Channel<Label>, #[route(C)] Channel<Label>);
+#[derive(Role)] #[protocol(P::b)] #[message(Label)] pub struct B(#[route(A)] Channel<Label>);
+#[derive(Role)] #[protocol(P::c)] #[message(Label)] pub struct C(#[route(A)] Channel<Label>);
+#[derive(Message)] pub enum Label { X(X), Y(Y), P(P), Q(Q) }
+pub struct X; pub struct Y; pub struct P; pub struct Q;
+#[session(B)] type OfB = Branch<A, Task>;
+#[session] struct Answer(Send<A, P, Again>);
+#[session] enum Task { X(X, Answer), Y(Y, End) }
+#[session] type Again = Branch<A, Task>;
+#[session(C)] type OfC = ";
+    // The token that names the part: of a choice, of another name of the whole, behind an option.
+    let cases = [
+        ("Branch<A, Task>;", "11:26"),
+        ("Again;", "11:20"),
+        ("Branch<A, Own>;\n#[session] enum Own { X(X, Answer), Y(Y, End) }", "12:28"),
+    ];
+    for (session, place) in cases {
+        let source = format!("{roles}{session}\n");
+        let files = [("protocols/p.scr", protocol), ("src/lib.rs", &source)];
+        let expected = format!(
+            "src/lib.rs:{place}: `OfC` sends `P` to `A`, but the protocol has `c` send `Q` to `A`"
+        );
+        let check = check("right-elsewhere", &files, &[&expected]);
+        let text = &check.problems[0].text;
+        says(text, "src/lib.rs:8, a part that is right in `OfB`: `OfC` may need one of its own\n");
+        // The other session holds.
+        assert_eq!((check.summary.sessions, check.summary.verified), (2, 1));
+    }
+
+    // A build may leave out the session, but not the part.
+    let roles = roles.replace("#[session(C)]", "#[cfg(test)] #[session(C)]");
+    let files = [("protocols/p.scr", protocol), ("src/lib.rs", &format!("{roles}Again;"))];
+    let expected =
+        "src/lib.rs:8:26: `OfC` sends `P` to `A`, but the protocol has `c` send `Q` to `A`";
+    check("right-elsewhere", &files, &[expected]);
+}
+
+#[test]
 fn links_to_protocols() {
     let with = |from: &str, to: &str| {
         format!("{}{LOOP}#[session(K)] type Kernel = Loop;", ROLES.replace(from, to))
