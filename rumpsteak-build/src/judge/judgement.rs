@@ -336,9 +336,7 @@ impl<'a> Judge<'a> {
         let mut said: BTreeMap<&Message, String> = BTreeMap::new();
         let mut refused = Vec::new();
         for (id, role) in roots {
-            let Some(root) = self.found.roots.get_mut(id) else {
-                continue;
-            };
+            let Some(root) = self.found.roots.get_mut(id) else { continue };
             let refusal = root.refusal.take();
             if bound.is_some() {
                 root.bound = bound;

@@ -39,9 +39,8 @@ use crate::words::list;
 
 /// The text for a session, or a machine, that is no subtype of its projection.
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
-    let Refusal {
-        subject, action, misfit, with, refused, fair, fits, part, others, machine, ..
-    } = refusal;
+    let Refusal { subject, action, misfit, with, refused, fair, fits, others, machine, .. } =
+        refusal;
     let protocol = &protocols.protocols[subject.linked.protocol];
     let Some(found) = &refused.refusal else {
         let (mut text, help) = match &refused.condition {
@@ -98,20 +97,6 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     if others.is_none() && !(*fair && matches!(refused.evidence, Evidence::NoRun(_))) {
         evidence(&mut text, &refused.evidence, with);
     }
-    let in_part = part.as_ref().map_or(String::new(), |[part, line, right]| {
-        let name = &subject.name;
-        format!(
-            "note: this is in `{part}` at {line}, a part that is right in `{right}`: `{name}` may need one of its own\n"
-        )
-    });
-    let note = match others.as_deref() {
-        None | Some([]) => String::new(),
-        Some(others) => {
-            let are = if others.len() == 1 { "is" } else { "are" };
-            let others = list(others.iter().map(String::as_str));
-            format!("note: {others} {are} refused, too, which is said once these two are mended\n")
-        }
-    };
     let fair = fair_note(*fair, subject, protocols);
     let part = part_help(refusal, found, protocol).unwrap_or_default();
     let help = match fits {
@@ -120,8 +105,30 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         ),
         None => broken.help() + &part,
     };
-    let _ = write!(text, "\n\n{in_part}{note}help: {help}{fair}");
+    let _ = write!(text, "\n\n{}help: {help}{fair}", notes(refusal));
     text
+}
+
+/// Where else one has to look: the part that it is in, and what else is refused.
+fn notes(refusal: &Refusal) -> String {
+    let Refusal { subject, part, others, .. } = refusal;
+    let mut notes = String::new();
+    if let Some([part, line, right]) = part {
+        let name = &subject.name;
+        let _ = writeln!(
+            notes,
+            "note: this is in `{part}` at {line}, a part that is right in `{right}`: `{name}` may need one of its own"
+        );
+    }
+    if let Some(others) = others.as_deref().filter(|others| !others.is_empty()) {
+        let are = if others.len() == 1 { "is" } else { "are" };
+        let others = list(others.iter().map(String::as_str));
+        let _ = writeln!(
+            notes,
+            "note: {others} {are} refused, too, which is said once these two are mended"
+        );
+    }
+    notes
 }
 
 /// Where a state of the protocol comes again: the send that ends that, if one does. A choice that
