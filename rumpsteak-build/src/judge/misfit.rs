@@ -80,7 +80,9 @@ pub(super) fn find(sub: &Fsm, sup: &Fsm, refusal: &mut Refusal) -> Option<Misfit
         // What is due here, and not where subtyping has gone on to.
         let due = sup.transitions_from(state).next().map(|due| due.id);
         is_cause.then(|| {
-            (refusal.sup_state, refusal.sup) = (state, due);
+            if refusal.sup_state != state {
+                (refusal.sup_state, refusal.sup) = (state, due);
+            }
             (id, misfit)
         })
     })?;
