@@ -430,7 +430,7 @@ fn who_cannot_leave_says_so_though_its_process_has_succeeded() {
     let limits = Limits::default().resume(Duration::from_millis(300));
     // `b` may have said that it has the last messages before its program is stopped.
     let ended = (0..100).find_map(|attempt| {
-        let (here, near) = (runtime(), Host::with(Transports::default(), limits.clone()));
+        let (here, near) = (runtime(), Host::with(Transports::default(), limits));
         let (mut b, there, a) = two_programs(&format!("memory://stays-{attempt}"), &here, &near);
         let played = here.block_on(a.play(async |a| {
             tokio::try_join!(plain(a), early(&mut b.role))?;
