@@ -301,7 +301,8 @@ impl<M, T, P, C> Producer<M, T, P, C> {
             return Err(message);
         }
         let (ring, writing) = self.parts();
-        ring.slot(writing.tail).with_mut(|slot| {
+        let tail = writing.tail;
+        ring.slot(tail).with_mut(|slot| {
             // SAFETY: there is room, so `tail` is less than `capacity` positions ahead of a `head`
             // that was acquired, and the slot at `tail` is the producer's. It holds no message: the
             // consumer has moved the one that was there out before it released that `head`. So
@@ -309,9 +310,10 @@ impl<M, T, P, C> Producer<M, T, P, C> {
             // `tail` is written. `&mut self` keeps other producers away.
             unsafe { (*slot).write(message) };
         });
-        writing.tail = writing.tail.wrapping_add(ONE);
+        let tail = tail.wrapping_add(ONE);
+        writing.tail = tail;
         // Before this there were the position of this message, and flags.
-        Ok(ring.tail.swap(writing.tail, Ordering::AcqRel) & FLAGS)
+        Ok(ring.tail.swap(tail, Ordering::AcqRel) & FLAGS)
     }
 
     /// Says that there will be no more messages. Returns the flags of a consumer that waits, as

@@ -103,21 +103,20 @@ where
 {
     type Output = Result<C>;
 
-    #[inline]
+    #[cfg_attr(debug_assertions, inline)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
         let this = self.get_mut();
         let Some(state) = &mut this.state else {
             polled_again();
         };
         let received = ready!(poll_accept::<R, P>(state.role, context));
-        let Some(state) = this.state.take() else {
-            polled_again();
-        };
+        let mut state = || this.state.take().unwrap_or_else(|| polled_again());
         Poll::Ready(match received {
-            Ok(message) => C::decide(state, message, P::NUMBER.0).map_err(|(state, message)| {
+            Ok(message) => C::decide(state(), message, P::NUMBER.0).map_err(|(state, message)| {
                 unexpected(state, <P as Role>::NAME, message, C::LABELS)
             }),
-            Err(error) => Err(failed(state, <P as Role>::NAME, error, Action::Receive(C::LABELS))),
+            Err(error) => Err(failed(state(), <P as Role>::NAME, error, Action::Receive(C::LABELS))),
         })
     }
 }

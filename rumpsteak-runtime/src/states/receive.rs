@@ -75,21 +75,20 @@ where
 {
     type Output = Result<(L, C)>;
 
-    #[inline]
+    #[cfg_attr(debug_assertions, inline)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(L, C)>> {
         let this = self.get_mut();
         let Some(state) = &mut this.state else {
             polled_again();
         };
         let received = ready!(poll_accept::<R, P>(state.role, context));
-        let Some(state) = this.state.take() else {
-            polled_again();
-        };
+        let mut state = || this.state.take().unwrap_or_else(|| polled_again());
         let labels = const { &[<R::Message as Message<L>>::NAME] };
         Poll::Ready(match received.map(Message::downcast) {
-            Ok(Ok(label)) => Ok((label, C::from_state(state))),
-            Ok(Err(message)) => Err(unexpected(state, P::NAME, message, labels)),
-            Err(error) => Err(failed(state, P::NAME, error, Action::Receive(labels))),
+            Ok(Ok(label)) => Ok((label, C::from_state(state()))),
+            Ok(Err(message)) => Err(unexpected(state(), P::NAME, message, labels)),
+            Err(error) => Err(failed(state(), P::NAME, error, Action::Receive(labels))),
         })
     }
 }

@@ -125,7 +125,8 @@ where
     P: Role,
     C: Session<State = State<'s, R>>,
 {
-    #[inline]
+    #[cfg_attr(debug_assertions, inline)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll_send(
         sending: &mut Sending<'s, R, P, L, C>,
         context: &mut Context<'_>,
@@ -134,12 +135,10 @@ where
             polled_again();
         };
         let sent = ready!(poll_transmit::<R, P, L>(state.role, &mut sending.label, context));
-        let Some(state) = sending.state.take() else {
-            polled_again();
-        };
+        let mut state = || sending.state.take().unwrap_or_else(|| polled_again());
         Poll::Ready(match sent {
-            Ok(()) => Ok(C::from_state(state)),
-            Err(error) => Err(failed(state, P::NAME, error, Action::Send(R::Message::NAME))),
+            Ok(()) => Ok(C::from_state(state())),
+            Err(error) => Err(failed(state(), P::NAME, error, Action::Send(R::Message::NAME))),
         })
     }
 }
@@ -147,7 +146,8 @@ where
 impl<'s, R: Role, P, L, C: Follows<'s, R, P, L>> Future for Sending<'s, R, P, L, C> {
     type Output = Result<C>;
 
-    #[inline]
+    #[cfg_attr(debug_assertions, inline)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
         C::poll_send(self.get_mut(), context)
     }
