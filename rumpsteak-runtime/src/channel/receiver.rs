@@ -166,7 +166,7 @@ impl<M> QueueReceiver<M> {
 
 impl<M> Drop for QueueReceiver<M> {
     fn drop(&mut self) {
-        self.consumer.shared().receiver_is_gone.store(true, Ordering::Release);
+        self.consumer.shared().leave();
         self.made_room();
         drop_messages(&mut self.consumer);
     }

@@ -9,7 +9,7 @@ use futures_sink::Sink;
 
 use super::parking::{ReceiverState, SenderState};
 use super::ring::ring;
-use super::shared::{Producer, Shared};
+use super::shared::{GONE, Producer, Shared};
 use crate::sync::atomic::Ordering;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::link::Disconnected;
@@ -62,8 +62,12 @@ impl<M> QueueSender<M> {
     }
 
     #[inline]
+    fn obstacle(&self) -> u8 {
+        self.producer.shared().obstacle.load(Ordering::Acquire)
+    }
+
     fn receiver_is_gone(&self) -> bool {
-        self.producer.shared().receiver_is_gone.load(Ordering::Acquire)
+        self.obstacle() == GONE
     }
 
     /// Puts a message into a queue that is ready for it.
@@ -99,7 +103,8 @@ impl<M> QueueSender<M> {
         }
     }
 
-    /// The rare case of [`poll_ready`](Sink::poll_ready): the ring is full, or the receiver gone.
+    /// The rare case of [`poll_ready`](Sink::poll_ready): the sender waits for room, or the receiver
+    /// is gone.
     #[cold]
     #[inline(never)]
     fn wait(&mut self, context: &Context<'_>) -> Poll<Result<(), Disconnected>> {
@@ -173,11 +178,7 @@ impl<M> Sink<M> for QueueSender<M> {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Disconnected>> {
         let this = self.get_mut();
-        if this.receiver_is_gone() || !this.producer.has_room() {
-            this.wait(context)
-        } else {
-            Poll::Ready(Ok(()))
-        }
+        if this.obstacle() == 0 { Poll::Ready(Ok(())) } else { this.wait(context) }
     }
 
     /// # Panics

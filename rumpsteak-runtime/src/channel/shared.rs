@@ -6,8 +6,8 @@ use std::sync::PoisonError;
 use super::parking::{Parking, ReceiverState, SenderState, WakerSlot};
 use super::ring;
 use crate::sync::Mutex;
-use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use crate::transport::capacity::Queue;
+use crate::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use crate::transport::capacity::{Capacity, Queue};
 
 /// The writing side of a ring of a queue.
 pub(super) type Producer<M> = ring::Producer<M, Shared<M>, SenderState, ReceiverState>;
@@ -15,13 +15,19 @@ pub(super) type Producer<M> = ring::Producer<M, Shared<M>, SenderState, Receiver
 /// The reading side of a ring of a queue.
 pub(super) type Consumer<M> = ring::Consumer<M, Shared<M>, SenderState, ReceiverState>;
 
+/// The queue may be full.
+const FULL: u8 = 1;
+/// The receiver is gone.
+pub(super) const GONE: u8 = 2;
+
 /// What both ends of a queue share beside the messages: in the memory of the ring, each of a queue
 /// that grows has its own. What each message is sent by comes first: the rest keeps it apart from
 /// what the ring has behind it.
 #[repr(C)]
 pub(super) struct Shared<M> {
     pub(super) queue: Queue,
-    pub(super) receiver_is_gone: AtomicBool,
+    /// What may keep a message from being sent: [`FULL`], if the sender waits then, or [`GONE`].
+    pub(super) obstacle: AtomicU8,
     /// For the receiver of an empty queue, which parks in its ring.
     pub(super) receiver: WakerSlot,
     /// For the sender of a full queue that waits.
@@ -40,7 +46,7 @@ struct Next<M>(Option<Consumer<M>>);
 impl<M> Drop for Next<M> {
     fn drop(&mut self) {
         if let Some(ring) = &mut self.0 {
-            ring.shared().receiver_is_gone.store(true, Ordering::Release);
+            ring.shared().leave();
             drop_messages(ring);
         }
     }
@@ -55,13 +61,21 @@ pub(super) fn drop_messages<M>(ring: &mut Consumer<M>) {
 impl<M> Shared<M> {
     pub(super) fn new(queue: Queue) -> Self {
         Self {
-            receiver_is_gone: AtomicBool::new(false),
             queue,
+            obstacle: AtomicU8::new(match queue.capacity {
+                Capacity::Waits(_) => FULL,
+                Capacity::AtMost(_) | Capacity::Growable => 0,
+            }),
             receiver: WakerSlot::new(),
             sender: Parking::new(),
             left_after: AtomicUsize::new(0),
             next: Mutex::new(None),
         }
+    }
+
+    /// Says that the receiver is gone.
+    pub(super) fn leave(&self) {
+        self.obstacle.store(GONE, Ordering::Release);
     }
 
     /// Says which ring follows.

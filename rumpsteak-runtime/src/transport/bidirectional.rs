@@ -141,10 +141,13 @@ where
     ) -> Poll<Result<(), RouteError>> {
         let (tx, _) = self.halves.as_mut().ok_or(RouteError::Closed)?;
         let mut tx = Pin::new(tx);
-        if label.is_some() {
-            ready!(tx.as_mut().poll_ready(context)).map_err(classify)?;
-            if let Some(label) = label.take() {
-                tx.as_mut().start_send(upcast(label)).map_err(classify)?;
+        if let Some(sent) = label.take() {
+            match tx.as_mut().poll_ready(context) {
+                Poll::Ready(Ok(())) => tx.as_mut().start_send(upcast(sent)).map_err(classify)?,
+                not_ready => {
+                    *label = Some(sent);
+                    return not_ready.map_err(classify);
+                }
             }
         }
         tx.poll_flush(context).map_err(classify)
