@@ -116,7 +116,9 @@ where
             Ok(message) => C::decide(state(), message, P::NUMBER.0).map_err(|(state, message)| {
                 unexpected(state, <P as Role>::NAME, message, C::LABELS)
             }),
-            Err(error) => Err(failed(state(), <P as Role>::NAME, error, Action::Receive(C::LABELS))),
+            Err(error) => {
+                Err(failed(state(), <P as Role>::NAME, error, Action::Receive(C::LABELS)))
+            }
         })
     }
 }
