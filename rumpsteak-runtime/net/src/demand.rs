@@ -11,6 +11,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rumpsteak_runtime::transport::Labelled;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -58,7 +59,7 @@ impl Awaited {
     }
 
     /// Moves messages to and from the peer, which has come.
-    pub(crate) async fn meet<M: Serialize + DeserializeOwned, C: Codec>(
+    pub(crate) async fn meet<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
         self,
         mut lane: Lane<M, C>,
         connection: Connection,
@@ -82,7 +83,7 @@ impl Awaited {
     }
 
     /// Moves messages to and from the peer, if it comes, and says that it has.
-    pub(crate) async fn meet_on_demand<M: Serialize + DeserializeOwned, C: Codec>(
+    pub(crate) async fn meet_on_demand<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
         mut self,
         mut lane: Lane<M, C>,
         meets: UnboundedSender<()>,
@@ -149,7 +150,7 @@ impl Awaited {
     }
 
     /// What another host needs to wait there.
-    fn pack<M: Serialize + DeserializeOwned, C: Codec>(
+    fn pack<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
         self,
         lane: &mut Lane<M, C>,
     ) -> Result<Packed, NetError> {

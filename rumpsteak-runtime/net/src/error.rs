@@ -147,10 +147,12 @@ pub enum NetError {
         source: Arc<CodecError>,
     },
     /// A message cannot be written, or is larger than a frame may be.
-    #[error("a message to `{peer}` cannot be sent")]
+    #[error("the message `{label}`, sent to `{peer}` before, cannot be written")]
     Encode {
         /// The peer.
         peer: String,
+        /// The label of the message.
+        label: &'static str,
         /// What the codec says.
         source: Arc<CodecError>,
     },

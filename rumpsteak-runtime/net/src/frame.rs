@@ -118,39 +118,46 @@ impl Batch {
         }
     }
 
-    /// Adds what `write` writes as a message; returns the frame of those before it if it was full.
+    /// Adds what `write` writes as a message, and to `frames` that of the messages before it if it
+    /// was full.
     ///
     /// # Errors
     ///
-    /// If it cannot be written, or is larger than a frame may be, in bytes.
+    /// If it cannot be written, or is larger than a frame may be, in bytes. The messages before it
+    /// stay.
     pub(crate) fn add(
         &mut self,
         largest: usize,
+        frames: &mut impl Extend<Bytes>,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), CodecError>,
-    ) -> Result<Option<Bytes>, CodecError> {
-        let full = if self.bytes.len() < FULL { None } else { self.take() };
+    ) -> Result<(), CodecError> {
+        if self.bytes.len() >= FULL {
+            frames.extend(self.take());
+        }
         if self.bytes.is_empty() {
             self.bytes.extend([MESSAGES, 0, 0, 0, 0]);
         }
         let at = self.bytes.len();
         self.bytes.extend([0; LENGTH]);
-        write(&mut self.bytes)?;
+        let written = write(&mut self.bytes);
         let size = self.bytes.len() - at - LENGTH;
-        if HEAD + LENGTH + size > largest {
-            return Err(format!("it has {size} bytes, and a frame has at most {largest}").into());
-        }
+        let fits = HEAD + LENGTH + size <= largest;
         // Less than a frame may have, which is less than 4 GiB.
-        let length = u32::try_from(size)?;
+        let length = written.and_then(|()| match u32::try_from(size) {
+            Ok(length) if fits => Ok(length),
+            _ => Err(format!("it has {size} bytes, and a frame has at most {largest}").into()),
+        });
+        let length = length.inspect_err(|_| self.bytes.truncate(at))?;
         self.bytes[at..at + LENGTH].copy_from_slice(&length.to_le_bytes());
         if self.bytes.len() <= largest {
             self.count += 1;
-            return Ok(full);
+            return Ok(());
         }
         let mut alone = self.bytes[..HEAD].to_vec();
         alone.extend(self.bytes.drain(at..));
-        let before = self.take();
+        frames.extend(self.take());
         (self.bytes, self.count) = (alone, 1);
-        Ok(before)
+        Ok(())
     }
 
     /// The frame of all messages that were added, if there are any.
@@ -236,19 +243,21 @@ mod tests {
     fn messages_are_read_as_they_were_written() {
         let mut batch = Batch::default();
         assert_eq!(batch.take(), None);
-        let mut add = |largest: usize, message: &[u8]| {
-            batch.add(largest, |bytes| {
+        let mut frames = Vec::new();
+        let mut add = |message: &[u8]| {
+            batch.add(20, &mut frames, |bytes| {
                 bytes.extend(message);
                 Ok(())
             })
         };
-        assert_eq!(add(20, &[1, 2]).ok(), Some(None));
-        assert_eq!(add(20, &[]).ok(), Some(None));
-        // Together they would be too large.
-        let first = add(20, &[3; 11]).ok().flatten().unwrap_or_default();
-        assert_eq!(messages(&first), Ok(vec![vec![1, 2], vec![]]));
-        assert_eq!((count(&first), count(&end(1)), count(&beat())), (Some(2), Some(1), None));
-        assert!(add(20, &[3; 12]).is_err());
+        // Together they would be too large, and one of them is so by itself.
+        let added = [&[1, 2][..], &[], &[3; 12], &[3; 11]].map(|message| add(message).is_ok());
+        assert_eq!(added, [true, true, false, true]);
+        frames.extend(batch.take());
+        assert_eq!(frames.len(), 2);
+        assert_eq!(messages(&frames[0]), Ok(vec![vec![1, 2], vec![]]));
+        assert_eq!(messages(&frames[1]), Ok(vec![vec![3; 11]]));
+        assert_eq!((count(&frames[0]), count(&end(1)), count(&beat())), (Some(2), Some(1), None));
         let frame = &[MESSAGES, 2, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0, 0][..];
         assert_eq!(messages(frame), Ok(vec![vec![7], vec![]]));
         for wrong in [&frame[..13], &frame[..8], &[frame, &[0]].concat(), &[MESSAGES, 0, 0, 0, 0]] {
@@ -263,9 +272,12 @@ mod tests {
             bytes.extend([0; 1_000]);
             Ok(())
         };
-        let frames = (0..100).filter_map(|_| batch.add(1 << 20, write).ok().flatten());
-        let mut counts: Vec<_> = frames.map(|frame| count(&frame)).collect();
-        counts.push(batch.take().and_then(|frame| count(&frame)));
+        let mut frames = Vec::new();
+        for _ in 0..100 {
+            assert!(batch.add(1 << 20, &mut frames, write).is_ok());
+        }
+        frames.extend(batch.take());
+        let counts: Vec<_> = frames.iter().map(|frame| count(frame)).collect();
         assert_eq!(counts, [[Some(9); 11].as_slice(), &[Some(1)]].concat());
     }
 }

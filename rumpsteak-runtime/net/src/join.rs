@@ -24,7 +24,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::time::{Instant, timeout_at};
 
 use crate::address::{Address, AddressError};
-use crate::codec::{Codec, CodecError, Postcard};
+use crate::codec::{Codec, Postcard};
 use crate::demand::Awaited;
 use crate::directory::Directory;
 use crate::error::NetError;
@@ -78,7 +78,7 @@ pub(crate) struct Tie {
 
 /// A codec, for messages of one type.
 pub(crate) trait Writes<M>: Send + Sync {
-    fn bytes_of(&self, messages: Vec<M>) -> Result<Vec<Vec<u8>>, CodecError>;
+    fn bytes_of(&self, peer: &str, messages: Vec<M>) -> Result<Vec<Vec<u8>>, NetError>;
 
     /// Moves messages between these queues of a role that stays and its peer that leaves.
     fn lane(
@@ -89,9 +89,9 @@ pub(crate) trait Writes<M>: Send + Sync {
     ) -> LaneTask;
 }
 
-impl<M: Serialize + DeserializeOwned + Send + 'static, C: Codec> Writes<M> for C {
-    fn bytes_of(&self, messages: Vec<M>) -> Result<Vec<Vec<u8>>, CodecError> {
-        messages_as_bytes(self, messages)
+impl<M: Labelled + Serialize + DeserializeOwned + Send + 'static, C: Codec> Writes<M> for C {
+    fn bytes_of(&self, peer: &str, messages: Vec<M>) -> Result<Vec<Vec<u8>>, NetError> {
+        messages_as_bytes(self, peer, messages)
     }
 
     fn lane(
@@ -444,7 +444,7 @@ pub(crate) fn lane<M, C>(
     shared: &Shared,
 ) -> (Net<M>, Lane<M, C>, Fate)
 where
-    M: Serialize + DeserializeOwned + 'static,
+    M: Labelled + Serialize + DeserializeOwned + 'static,
     C: Codec,
 {
     let stranger = Hello { system: 0, ..own.clone() };
@@ -471,7 +471,7 @@ fn lane_over<M, C>(
     window: usize,
 ) -> Lane<M, C>
 where
-    M: Serialize + DeserializeOwned,
+    M: Labelled + Serialize + DeserializeOwned,
     C: Codec,
 {
     let (peer, numbers, limits) = (own.peer.clone(), own.numbers(theirs), &shared.limits);
@@ -589,10 +589,19 @@ mod tests {
     use futures_core::Stream as _;
     use futures_sink::Sink as _;
     use rumpsteak_runtime::transport::Incoming as _;
+    use serde::Deserialize;
 
     use super::*;
     use crate::frame::{Batch, Frame};
     use crate::transport::Memory;
+
+    #[derive(rumpsteak_runtime::Message, Serialize, Deserialize)]
+    enum Message {
+        Number(Number),
+    }
+
+    #[derive(Serialize, Deserialize)]
+    struct Number(u64);
 
     #[tokio::test]
     async fn where_nothing_is_proven_the_sender_keeps_what_nobody_receives() {
@@ -615,7 +624,7 @@ mod tests {
             transports: Vec::new(),
         };
         let host = Host::new();
-        let (mut end, mut lane, _) = lane::<u64, _>(&own, Some(&own), Postcard, &host.shared);
+        let (mut end, mut lane, _) = lane::<Message, _>(&own, Some(&own), Postcard, &host.shared);
         let [mut near, mut far] = Memory::pair(1 << 16);
         let mut context = Context::from_waker(Waker::noop());
         let (mut sent, mut granted) = (0, 0);
@@ -632,8 +641,9 @@ mod tests {
             // No more than the connection has room for.
             for _ in 0..(granted - sent).min(1_000) {
                 let mut batch = Batch::default();
-                let write = |bytes: &mut Vec<u8>| Postcard.encode(&sent, bytes);
-                assert!(batch.add(1 << 16, write).is_ok());
+                let message = Message::Number(Number(sent));
+                let write = |bytes: &mut Vec<u8>| Postcard.encode(&message, bytes);
+                assert!(batch.add(1 << 16, &mut Vec::new(), write).is_ok());
                 let frame = batch.take().unwrap_or_default();
                 assert!(Pin::new(&mut far).start_send(frame).is_ok());
                 sent += 1;
@@ -642,8 +652,9 @@ mod tests {
         }
         assert_eq!(sent, (WINDOW + WINDOW / 4) as u64);
         for number in 0..sent {
-            let received: Poll<Result<u64, _>> = end.poll_receive(&mut context);
-            assert!(matches!(received, Poll::Ready(Ok(came)) if came == number));
+            let received: Poll<Result<Message, _>> = end.poll_receive(&mut context);
+            let Poll::Ready(Ok(Message::Number(Number(came)))) = received else { panic!() };
+            assert_eq!(came, number);
             let _ = lane.poll(&mut near, &mut context);
         }
     }

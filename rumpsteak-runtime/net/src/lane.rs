@@ -31,6 +31,7 @@ use bytes::Bytes;
 use futures_core::Stream as _;
 use futures_sink::Sink as _;
 use rumpsteak_runtime::channel::QueueReceiver;
+use rumpsteak_runtime::transport::Labelled;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Interval, MissedTickBehavior, interval};
@@ -108,15 +109,23 @@ impl Packed {
 }
 
 /// Messages as a codec writes them.
-pub(crate) fn messages_as_bytes<M: Serialize, C: Codec>(
+pub(crate) fn messages_as_bytes<M: Labelled + Serialize, C: Codec>(
     codec: &C,
+    peer: &str,
     messages: impl IntoIterator<Item = M>,
-) -> Result<Vec<Vec<u8>>, CodecError> {
+) -> Result<Vec<Vec<u8>>, NetError> {
     let bytes = |message| {
         let mut bytes = Vec::new();
-        codec.encode(&message, &mut bytes).map(|()| bytes)
+        let written = codec.encode(&message, &mut bytes);
+        written.map(|()| bytes).map_err(unwritten(peer, &message))
     };
     messages.into_iter().map(bytes).collect()
+}
+
+/// What is wrong with a message that cannot be written.
+fn unwritten<M: Labelled>(peer: &str, message: &M) -> impl FnOnce(CodecError) -> NetError {
+    let (peer, label) = (peer.to_owned(), message.label());
+    move |error| NetError::Encode { peer, label, source: Arc::new(error) }
 }
 
 /// How bytes of a peer become a message.
@@ -192,7 +201,7 @@ pub(crate) struct Lane<M, C> {
     silent: u8,
 }
 
-impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
+impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     pub(crate) fn new(
         peer: String,
         codec: C,
@@ -271,16 +280,12 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     ///
     /// # Errors
     ///
-    /// If a message cannot be written.
+    /// If a message cannot be written, or read.
     pub(crate) fn pack(&mut self) -> Result<Luggage, NetError> {
-        let failed = |peer: &str, error| {
-            let (peer, source) = (peer.to_owned(), Arc::new(error));
-            NetError::Encode { peer, source }
-        };
         // Nobody waits: what the role has sent is there.
         let mut context = Context::from_waker(Waker::noop());
         while let Poll::Ready(Some(message)) = self.poll_outgoing(&mut context) {
-            self.add(&message).map_err(|error| failed(&self.peer, error))?;
+            self.add(&message)?;
         }
         self.unacknowledged.extend(self.batch.take());
         let mut unread = Vec::new();
@@ -298,7 +303,10 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             unacknowledged: self.unacknowledged.iter().map(|frame| frame.to_vec()).collect(),
             received: self.received,
             granted: self.granted,
-            unread: unread.map_err(|error| failed(&self.peer, error))?,
+            unread: unread.map_err(|error| {
+                let (peer, source) = (self.peer.clone(), Arc::new(error));
+                NetError::Decode { peer, source }
+            })?,
             has_ended: self.has_ended,
             left_after: self.left_after,
             completed: self.completed,
@@ -322,15 +330,16 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         // What came before is not told here.
         let told_before = self.told_before.wrapping_sub(received - unread.len() as u64);
         let mut batch = Batch::default();
+        let mut frames = Vec::new();
         for bytes in unread {
-            let full = batch.add(usize::MAX, |frame| {
+            let added = batch.add(usize::MAX, &mut frames, |frame| {
                 frame.extend(bytes);
                 Ok(())
             });
-            let full = full.map_err(|_| self.nonsense("luggage that is none"))?;
-            self.arrived.extend(full.and_then(Arrived::read));
+            added.map_err(|_| self.nonsense("luggage that is none"))?;
         }
-        self.arrived.extend(batch.take().and_then(Arrived::read));
+        frames.extend(batch.take());
+        self.arrived.extend(frames.into_iter().filter_map(Arrived::read));
         let counts: Option<Vec<u64>> =
             unacknowledged.iter().map(|frame| frame::count(frame)).collect();
         let Some(counts) = counts else {
@@ -373,7 +382,7 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         loop {
             let came = self.poll_read(connection, context)?;
             self.poll_deliver(context);
-            let taken = self.poll_take(context)?;
+            let taken = self.poll_take(context);
             let before = self.sent;
             self.poll_write(connection, context)?;
             // What is written makes room for what the role sends.
@@ -532,7 +541,7 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     }
 
     /// Takes what the role sends, as far as the peer has granted; whether there was anything.
-    fn poll_take(&mut self, context: &mut Context<'_>) -> Result<bool, Stop> {
+    fn poll_take(&mut self, context: &mut Context<'_>) -> bool {
         let before = self.next;
         let until = self.limit.min(before + BATCH);
         let mut sessions = 0;
@@ -549,10 +558,12 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
                 };
                 break;
             };
-            self.add(&message).map_err(|error| {
-                let (peer, source) = (self.peer.clone(), Arc::new(error));
-                Stop::Failed(NetError::Encode { peer, source })
-            })?;
+            if let Err(error) = self.add(&message) {
+                self.fail(error);
+                // The role learns why, and the peer that this end has left.
+                (self.outgoing, self.incoming) = (None, None);
+                break;
+            }
         }
         self.unacknowledged.extend(self.batch.take());
         if self.outgoing.is_none() && !self.has_ended {
@@ -560,13 +571,14 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             self.unacknowledged.push_back(frame::end(sessions));
             self.next += 1;
         }
-        Ok(self.next > before)
+        self.next > before
     }
 
     /// Puts a message into the frame that is being made.
-    fn add(&mut self, message: &M) -> Result<(), CodecError> {
-        let full = self.batch.add(self.frame, |bytes| self.codec.encode(message, bytes))?;
-        self.unacknowledged.extend(full);
+    fn add(&mut self, message: &M) -> Result<(), NetError> {
+        let write = |bytes: &mut Vec<u8>| self.codec.encode(message, bytes);
+        let added = self.batch.add(self.frame, &mut self.unacknowledged, write);
+        added.map_err(unwritten(&self.peer, message))?;
         self.next += 1;
         Ok(())
     }

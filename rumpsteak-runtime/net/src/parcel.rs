@@ -119,10 +119,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
             };
             let unread = halves.map(|(_, inbox)| inbox.into_unread()).transpose()?;
             let (unread, left_after) = unread.unwrap_or_default();
-            let unread = writes.bytes_of(unread).map_err(|source| {
-                let (peer, source) = (own.peer.clone(), Arc::new(source));
-                NetError::Encode { peer, source }
-            })?;
+            let unread = writes.bytes_of(&own.peer, unread)?;
             let mut packed =
                 packed.unwrap_or_else(|| Packed::departed(own, left_after, unread.len()));
             packed.luggage.completed += completed;

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rumpsteak_runtime::transport::Labelled;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -46,7 +47,7 @@ enum Event {
 
 /// Moves messages until both ends have left, over one connection after the other: first over this
 /// one, if there is one. If the peer is lost or gives up, who waits for one on demand is told.
-pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
+pub(crate) async fn run<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
     mut lane: Lane<M, C>,
     reach: Reach,
     connection: Option<Connection>,
@@ -59,7 +60,7 @@ pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
     moved
 }
 
-async fn run_until_left<M: Serialize + DeserializeOwned, C: Codec>(
+async fn run_until_left<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
     lane: &mut Lane<M, C>,
     mut reach: Reach,
     mut connection: Option<Connection>,
@@ -148,7 +149,7 @@ impl Reach {
     }
 
     /// Begins to look for a connection in the place of one that broke.
-    fn search<M: Serialize + DeserializeOwned, C: Codec>(
+    fn search<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
         &self,
         lane: &Lane<M, C>,
         broken: io::Error,
@@ -160,7 +161,7 @@ impl Reach {
     }
 
     /// Answers a peer that has made a connection again.
-    pub(crate) async fn answer<M: Serialize + DeserializeOwned, C: Codec>(
+    pub(crate) async fn answer<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
         &self,
         lane: &mut Lane<M, C>,
         mut again: Connection,

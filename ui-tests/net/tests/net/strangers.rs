@@ -11,6 +11,7 @@ use futures::{SinkExt as _, StreamExt as _, stream};
 use rumpsteak_net::transport::{Memory, Transport as _, Transports};
 use rumpsteak_net::{Codec, CodecError, Host, Limits, NetError, Postcard, Refusal};
 use rumpsteak_oracle::seeds;
+use rumpsteak_ui_tests::closed;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -239,6 +240,58 @@ async fn peers_that_do_not_fit_are_refused_with_the_reason() {
         refused.to_string(),
         "`s` and this end do not fit together: one writes messages by the codec `postcard`, the other by `other`"
     );
+}
+
+/// A codec that cannot write the third message.
+#[derive(Clone, Default)]
+struct WritesTwo(Arc<AtomicU64>);
+
+impl Codec for WritesTwo {
+    const NAME: &'static str = Postcard::NAME;
+
+    fn encode<M: Serialize>(&self, message: &M, bytes: &mut Vec<u8>) -> Result<(), CodecError> {
+        Postcard.encode(message, bytes)?;
+        let is_third = self.0.fetch_add(1, Ordering::Relaxed) == 2;
+        if is_third { Err("as it should".into()) } else { Ok(()) }
+    }
+
+    fn decode<M: DeserializeOwned>(&self, bytes: &[u8]) -> Result<M, CodecError> {
+        Postcard.decode(bytes)
+    }
+
+    fn renumber(
+        &self,
+        bytes: Vec<u8>,
+        number: impl FnOnce(u32) -> Option<u32>,
+    ) -> Result<Vec<u8>, CodecError> {
+        Postcard.renumber(bytes, number)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_cannot_write_a_message_names_it_and_its_peers_hear_of_it_at_once() {
+    let hosts = [(); 3].map(|()| Host::new());
+    let (at_s, at_l) = ("memory://unwritten-s", "memory://unwritten-l");
+    hosts[1].listen(at_s).await.unwrap();
+    hosts[2].listen(at_l).await.unwrap();
+    let c = hosts[0].join::<C>("1").codec(WritesTwo::default()).peer("s", [at_s]);
+    let (c, s, l) = tokio::try_join!(
+        c.peer("l", [at_l]).connect(),
+        hosts[1].join::<S>("1").peer("l", [at_l]).connect(),
+        hosts[2].join::<L>("1").connect(),
+    )
+    .unwrap();
+    let begin = Instant::now();
+    let c = c.play(async |c| client(c, 20).await);
+    let (c, s, l) = tokio::join!(c, s.play(server), l.play(ledger));
+    assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+    assert_eq!(
+        format!("{:?}", c.unwrap_err()),
+        "`c` cannot receive `Price` from `s`: the transport failed: the message `Order`, sent to `s` \
+         before, cannot be written: as it should"
+    );
+    let [s, l] = [closed(s), closed(l)].map(|(role, peer, _)| (role, peer));
+    assert_eq!([s, l], [("s", "c"), ("l", "s")]);
 }
 
 #[tokio::test(start_paused = true)]
