@@ -217,7 +217,8 @@ struct Loop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Se
     let run = package("package_garbled", SAFE)
         .with("protocols/double_buffering.scr", garbled)
         .call("check")
-        .exits(2);
+        .exits(2)
+        .prints("");
     says(&run.stderr, "error[S0104]: ");
 }
 

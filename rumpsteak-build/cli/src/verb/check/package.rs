@@ -54,7 +54,10 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         }
         Form::Text => {
             print_diagnostics(&check, terminal);
-            terminal.print(&summary(&check));
+            // Where an error left nothing to verify, the numbers say nothing.
+            if check.summary.verified > 0 || outcome == Outcome::Holds {
+                terminal.print(&summary(&check));
+            }
         }
     }
     Ok(outcome)

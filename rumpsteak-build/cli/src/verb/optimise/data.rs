@@ -104,6 +104,12 @@ impl Data {
         self.assumed.keys().collect()
     }
 
+    /// The label of a payload that a send, of which that is assumed, may be made from.
+    pub(super) fn source(&self, send: &Action) -> Option<&str> {
+        let carries = |received: &&Action| !received.message.payload.is_empty();
+        Some(self.assumed.get(send)?.iter().find(carries)?.message.label.as_str())
+    }
+
     /// Whether what is sent is made from what is received. Of the sends that are `free` nothing is
     /// assumed.
     pub(super) fn depends(&self, send: &Action, receive: &Action, free: &[&Action]) -> bool {

@@ -333,10 +333,13 @@ impl Optimiser<'_> {
         let mut alone = Vec::new();
         for send in assumed.iter().take(MOST) {
             if best(&self.search(position, &[send])?) < best(found) {
-                alone.push(interaction(role, send));
+                alone.push(*send);
             }
         }
-        let example = alone.first().cloned().unwrap_or_else(|| interaction(role, first));
+        let example = *alone.first().unwrap_or(first);
+        let source = self.data[position].source(example).unwrap_or_default();
+        let example = interaction(role, example);
+        let alone: Vec<_> = alone.into_iter().map(|send| interaction(role, send)).collect();
         let (sends, is, each) = match alone.len() {
             0 => (format!("what `{role}` sends"), "is", "each message"),
             1 => (list(&alone), "is", "it"),
@@ -346,8 +349,8 @@ impl Optimiser<'_> {
             "{sends} {is} taken to be made from what `{role}` has received before in the round: without that an order is faster"
         ));
         Ok(Some(note.help(format!(
-            "say what {each} is made from, behind the interaction: `{example}; @\"depends: label\"`, or `@\"depends:\"` if \
-             from none of it; or for all messages with `--assume-independent`"
+            "say what {each} is made from, behind the interaction: `{example}; @\"depends: {source}\"` if from `{source}`, or \
+             `@\"depends:\"` if from none of it; or for all messages with `--assume-independent`"
         ))))
     }
 
