@@ -369,6 +369,7 @@ fn module(item: &ProtocolItem, file: &str, instead: Option<TokenStream>) -> Toke
         #[doc = #summary]
         #attributes
         #[allow(dead_code, unreachable_pub, reason = "a program may play some of the roles only")]
+        #[allow(missing_debug_implementations, reason = "the derives are for messages")]
         #visibility mod #module {
             #usual
             ::core::include!(::core::concat!(::core::env!("OUT_DIR"), #file));

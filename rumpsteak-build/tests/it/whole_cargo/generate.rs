@@ -9,7 +9,7 @@ const SCRIPT: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpste
 /// Its process, in a crate that is as strict as can be.
 const SOURCE: &str = "\
 //! A crate that documents all of its items.
-#![deny(missing_docs, warnings, clippy::all, clippy::pedantic)]
+#![deny(missing_debug_implementations, missing_docs, warnings, clippy::all, clippy::pedantic)]
 
 use std::convert::Infallible;
 
