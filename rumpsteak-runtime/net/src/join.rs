@@ -495,7 +495,8 @@ impl<R: Role> Joined<R> {
     /// ```
     ///
     /// Roles of one program are played by `join!`: `try_join!` drops the others when one has
-    /// failed, and they have not left.
+    /// failed, and they have not left. Nor is the first error the cause: a role that has failed
+    /// first waits until its peers have left, so theirs come before it.
     ///
     /// # Errors
     ///
