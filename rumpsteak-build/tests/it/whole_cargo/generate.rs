@@ -9,7 +9,7 @@ const SCRIPT: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpste
 /// Its process, in a crate that is as strict as can be.
 const SOURCE: &str = "\
 //! A crate that documents all of its items.
-#![deny(missing_debug_implementations, missing_docs, warnings, clippy::all, clippy::pedantic)]
+#![deny(missing_docs, warnings, clippy::all, clippy::pedantic)]
 
 use std::convert::Infallible;
 
@@ -78,9 +78,10 @@ fn package(name: &str) -> Package {
 #[test]
 fn generated_code_passes_every_lint() {
     let package = package("generate-lints");
+    let source = SOURCE.replace("deny(", "deny(missing_debug_implementations, ");
     package
         .write("protocols/odd.scr", ODD)
-        .write("src/lib.rs", &format!("{SOURCE}\nprotocol!(pub Odd);\n"));
+        .write("src/lib.rs", &format!("{source}\nprotocol!(pub Odd);\n"));
     let outcome = package.cargo("clippy", &[]);
     outcome.passes();
     assert!(outcome.messages.is_empty(), "{}", outcome.show());
