@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rumpsteak_contract::verdict::RENAMED;
 
@@ -29,6 +30,9 @@ use crate::source::crate_tree;
 use crate::source::names::missed;
 use crate::source::package_root::PackageRoot;
 
+/// Whether this process has called [`Configuration::verify`].
+static CALLED: AtomicBool = AtomicBool::new(false);
+
 /// What was verified.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -49,10 +53,19 @@ impl Configuration {
     /// # Errors
     ///
     /// Errors in protocol files that no item of the Rust source can show; a package or a folder of
-    /// protocols that cannot be read; a caller that is no build script.
+    /// protocols that cannot be read; a caller that is no build script; a second call.
     pub fn verify(self) -> Result<Summary, Report> {
         let folder = variable("CARGO_MANIFEST_DIR")?;
         let out_dir = variable("OUT_DIR")?;
+        // This call would replace what the first one has left for the macros.
+        if CALLED.swap(true, Ordering::Relaxed)
+            && let Some(first) = Self::read(&out_dir)
+        {
+            return Err(Report::of(
+                "`verify` is called a second time, and only one call counts",
+                &format!("name all folders in one call: `{}.verify()?;`", first.and(self).script()),
+            ));
+        }
         let unwritable = |error: std::io::Error| {
             let message = format!("cannot write to {}: {error}", out_dir.display());
             Report::of(&message, "check the permissions and the space left")

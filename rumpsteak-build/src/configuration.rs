@@ -154,6 +154,17 @@ impl Configuration {
         format!("rumpsteak_build::configure(){}{generate}{more}", protocols.collect::<String>())
     }
 
+    /// What asks for all that two configurations ask for, with the limits of the first.
+    pub(crate) fn and(mut self, mut other: Self) -> Self {
+        other.protocols.retain(|path| !self.protocols.contains(path));
+        self.protocols.append(&mut other.protocols);
+        self.sources.append(&mut other.sources);
+        self.closed_systems.append(&mut other.closed_systems);
+        self.liveness.append(&mut other.liveness);
+        self.generate |= other.generate;
+        self
+    }
+
     /// Reads what [`verify`](Self::verify) wrote into `OUT_DIR`. `None` if it wrote nothing, or is
     /// of another version.
     pub(crate) fn read(out_dir: &Path) -> Option<Self> {

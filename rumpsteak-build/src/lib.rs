@@ -65,7 +65,8 @@ pub use limits::Limits;
 pub use report::build_report::Report;
 
 /// Verifies the package whose build script this is against the protocols at `path`, a `.scr` file
-/// or a folder, relative to the package. Short for `configure().protocols(path).verify()`.
+/// or a folder, relative to the package. Short for `configure().protocols(path).verify()`: several
+/// folders go into one such call.
 ///
 /// # Errors
 ///

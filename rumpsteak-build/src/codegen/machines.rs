@@ -120,12 +120,12 @@ pub(crate) fn load(
     (machines, problems)
 }
 
-/// One line for each machine in a folder of `.scr` files that is not generated.
+/// One line for each machine in a folder of `.scr` files that is not used.
 pub(crate) fn unused(
     folders: &Folders,
     protocols: &Protocols,
     base: &PackageRoot,
-    is_generated: &dyn Fn(usize) -> bool,
+    is_included: &dyn Fn(usize) -> bool,
 ) -> Vec<String> {
     let mut warnings = strays(folders, protocols, base);
     for (position, file) in protocols.files.iter().enumerate() {
@@ -134,10 +134,10 @@ pub(crate) fn unused(
         }
         // The errors of a file are said at each `protocol!(…)` of it.
         let mut own = (0..).zip(&protocols.protocols).filter(|(_, of)| of.file == position);
-        let is_said = own.any(|(protocol, _)| is_generated(protocol));
+        let is_said = own.any(|(protocol, _)| is_included(protocol));
         for candidate in candidates(folders, &file.path) {
             let reason = match owner(&candidate, protocols, position) {
-                Ok(linked) if is_generated(linked.protocol) => continue,
+                Ok(linked) if is_included(linked.protocol) => continue,
                 Ok(linked) => format!(
                     "nothing includes `protocol!({})`; roles that are written by hand have their order from a session type",
                     protocols.protocols[linked.protocol].name()

@@ -23,7 +23,7 @@ mod payloads;
 mod print;
 mod session;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use rumpsteak_contract::name;
@@ -53,6 +53,8 @@ pub(crate) struct Generator<'a> {
     /// The code that was asked for, by protocol and
     /// [variant](rumpsteak_contract::ProtocolItem::variant).
     known: BTreeMap<(usize, String), Rc<Generated>>,
+    /// The modules that the source includes, whether there is code for them or not.
+    included: BTreeSet<String>,
     /// The names of the protocols as those of modules, in the same order.
     names: Vec<String>,
     folders: Folders,
@@ -88,6 +90,7 @@ impl<'a> Generator<'a> {
             enabled,
             homes,
             known: BTreeMap::new(),
+            included: BTreeSet::new(),
             names: names.map(|loaded| name::snake(loaded.name())).collect(),
             folders: Folders::default(),
         }
@@ -97,6 +100,7 @@ impl<'a> Generator<'a> {
     pub(crate) fn generate(&mut self, inclusion: &Inclusion) -> Rc<Generated> {
         let item = &inclusion.item;
         let wanted = &*item.name.unraw().to_string();
+        self.included.insert(name::snake(wanted));
         let lookup = self.protocols.lookup(wanted);
         let cause = match Cause::unless_found(self.protocols, lookup, wanted) {
             // The module would have another name than the one that the protocol's leads to.
@@ -132,8 +136,8 @@ impl<'a> Generator<'a> {
 
     /// One line for each machine beside a `.scr` file that nothing includes, or that is of no role.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let is_generated = |protocol: usize| self.known.keys().any(|(known, _)| *known == protocol);
-        machines::unused(&self.folders, self.protocols, self.base, &is_generated)
+        let is_included = |protocol: usize| self.included.contains(&self.names[protocol]);
+        machines::unused(&self.folders, self.protocols, self.base, &is_included)
     }
 
     fn code(&self, position: usize, choices: &Choices) -> Generated {

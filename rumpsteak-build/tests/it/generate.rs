@@ -460,20 +460,24 @@ fn a_machine_that_nobody_uses_is_a_warning() {
 /// Where no code is generated at all, no machine is used.
 #[test]
 fn a_machine_beside_roles_by_hand_is_a_warning() {
-    let files = [
+    let mut files = [
         ("src/lib.rs", ""),
         ("protocols/p.scr", PROTOCOL),
         ("protocols/p.k.dot", "digraph k { 0 -> 1 [label=\"s?nonsense(Foo)\"]; }"),
     ];
-    let check = verified(configure().protocols("protocols"), &package("by_hand", &files));
+    let check = |files: &_| verified(configure().protocols("protocols"), &package("by_hand", files));
+    let by_hand = check(&files);
     assert_eq!(
-        check.warnings,
+        by_hand.warnings,
         [
             "protocols/p.scr: no role plays the protocol `DoubleBuffering`",
             "protocols/p.k.dot: the machine is not used, because nothing includes `protocol!(DoubleBuffering)`; roles that \
              are written by hand have their order from a session type",
         ]
     );
+    // Where something includes it, what is wrong there is said instead.
+    files[0].1 = "rumpsteak_runtime::protocol!(DoubleBuffering);";
+    assert_eq!(check(&files).warnings, [""; 0]);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use std::time::Duration;
 use std::{env, fs};
 
 use fastrand::Rng;
+use rumpsteak_build::command::PATH;
 
 /// How long one package may take, in time on a processor, unoptimised.
 const TIME: Duration = Duration::from_secs(5);
@@ -207,6 +208,8 @@ fn build_script(folder: &Path) -> String {
         let package = &packages[rng.usize(..packages.len())];
         write(package, folder, &mut rng);
         fs::write(folder.with_file_name("seed"), seed.to_string()).unwrap();
+        // A second call is refused where the first one has left something.
+        let _ = fs::remove_file(folder.with_file_name("out").join(PATH));
         let start = processor();
         let generated = rumpsteak_build::configure().protocols("protocols").generate();
         let verified = generated.verify();
