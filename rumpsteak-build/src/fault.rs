@@ -249,8 +249,8 @@ pub(crate) enum MachineProblem {
     Misnamed { reason: String, help: String },
     /// The text is no machine.
     NoMachine { text: Arc<NamedText>, span: Range<usize>, message: String },
-    /// It names a role that the protocol does not have.
-    NoRole { text: Arc<NamedText>, span: Range<usize>, message: String, help: String },
+    /// It names a role or a message that the protocol does not have.
+    Foreign { text: Arc<NamedText>, span: Range<usize>, message: String, help: String },
     /// It holds none, or several.
     Number { number: usize, role: Role },
     /// It is the machine of another role.

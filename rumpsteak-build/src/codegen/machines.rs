@@ -56,24 +56,23 @@ struct Candidate {
     parts: Vec<String>,
 }
 
-/// The folders of protocols, each read once: what may be a machine in them, by name.
+/// The folders of protocols, each read once: what is in them, by name.
 #[derive(Debug, Default)]
 pub(crate) struct Folders {
-    machines: RefCell<BTreeMap<PathBuf, Rc<Vec<PathBuf>>>>,
+    files: RefCell<BTreeMap<PathBuf, Rc<Vec<PathBuf>>>>,
 }
 
 impl Folders {
-    fn machines(&self, folder: &Path) -> Rc<Vec<PathBuf>> {
-        if let Some(known) = self.machines.borrow().get(folder) {
+    fn files(&self, folder: &Path) -> Rc<Vec<PathBuf>> {
+        if let Some(known) = self.files.borrow().get(folder) {
             return Rc::clone(known);
         }
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let paths = entries.map(|entry| entry.path());
-        let mut found: Vec<PathBuf> = paths.filter(|path| form_of(path).is_some()).collect();
+        let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         found.sort();
         let found = Rc::new(found);
-        let mut machines = self.machines.borrow_mut();
-        machines.insert(folder.to_owned(), Rc::clone(&found));
+        let mut files = self.files.borrow_mut();
+        files.insert(folder.to_owned(), Rc::clone(&found));
         found
     }
 }
@@ -86,7 +85,7 @@ pub(crate) fn load(
     base: &PackageRoot,
 ) -> (Vec<Machine>, Vec<Cause>) {
     let protocol = &protocols.protocols[position];
-    let candidates = candidates(folders, &protocols.files[protocol.file].path);
+    let candidates = candidates(folders, &protocols.files[protocol.file].path, form_of);
     let mut problems = Vec::new();
     let mut machines = Vec::new();
     let mut owned = Vec::new();
@@ -135,7 +134,8 @@ pub(crate) fn unused(
         // The errors of a file are said at each `protocol!(…)` of it.
         let mut own = (0..).zip(&protocols.protocols).filter(|(_, of)| of.file == position);
         let is_said = own.any(|(protocol, _)| is_included(protocol));
-        for candidate in candidates(folders, &file.path) {
+        warnings.extend(unread(folders, protocols, position, base));
+        for candidate in candidates(folders, &file.path, form_of) {
             let reason = match owner(&candidate, protocols, position) {
                 Ok(linked) if is_included(linked.protocol) => continue,
                 Ok(linked) => format!(
@@ -160,7 +160,7 @@ fn strays(folders: &Folders, protocols: &Protocols, base: &PackageRoot) -> Vec<S
     for folder in places.collect::<BTreeSet<_>>() {
         let files = protocols.files.iter().filter(|file| file.path.parent() == Some(folder));
         let stems: Vec<&str> = files.filter_map(|file| file.path.file_stem()?.to_str()).collect();
-        for path in folders.machines(folder).iter() {
+        for path in folders.files(folder).iter().filter(|path| form_of(path).is_some()) {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
             let mut stops = name.match_indices('.');
             if stops.any(|(stop, _)| folder.join(format!("{}.scr", &name[..stop])).is_file()) {
@@ -208,8 +208,40 @@ fn form_of(path: &Path) -> Option<Form> {
     }
 }
 
+/// The form of a machine in a file of a name with another ending, by its text.
+fn form_within(path: &Path) -> Option<Form> {
+    let text = text_file::read(path).ok().filter(|_| form_of(path).is_none())?;
+    let form = Form::detect(&text);
+    let is_machine = || parse_named(&text, form).is_ok_and(|machines| machines.len() == 1);
+    (matches!(form, Form::Dot | Form::Local) && is_machine()).then_some(form)
+}
+
+/// One line for each machine of a role of a `.scr` file that has no other one, and whose name has
+/// no ending of a machine.
+fn unread<'a>(
+    folders: &Folders,
+    protocols: &'a Protocols,
+    position: usize,
+    base: &'a PackageRoot,
+) -> impl Iterator<Item = String> + use<'a> {
+    let of = |form: fn(&Path) -> Option<Form>| candidates(folders, &protocols.files[position].path, form);
+    let (read, mut others) = (of(form_of), of(form_within));
+    others.retain(|other| {
+        owner(other, protocols, position).is_ok() && read.iter().all(|of| of.parts != other.parts)
+    });
+    others.into_iter().map(|Candidate { path, form, .. }| {
+        let ending = if form == Form::Dot { "dot" } else { "local" };
+        let (shown, meant) = (base.show(&path), base.show(&path.with_extension(ending)));
+        format!("{shown}: the machine is not used, because the name of such a file ends in `.{ending}`; did you mean `{meant}`?")
+    })
+}
+
 /// The files beside a `.scr` file that may hold machines, by name.
-fn candidates(folders: &Folders, scr: &Path) -> Vec<Candidate> {
+fn candidates(
+    folders: &Folders,
+    scr: &Path,
+    form_of: impl Fn(&Path) -> Option<Form>,
+) -> Vec<Candidate> {
     let (Some(folder), Some(stem)) = (scr.parent(), scr.file_stem().and_then(|stem| stem.to_str()))
     else {
         return Vec::new();
@@ -223,7 +255,7 @@ fn candidates(folders: &Folders, scr: &Path) -> Vec<Candidate> {
         let path = path.clone();
         Some(Candidate { form, parts, path })
     };
-    folders.machines(folder).iter().filter_map(candidate).collect()
+    folders.files(folder).iter().filter_map(candidate).collect()
 }
 
 /// Why a file is that of no role.
@@ -324,7 +356,7 @@ fn read(
     if let Some((wanted, span)) = places().find(|(peer, _)| !roles.contains(peer)) {
         let message = format!("`{}` has no role `{wanted}`", loaded.name());
         let help = meant(wanted, &roles, "the roles are");
-        return Err(MachineProblem::NoRole { text, span: span.clone(), message, help });
+        return Err(MachineProblem::Foreign { text, span: span.clone(), message, help });
     }
     Ok(Machine { linked, fsm, text, actions })
 }

@@ -4,11 +4,11 @@
 //! A machine beside a `.scr` file is judged as a session is. What is wrong is said with its line in
 //! the machine and its line in the protocol.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rumpsteak_fsm::verify::{Evidence, Refused};
-use rumpsteak_fsm::{Fsm, Limits};
+use rumpsteak_fsm::{Fsm, Limits, Message};
 use syn::ext::IdentExt as _;
 
 use crate::codegen::Generated;
@@ -117,7 +117,8 @@ fn machine(
         labels: BTreeMap::new(),
     };
     let judged = subtype::judge_machine(protocols, subject, *linked, fsm, configuration);
-    let (mut cause, defect) = *judged.err()?;
+    let Err(judged) = judged else { return unknown(machine, protocols) };
+    let (mut cause, defect) = *judged;
     if let Some(defect) = defect {
         let (file, problem) = (text.name.clone(), MachineProblem::Defect(defect));
         return Some((Cause::Machine { file, problem }, None));
@@ -130,6 +131,25 @@ fn machine(
     }
     let is_judged = matches!(cause, Cause::Refused(_) | Cause::Undecided { .. });
     Some((cause, is_judged.then_some(linked.protocol)))
+}
+
+/// A message of a machine that the protocol has nowhere. An option that never comes is no harm, but
+/// the code has no type for its message.
+fn unknown(machine: &Machine, protocols: &Protocols) -> Option<Problem> {
+    let Machine { linked, fsm, text, actions } = machine;
+    let protocol = &protocols.protocols[linked.protocol];
+    let known = protocol.projections.iter().flat_map(|of| of.fsm.transitions());
+    let known: BTreeSet<&Message> = known.map(|of| &of.action.message).collect();
+    let mut reached = fsm.reachable().flat_map(|state| fsm.transitions_from(state));
+    let unknown = reached.find(|of| !known.contains(&of.action.message))?;
+    let span = actions.get(unknown.id.index())?.clone();
+    let (text, file) = (Arc::clone(text), text.name.clone());
+    let message = format!("`{}` has no `{}`", protocol.name(), unknown.action.message);
+    let (scr, role) = (protocols.files[protocol.file].shown(), fsm.role());
+    let help = format!(
+        "take it out, with all that is done only after it; or propose the machine again: `cargo rumpsteak optimise {scr} --role {role}`"
+    );
+    Some((Cause::Machine { file, problem: MachineProblem::Foreign { text, span, message, help } }, None))
 }
 
 /// The transition to blame where an action is missing, or else the last one in the run.

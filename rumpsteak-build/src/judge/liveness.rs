@@ -10,11 +10,12 @@
 //! }
 //! ```
 
-use rumpsteak_fsm::System;
+use rumpsteak_fsm::{Role, System};
 use rumpsteak_fsm::system::{self, EveryRun, Neglected};
 
 use crate::configuration::{Configuration, Liveness};
-use crate::protocols::{Lookup, ProtocolRole, Protocols};
+use crate::protocols::{Loaded, Lookup, ProtocolRole, Protocols};
+use crate::words::{did_you_mean, meant};
 
 /// What build.rs asks for a role: by its own name, or else by that of its protocol.
 pub(crate) fn asked(
@@ -54,8 +55,18 @@ pub(crate) fn unknown<'a>(
     };
     let names = configuration.liveness.keys();
     let unknown = names.filter(move |name| meaning(protocols, name).is_none() && !broken(name));
-    unknown.map(|name| {
-        format!("build.rs: `liveness({name:?}, …)` names no protocol that roles can play, and no role of one: `Protocol::role`")
+    unknown.map(move |name| {
+        let (protocol, role) = name.rsplit_once("::").unwrap_or((name, ""));
+        let meant = match protocols.lookup(protocol) {
+            Lookup::Found(found) => {
+                let roles = protocols.protocols[found].protocol.roles();
+                let roles: Vec<&str> = roles.iter().map(Role::as_str).collect();
+                meant(role, &roles, "the roles are")
+            }
+            _ => did_you_mean(protocol, protocols.protocols.iter().map(Loaded::name))
+                .unwrap_or_else(|| "`Protocol::role`".to_owned()),
+        };
+        format!("build.rs: `liveness({name:?}, …)` names no protocol that roles can play, and no role of one: {meant}")
     })
 }
 

@@ -8,8 +8,9 @@ use rumpsteak_fsm::run::Failure;
 use crate::configuration::fairness;
 use crate::judge::judgement::Judgement;
 use crate::link::context::Context;
-use crate::protocols::{DoneOnce, Lookup, ScrFile};
+use crate::protocols::{DoneOnce, Loaded, Lookup, ScrFile};
 use crate::source::crate_tree::ItemId;
+use crate::words::did_you_mean;
 
 /// What to warn of, in the order of the texts. What nobody plays or has a session of counts only if
 /// the package is right: with an error, that is mostly what the error leads to.
@@ -86,8 +87,11 @@ pub(crate) fn unknown_closed_systems<'a>(
         let found = context.protocols.lookup(name);
         !matches!(found, Lookup::Broken(_) | Lookup::Found(_))
     };
-    accepted.iter().filter(is_unknown).map(|name| {
-        format!("build.rs: `accept_closed_system({name:?})` names no protocol that roles can play")
+    accepted.iter().filter(is_unknown).map(move |name| {
+        let known = context.protocols.protocols.iter().map(Loaded::name);
+        let meant = did_you_mean(name, known);
+        let meant = meant.map_or(String::new(), |meant| format!("; {meant}"));
+        format!("build.rs: `accept_closed_system({name:?})` names no protocol that roles can play{meant}")
     })
 }
 

@@ -450,7 +450,7 @@ fn machine_text(file: &str, problem: &MachineProblem) -> String {
             let excerpt = Excerpt::of_place(text, span.clone(), "");
             format!("cannot read {file}: {message}\n\n{excerpt}")
         }
-        MachineProblem::NoRole { text, span, message, help } => {
+        MachineProblem::Foreign { text, span, message, help } => {
             let excerpt = Excerpt::of_place(text, span.clone(), "");
             format!("the machine in {file}: {message}\n\n{excerpt}\n\nhelp: {help}")
         }

@@ -300,6 +300,23 @@ fn machines_that_are_safe_together_only_are_accepted_together() {
     assert_eq!(stuck.summary.verified, 1);
 }
 
+/// As a machine has one that is older than the protocol.
+#[test]
+fn a_machine_with_an_option_that_the_protocol_has_no_more() {
+    let protocol = "global protocol P(role a, role b) { ask() from a to b; yes(i32) from b to a; }";
+    let machine = "digraph a {\n  0 -> 1 [label=\"b!ask\"];\n  1 -> 2 [label=\"b?yes(i32)\"];\n  \
+                   1 -> 3 [label=\"b?no(i32)\"];\n}\n";
+    let check =
+        check("option", "P", &[("protocols/p.scr", protocol), ("protocols/p.a.dot", machine)]);
+    assert_eq!(
+        only(&check).text,
+        "the machine in protocols/p.a.dot: `P` has no `no(i32)`\n\n \
+         --> protocols/p.a.dot:4:17\n  |\n4 |   1 -> 3 [label=\"b?no(i32)\"];\n  |                 ^^^^^^^^^^^\n\n\
+         help: take it out, with all that is done only after it; or propose the machine again: \
+         `cargo rumpsteak optimise protocols/p.scr --role a`"
+    );
+}
+
 #[test]
 fn files_that_are_no_machine_of_the_role() {
     for (name, file, machine, expected) in [
@@ -429,6 +446,10 @@ fn a_machine_that_nobody_uses_is_a_warning() {
             ("protocols/ping.z.dot", "digraph z { 0 }"),
             ("protocols/pnig.c.dot", "a typo"),
             ("protocols/c.dot", "digraph c { 0 }"),
+            ("protocols/ping.s.gv", "digraph s { 0 -> 1 [label=\"c?ping\"]; }"),
+            ("protocols/ping.c.txt", "c: s!ping; end"),
+            ("protocols/ping.s.md", "What `s` does."),
+            ("protocols/p.k.dot~", OPTIMISED),
             ("protocols/pn.c.local", "c: end"),
             ("protocols/picture.dot", "digraph picture { ping -> pong; }"),
             ("protocols/of.other.dot", "digraph picture { ping -> pong; }"),
@@ -451,6 +472,10 @@ fn a_machine_that_nobody_uses_is_a_warning() {
              did you mean `ping.c.dot`?",
             "protocols/p.k.dot: the machine is not used, because nothing includes `protocol!(DoubleBuffering)`; roles that \
              are written by hand have their order from a session type",
+            "protocols/ping.c.txt: the machine is not used, because the name of such a file ends in `.local`; \
+             did you mean `protocols/ping.c.local`?",
+            "protocols/ping.s.gv: the machine is not used, because the name of such a file ends in `.dot`; \
+             did you mean `protocols/ping.s.dot`?",
             "protocols/ping.z.dot: the machine is not used, because the protocol `Ping` has no role `z`; \
              the roles are `c` and `s`",
         ]

@@ -79,10 +79,15 @@ fn a_session_that_may_put_off_for_ever_what_it_receives_is_accepted_by_name() {
 #[test]
 fn a_name_that_stands_for_nothing_is_warned_of() {
     let folder = hospital("unknown");
-    for name in ["Hospitol", "Hospital::q", "Hospitol::p"] {
+    for (name, meant) in [
+        ("Hospitol", "did you mean `Hospital`?"),
+        ("Hospital::q", "the roles are `p` and `h`"),
+        ("Hospitol::p", "did you mean `Hospital`?"),
+        ("p", "`Protocol::role`"),
+    ] {
         let check = asked(&folder, &[(name, Liveness::Fair)]);
         let expected = format!(
-            "build.rs: `liveness({name:?}, …)` names no protocol that roles can play, and no role of one: `Protocol::role`"
+            "build.rs: `liveness({name:?}, …)` names no protocol that roles can play, and no role of one: {meant}"
         );
         assert_eq!(check.warnings, [expected]);
     }
