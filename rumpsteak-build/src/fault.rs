@@ -299,6 +299,8 @@ pub(crate) struct Refusal {
     /// Of the second session of a protocol that is refused in a crate, the names of the others that
     /// are, too: most likely the protocol was changed.
     pub(crate) others: Option<Vec<String>>,
+    /// The state in which a machine begins, and the one from which on it would fit.
+    pub(crate) begins: Option<[String; 2]>,
     /// The text of the machine with the place to blame, for one that lies beside a `.scr` file.
     pub(crate) machine: Option<(Arc<NamedText>, Range<usize>)>,
 }

@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rumpsteak_fsm::text::{Form, Named, parse_named};
-use rumpsteak_fsm::{Fsm, Role};
+use rumpsteak_fsm::{Fsm, Role, StateId};
 use rumpsteak_scribble::similar;
 
 use crate::fault::{Cause, MachineProblem};
@@ -38,9 +38,32 @@ pub(crate) struct Machine {
     pub(crate) text: Arc<NamedText>,
     /// Where each transition of the machine stands in the text.
     pub(crate) actions: Vec<Range<usize>>,
+    /// What the states are called.
+    pub(crate) states: Vec<String>,
 }
 
 impl Machine {
+    /// One line if nothing leads to a state in which edges begin: most likely its name has a slip.
+    pub(super) fn cut_off(&self) -> Option<String> {
+        let Self { fsm, states, .. } = self;
+        let entered: BTreeSet<StateId> = fsm.transitions().map(|of| of.target).collect();
+        let named = |of: &dyn Fn(&StateId) -> bool| {
+            let found = fsm.states().filter(of).filter_map(|state| states.get(state.index()));
+            found.collect::<Vec<_>>()
+        };
+        let is_entered = |state: &StateId| *state == fsm.initial() || entered.contains(state);
+        let cut_off = named(&|state| !is_entered(state) && !fsm.is_terminal(*state));
+        let ends = named(&|state| is_entered(state) && fsm.is_terminal(*state));
+        (!cut_off.is_empty()).then(|| {
+            format!(
+                "{}: no edge leads to {}; without an edge that leads on: {}",
+                self.text.name,
+                list(cut_off),
+                list(ends)
+            )
+        })
+    }
+
     pub(crate) fn file_name(&self) -> &str {
         let name = &self.text.name;
         name.rsplit(['/', '\\']).next().unwrap_or(name)
@@ -224,7 +247,9 @@ fn unread<'a>(
     position: usize,
     base: &'a PackageRoot,
 ) -> impl Iterator<Item = String> + use<'a> {
-    let of = |form: fn(&Path) -> Option<Form>| candidates(folders, &protocols.files[position].path, form);
+    let of = |form: fn(&Path) -> Option<Form>| {
+        candidates(folders, &protocols.files[position].path, form)
+    };
     let (read, mut others) = (of(form_of), of(form_within));
     others.retain(|other| {
         owner(other, protocols, position).is_ok() && read.iter().all(|of| of.parts != other.parts)
@@ -343,7 +368,7 @@ fn read(
     })?;
     let number = machines.len();
     let role = role.clone();
-    let (Some(Named { fsm, actions, .. }), 1) = (machines.pop(), number) else {
+    let (Some(Named { fsm, actions, states }), 1) = (machines.pop(), number) else {
         return Err(MachineProblem::Number { number, role });
     };
     if *fsm.role() != role {
@@ -358,5 +383,5 @@ fn read(
         let help = meant(wanted, &roles, "the roles are");
         return Err(MachineProblem::Foreign { text, span: span.clone(), message, help });
     }
-    Ok(Machine { linked, fsm, text, actions })
+    Ok(Machine { linked, fsm, text, actions, states })
 }

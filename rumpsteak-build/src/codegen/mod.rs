@@ -134,10 +134,14 @@ impl<'a> Generator<'a> {
             .map(|(position, protocol)| (protocol.name(), self.code(position, &Choices::default())))
     }
 
-    /// One line for each machine beside a `.scr` file that nothing includes, or that is of no role.
+    /// One line for each machine beside a `.scr` file that nothing includes, that is of no role, or
+    /// that is not one piece.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let is_included = |protocol: usize| self.included.contains(&self.names[protocol]);
-        machines::unused(&self.folders, self.protocols, self.base, &is_included)
+        let mut warnings = machines::unused(&self.folders, self.protocols, self.base, &is_included);
+        let read = self.known.values().flat_map(|generated| &generated.machines);
+        warnings.extend(read.filter_map(Machine::cut_off));
+        warnings
     }
 
     fn code(&self, position: usize, choices: &Choices) -> Generated {

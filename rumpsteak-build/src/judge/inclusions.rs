@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rumpsteak_fsm::subtype::Refusal;
 use rumpsteak_fsm::verify::{Evidence, Refused};
-use rumpsteak_fsm::{Fsm, Limits, Message};
+use rumpsteak_fsm::{Fsm, Limits, Message, StateId};
 use syn::ext::IdentExt as _;
 
 use crate::codegen::Generated;
@@ -109,7 +110,7 @@ fn machine(
     protocols: &Protocols,
     configuration: &Configuration,
 ) -> Option<Problem> {
-    let Machine { linked, fsm, text, actions } = machine;
+    let Machine { linked, fsm, text, actions, states } = machine;
     let subject = || Subject {
         name: text.name.clone(),
         linked: *linked,
@@ -128,6 +129,13 @@ fn machine(
         let blamed = own.or_else(|| blame(&refusal.refused, fsm));
         let span = blamed.and_then(|blamed| actions.get(blamed));
         refusal.machine = span.map(|span| (Arc::clone(text), span.clone()));
+        let is_first = |found: &Refusal| found.path.is_empty() && text.name.ends_with(".dot");
+        if refusal.refused.refusal.as_ref().is_some_and(is_first) {
+            let begins =
+                subtype::beginning(fsm, &protocols.protocols[linked.protocol], linked.role);
+            let name = |state: StateId| states.get(state.index()).cloned();
+            refusal.begins = begins.and_then(|state| Some([name(fsm.initial())?, name(state)?]));
+        }
     }
     let is_judged = matches!(cause, Cause::Refused(_) | Cause::Undecided { .. });
     Some((cause, is_judged.then_some(linked.protocol)))
@@ -136,7 +144,7 @@ fn machine(
 /// A message of a machine that the protocol has nowhere. An option that never comes is no harm, but
 /// the code has no type for its message.
 fn unknown(machine: &Machine, protocols: &Protocols) -> Option<Problem> {
-    let Machine { linked, fsm, text, actions } = machine;
+    let Machine { linked, fsm, text, actions, .. } = machine;
     let protocol = &protocols.protocols[linked.protocol];
     let known = protocol.projections.iter().flat_map(|of| of.fsm.transitions());
     let known: BTreeSet<&Message> = known.map(|of| &of.action.message).collect();
@@ -149,7 +157,10 @@ fn unknown(machine: &Machine, protocols: &Protocols) -> Option<Problem> {
     let help = format!(
         "take it out, with all that is done only after it; or propose the machine again: `cargo rumpsteak optimise {scr} --role {role}`"
     );
-    Some((Cause::Machine { file, problem: MachineProblem::Foreign { text, span, message, help } }, None))
+    Some((
+        Cause::Machine { file, problem: MachineProblem::Foreign { text, span, message, help } },
+        None,
+    ))
 }
 
 /// The transition to blame where an action is missing, or else the last one in the run.

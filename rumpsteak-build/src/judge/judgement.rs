@@ -526,6 +526,7 @@ impl<'a> Judge<'a> {
                     fits: None,
                     part: None,
                     others: None,
+                    begins: None,
                     machine: None,
                 }))
             }

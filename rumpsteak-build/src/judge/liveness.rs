@@ -10,8 +10,8 @@
 //! }
 //! ```
 
-use rumpsteak_fsm::{Role, System};
 use rumpsteak_fsm::system::{self, EveryRun, Neglected};
+use rumpsteak_fsm::{Role, System};
 
 use crate::configuration::{Configuration, Liveness};
 use crate::protocols::{Loaded, Lookup, ProtocolRole, Protocols};

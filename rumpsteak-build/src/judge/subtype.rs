@@ -10,7 +10,7 @@ use rumpsteak_fsm::run::{Failure, Step};
 use rumpsteak_fsm::subtype::{self, InputError, Side};
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError, verify_fair};
-use rumpsteak_fsm::{Defect, Fsm, Limits, Message, Role, Verdict, verify};
+use rumpsteak_fsm::{Defect, Fsm, Limits, Message, Role, StateId, Verdict, verify};
 
 use crate::configuration::{Configuration, Liveness};
 use crate::fault::{Cause, Fault, Place, Refusal, Subject};
@@ -128,6 +128,7 @@ pub(crate) fn judge_machine(
                 fits: None,
                 part: None,
                 others: None,
+                begins: None,
                 machine: None,
             }))
         }
@@ -159,6 +160,17 @@ pub(super) fn fits(
         let judged = subtype::check(&played, projection, &Limits::default());
         judged.is_ok_and(|found| found.is_safe())
     })
+}
+
+/// The state from which on a machine fits, of which the first action has no place.
+pub(super) fn beginning(fsm: &Fsm, protocol: &Loaded, role: usize) -> Option<StateId> {
+    const MOST: usize = 64;
+    let projection = &protocol.projections[role].fsm;
+    let fits = |state: &StateId| {
+        let judged = subtype::check(&fsm.edit().build(*state), projection, &Limits::default());
+        judged.is_ok_and(|found| found.is_safe())
+    };
+    fsm.states().take(MOST).find(fits)
 }
 
 /// The token to report a refusal at that names no action of the session: the place where an action

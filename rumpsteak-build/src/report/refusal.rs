@@ -99,11 +99,15 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     }
     let fair = fair_note(*fair, subject, protocols);
     let part = part_help(refusal, found, protocol).unwrap_or_default();
-    let help = match fits {
-        Some(other) => format!(
+    let help = match (fits, &refusal.begins) {
+        (Some(other), _) => format!(
             "is it meant for `{other}`, which it fits, and which has no session: `#[session({other})]`?"
         ),
-        None => broken.help() + &part,
+        (None, Some([first, right])) => format!(
+            "a machine begins in the state that its file names first, which is `{first}`; this one fits if it begins \
+             in `{right}`: write `{right};` before all edges"
+        ),
+        (None, None) => broken.help() + &part,
     };
     let _ = write!(text, "\n\n{}help: {help}{fair}", notes(refusal));
     text

@@ -139,6 +139,8 @@ fn a_name_of_no_protocol_is_a_warning() {
     assert!(refused(&check).contains("accept that in build.rs"));
     assert_eq!(
         check.warnings,
-        ["build.rs: `accept_closed_system(\"Swop\")` names no protocol that roles can play; did you mean `Swap`?"]
+        [
+            "build.rs: `accept_closed_system(\"Swop\")` names no protocol that roles can play; did you mean `Swap`?"
+        ]
     );
 }

@@ -318,6 +318,31 @@ fn a_machine_with_an_option_that_the_protocol_has_no_more() {
 }
 
 #[test]
+fn a_machine_begins_in_the_state_that_it_names_first() {
+    const LINE: &str = "  2 -> 3 [label=\"s?value(i32)\"];\n";
+    let moved = OPTIMISED.replace(LINE, "").replace("k {\n", &format!("k {{\n{LINE}"));
+    let files = |machine| [("protocols/p.scr", PROTOCOL), ("protocols/p.k.dot", machine)];
+    let refused = check("begins", "DoubleBuffering", &files(&moved));
+    let help = "help: a machine begins in the state that its file names first, which is `2`; this one fits if it begins in \
+                `0`: write `0;` before all edges";
+    ends(&only(&refused).text, help);
+    let mended = moved.replace("k {", "k { 0;");
+    let check = check("begins", "DoubleBuffering", &files(&mended));
+    assert!(check.holds() && check.warnings.is_empty(), "{check:?}");
+}
+
+#[test]
+fn a_state_of_a_machine_that_nothing_leads_to_is_warned_of() {
+    let machine = OPTIMISED.replace("2 -> 3", "2 -> 33");
+    let files = [("protocols/p.scr", PROTOCOL), ("protocols/p.k.dot", &*machine)];
+    let check = check("cut-off", "DoubleBuffering", &files);
+    assert_eq!(
+        check.warnings,
+        ["protocols/p.k.dot: no edge leads to `3`; without an edge that leads on: `33`"]
+    );
+}
+
+#[test]
 fn files_that_are_no_machine_of_the_role() {
     for (name, file, machine, expected) in [
         ("not-dot", "p.k.dot", "digraph k {", "cannot read protocols/p.k.dot: "),
@@ -490,7 +515,8 @@ fn a_machine_beside_roles_by_hand_is_a_warning() {
         ("protocols/p.scr", PROTOCOL),
         ("protocols/p.k.dot", "digraph k { 0 -> 1 [label=\"s?nonsense(Foo)\"]; }"),
     ];
-    let check = |files: &_| verified(configure().protocols("protocols"), &package("by_hand", files));
+    let check =
+        |files: &_| verified(configure().protocols("protocols"), &package("by_hand", files));
     let by_hand = check(&files);
     assert_eq!(
         by_hand.warnings,
