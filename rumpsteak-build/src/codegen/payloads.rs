@@ -15,7 +15,7 @@ use crate::source::cargo_targets::TargetKind;
 use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{Crate, ItemId, ItemKind, Tree};
 use crate::source::items::{Tokens, in_angles, is_punct};
-use crate::source::names::{PRIMITIVES, lost, module, types_at};
+use crate::source::names::{PRIMITIVES, is_known, lost, module, types_at};
 use crate::words::{count, did_you_mean};
 
 /// Where the types of payloads may be.
@@ -122,6 +122,8 @@ fn unfit(
     let undeclared = || undeclared(homes?, text, names, called, file);
     let rootless = || names.iter().find_map(|name| rootless(homes?, text, name));
     let misapplied = || misapplied(homes?, text);
+    let unlinked = || names.iter().find_map(|name| unlinked(homes?, text, name));
+    let rootless = || rootless().or_else(unlinked);
     undeclared().or_else(rootless).or_else(|| borrowed(text, homes)).or_else(misapplied)
 }
 
@@ -197,6 +199,41 @@ fn rootless(tree: &Tree, text: &str, name: &str) -> Option<String> {
     };
     let home = tree.homes().remove(path).unwrap_or_else(|| format!("crate::{path}"));
     Some(format!("{found}\n\nhelp: write `{}`", text.replacen(written, &home, 1)))
+}
+
+/// That a path begins with a package that is no dependency, and is nothing else there either.
+fn unlinked(tree: &Tree, text: &str, name: &str) -> Option<String> {
+    let own = ["alloc", "core", "crate", "proc_macro", "self", "Self", "std", "super"];
+    let is_path = |path: &str| path.strip_prefix(name).is_some_and(|rest| rest.starts_with("::"));
+    let path = paths(text).find(|path| is_path(path))?;
+    let is_standard =
+        own.contains(&name) || PRIMITIVES.contains(&name) || reserved().contains(name);
+    let squeezed = |name: &str| name.replace('_', "").to_lowercase();
+    let wanted = squeezed(name);
+    // The library of a package may have another name: mostly a part of the package's, or around it.
+    let may_be = |of: &String| {
+        let of = squeezed(of);
+        of.contains(&wanted) || wanted.contains(&of)
+    };
+    let is_linked = || tree.dependencies.is_empty() || tree.dependencies.iter().any(may_be);
+    // Also `extern crate` in a root gives a package a name.
+    let is_known = |of: &Crate| of.name == name || is_known(tree, of.root, name);
+    // What a macro makes of its arguments nobody sees.
+    let is_unsure = text.contains('!') || name.starts_with("r#") || is_standard;
+    if is_unsure || is_linked() || tree.crates.iter().any(is_known) {
+        return None;
+    }
+    let last = path.rsplit("::").next().unwrap_or(path);
+    let known = tree.dependencies.iter().map(String::as_str);
+    let help = match (tree.homes().get(last), did_you_mean(name, known)) {
+        (_, Some(meant)) => meant,
+        (Some(home), None) => format!("write `{home}`"),
+        (None, None) => format!(
+            "add it to Cargo.toml under `[dependencies]`; the library of a package of another name by the name that the path has: \
+             `{name} = {{ package = \"…\", … }}`"
+        ),
+    };
+    Some(format!("`{name}`{} is no dependency of this package\n\nhelp: {help}", within(name, text)))
 }
 
 /// That a payload borrows: by a type of this package with a lifetime, or by itself.

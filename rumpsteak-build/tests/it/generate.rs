@@ -876,6 +876,47 @@ fn of_declaration(name: &str, declaration: &str, source: &str) -> Vec<String> {
     texts.map(|text| text.strip_prefix(refused).unwrap_or(&text).to_owned()).collect()
 }
 
+/// Only where Cargo.toml says what the dependencies are: the other packages here have none.
+#[test]
+fn a_payload_of_a_package_that_is_no_dependency() {
+    let manifest = "[workspace]\n\n[package]\nname = \"p\"\nedition = \"2024\"\n\n[dependencies]\n\
+                    rumpsteak-runtime = \"0.1\"\nrust-md5 = \"1\"\nnames = { package = \"long\", version = \"1\" }\n\n\
+                    [dev-dependencies]\ntokio = \"1\"\n";
+    let add = "add it to Cargo.toml under `[dependencies]`; the library of a package of another name by the name that the path has: \
+               `types = { package = \"…\", … }`";
+    for (payload, source, help) in [
+        ("types::Floor", "", Some(("types", add))),
+        ("std::vec::Vec<types::Floor>", "", Some(("types", add))),
+        ("types::Floor", "pub struct Floor;", Some(("types", "write `crate::Floor`"))),
+        ("toko::Floor", "", Some(("toko", "did you mean `tokio`?"))),
+        // A name in Cargo.toml, a part of one, a name that the source gives, and in doubt.
+        ("names::Floor", "", None),
+        ("tokio::Floor", "", None),
+        ("md5::Digest", "", None),
+        ("types::Floor", "extern crate long as types;", None),
+        ("types::Floor", "use long::*;", None),
+        ("types::Floor", "make_names!();", None),
+        ("super::Floor", "pub struct Floor;", None),
+        ("std::vec::Vec::<String>", "", None),
+    ] {
+        let scr = format!(
+            "type <rust> \"{payload}\" from \"\" as Floor;\nglobal protocol P(role a, role b) {{ go(Floor) from a to b; }}"
+        );
+        let source = format!("{source} rumpsteak_runtime::protocol!(P);");
+        let files = [("Cargo.toml", manifest), ("protocols/p.scr", &scr), ("src/lib.rs", &source)];
+        let check = check_all("unlinked", &files, &[]);
+        match help {
+            Some((name, help)) => ends(
+                &only(&check).text,
+                &format!(
+                    "`{name}` in `{payload}` is no dependency of this package (protocols/p.scr:1)\n\nhelp: {help}"
+                ),
+            ),
+            None => assert!(check.problems.is_empty(), "{payload} {source} {:?}", check.problems),
+        }
+    }
+}
+
 #[test]
 fn a_payload_with_too_few_or_too_many_arguments() {
     let source = "pub struct Many<T>(T);
