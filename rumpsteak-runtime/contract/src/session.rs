@@ -407,7 +407,10 @@ impl Action {
         if Constructor::of(&label).is_some() {
             let missing =
                 format!("the role at the other end is missing in front of `{peer}`: `{usage}`");
-            return Err(Error::new(label.span(), missing));
+            let kept =
+                format!("its variant keeps that of the protocol: `{0}({0}Message)`", label.last());
+            return Err(reserved(reader, &label, ["label", &kept])
+                .unwrap_or_else(|| Error::new(label.span(), missing)));
         }
         check_label(reader)?;
         let then = format!(
@@ -445,6 +448,10 @@ impl Tail {
         reader.punct('<', &usage)?;
         let first = peer(reader)?;
         let is_choice = Constructor::of(&first).is_some() || reader.at_punct('<');
+        let kept = "its `#[protocol(…)]` keeps that of the protocol";
+        if is_choice && let Some(error) = reserved(reader, &first, ["role", kept]) {
+            return Err(error);
+        }
         let (peer, choice) = if !is_choice && reader.eat_punct(',') && !reader.at_punct('>') {
             let expected = "expected the name of the `#[session] enum` with the options";
             (Some(first), reader.path(expected)?)
@@ -492,6 +499,19 @@ fn peer(reader: &mut Reader<'_>) -> Result<Path> {
         ));
     }
     reader.path("expected the role at the other end")
+}
+
+/// The error for a word of sessions that stands where a role or label does, with more behind it.
+/// `None` if it may be meant as that word.
+fn reserved(reader: &mut Reader<'_>, word: &Path, [what, kept]: [&str; 2]) -> Option<Error> {
+    let is_name = reader.eat_punct(',') && !reader.at_punct('>') && !reader.at_end();
+    is_name.then(|| {
+        let text = format!(
+            "`{word}` is a word of sessions, so no {what} can have this name here\n\n\
+             help: give the struct another name; {kept}"
+        );
+        Error::new(word.span(), text)
+    })
 }
 
 fn check_label(reader: &Reader<'_>) -> Result<()> {

@@ -209,6 +209,23 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
             "type A = Send<L, Receive<S, L, End>>;",
             "Receive: the role at the other end is missing in front of `L`: `Send<Role, Label, Then>`",
         ),
+        (
+            "",
+            "type A = Send<L, End,>;",
+            "End: the role at the other end is missing in front of `L`: `Send<Role, Label, Then>`",
+        ),
+        (
+            "",
+            "type A = Send<S, crate::Send, End>;",
+            "Send: `crate::Send` is a word of sessions, so no label can have this name here\n\n\
+             help: give the struct another name; its variant keeps that of the protocol: `Send(SendMessage)`",
+        ),
+        (
+            "",
+            "type A = Select<Branch, C>;",
+            "Branch: `Branch` is a word of sessions, so no role can have this name here\n\n\
+             help: give the struct another name; its `#[protocol(…)]` keeps that of the protocol",
+        ),
         ("", "type A = Receive<S>;", ">: expected `,` and the label: `Receive<Role, Label, Then>`"),
         ("", "type A = Send;", ";: `Send` is written `Send<Role, Label, Then>`"),
         (
