@@ -10,6 +10,7 @@ use rumpsteak_fsm::{Message, Sort};
 use rumpsteak_scribble::similar;
 
 use crate::protocols::{Loaded, ScrFile};
+use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{ItemId, ItemKind, ModuleId, Tree};
 use crate::source::names::{self, PRIMITIVES};
 
@@ -61,36 +62,51 @@ pub(crate) type Plays<'a> = dyn Fn(&RoleItem) -> Option<String> + 'a;
 
 fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant, plays: &Plays<'_>) -> LabelPair {
     let own = FieldType::new(variant.ty.clone());
-    let written = text(tree, module, &own, plays);
-    let item = variant.payload.as_ref().and_then(|path| names::item(tree, module, path));
-    let payloads = match item.map(|id| &*tree.item(id).kind) {
+    LabelPair {
+        name: variant.label.clone(),
+        normal: name::normalise(&variant.label),
+        payloads: payloads(tree, module, &own, plays, MOST_ALIASES),
+        item: variant.payload.as_ref().and_then(|path| names::item(tree, module, path)),
+        written: text(tree, module, &own, plays),
+    }
+}
+
+/// The types that a label of this type carries, as in [`LabelPair`].
+fn payloads(
+    tree: &Tree,
+    module: ModuleId,
+    own: &FieldType,
+    plays: &Plays<'_>,
+    left: usize,
+) -> Vec<Vec<String>> {
+    let written = text(tree, module, own, plays);
+    let path = own.path();
+    let item = path.as_ref().and_then(|path| names::item(tree, module, path));
+    match item.map(|id| (&*tree.item(id).kind, tree.item(id))) {
         // A struct stands for its fields, or for itself: `order(Order)`.
-        Some(ItemKind::Other(Some(fields), _) | ItemKind::Message(_, Some(fields))) => {
-            let module = item.map_or(module, |id| tree.item(id).module);
-            let own = fields.iter().map(|field| text(tree, module, field, plays));
+        Some((ItemKind::Other(Some(fields), _) | ItemKind::Message(_, Some(fields)), item)) => {
+            let own = fields.iter().map(|field| text(tree, item.module, field, plays));
             let own: Vec<String> = own.collect();
             let is_session = fields.iter().any(|field| field.delegated.is_some());
             let meant = (!is_session).then(|| {
                 let mut left = MOST_ALIASES;
-                fields.iter().map(|field| unaliased(tree, module, field, &mut left)).collect()
+                let fields = fields.iter();
+                fields.map(|field| unaliased(tree, item.module, field, &mut left)).collect()
             });
             let meant = meant.filter(|meant| *meant != own);
-            [own].into_iter().chain(meant).chain([vec![written.clone()]]).collect()
+            [own].into_iter().chain(meant).chain([vec![written]]).collect()
         }
-        Some(_) => vec![vec![written.clone()]],
-        None if variant.payload.is_none() || PRIMITIVES.contains(&&*written) => {
-            let unit = written == "()";
-            vec![if unit { Vec::new() } else { vec![written.clone()] }]
+        // An alias stands for what its type does, or for itself.
+        Some((ItemKind::Alias(meant), item)) if left > 0 && item.condition == CfgValue::True => {
+            let meant = payloads(tree, item.module, meant, plays, left - 1);
+            meant.into_iter().chain([vec![written]]).collect()
         }
-        None if own.text != written => vec![vec![written.clone()]],
+        Some(_) => vec![vec![written]],
+        None if path.is_none() || PRIMITIVES.contains(&&*written) => {
+            vec![if written == "()" { Vec::new() } else { vec![written] }]
+        }
+        None if own.text != written => vec![vec![written]],
         None => Vec::new(),
-    };
-    LabelPair {
-        name: variant.label.clone(),
-        normal: name::normalise(&variant.label),
-        payloads,
-        item,
-        written,
     }
 }
 
@@ -109,7 +125,7 @@ fn text(tree: &Tree, module: ModuleId, field: &FieldType, plays: &Plays<'_>) -> 
     field.delegated.as_ref().and_then(role_of).unwrap_or_else(|| field.text.clone())
 }
 
-/// How many aliases are followed in the fields of a label.
+/// How many aliases are followed for a label, and in its fields.
 const MOST_ALIASES: usize = 64;
 
 /// The type of a field, with what aliases in it stand for.

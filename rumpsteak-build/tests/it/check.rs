@@ -767,6 +767,37 @@ fn a_struct_that_is_the_only_label() {
 }
 
 #[test]
+fn a_label_is_what_its_alias_stands_for() {
+    let check_with = |name: &str, message: &str, aliases: &str, expected: &[&str]| {
+        let protocol =
+            format!("global protocol P(role a, role b) {{ value({message}) from a to b; }}");
+        let source = format!(
+            "#[derive(Role)] #[protocol(P::a)] #[message(Label)] pub struct A(#[route(B)] Channel<Label>);
+#[derive(Role)] #[protocol(P::b)] #[message(Label)] pub struct B(#[route(A)] Channel<Label>);
+#[derive(Message)] pub enum Label {{ Value(Value) }}
+{aliases}
+mod types {{ pub struct Number(pub u64); pub type Far = Number; }}
+#[session(A)] type Give = Send<B, Value, End>;"
+        );
+        check(name, &[("protocols/p.scr", &protocol), ("src/lib.rs", &source)], expected);
+    };
+    check_with("label-alias", "u64", "type Value = types::Far;", &[]);
+    check_with("label-alias-bare", "u64", "type Value = u64;", &[]);
+    check_with("label-alias-unit", "", "type Value = ();", &[]);
+    let refused = |name: &str, message: &str, aliases: &str, carried: &str| {
+        let told = format!(
+            "src/lib.rs:6:35: `Value` carries `{carried}`, but the message of the protocol `P` is `value({message})`"
+        );
+        check_with(name, message, aliases, &[&told]);
+    };
+    refused("label-alias-not", "u32", "type Value = types::Far;", "u64");
+    // What is not followed is not taken to be right.
+    refused("label-alias-away", "u64", "type Value = elsewhere::Number;", "Value");
+    refused("label-alias-perhaps", "u64", "#[cfg(perhaps)] type Value = types::Far;", "Value");
+    refused("label-alias-circle", "u64", "type Value = Other; type Other = Value;", "Value");
+}
+
+#[test]
 fn payloads_are_what_their_aliases_stand_for() {
     let protocol = "type <rust> \"std::vec::Vec<u64>\" from \"std\" as Ids;
         global protocol P(role a, role b) { value(u64, Ids) from a to b; }";

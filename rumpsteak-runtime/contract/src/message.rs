@@ -128,6 +128,11 @@ impl FieldType {
         let delegated = Reader::new(&canonical).whole(delegated).ok();
         Self { text: canonical::type_text(ty.clone()), ty, delegated, is_named: false }
     }
+
+    /// The type, if it is a path without arguments.
+    pub fn path(&self) -> Option<Path> {
+        path_of(self.ty.clone(), 0)
+    }
 }
 
 /// A type with a session of the lifetime `'static` for its argument.
