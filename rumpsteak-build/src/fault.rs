@@ -78,8 +78,9 @@ pub(crate) enum Cause {
     /// the last one.
     NotAgain { who: String, protocol: usize, found: Box<NextSession> },
     /// A role has no route to a peer of its session, which has one to it.
-    /// The field that has the name of the peer may lead to another one.
-    NoRoute { role: String, peer: String, message: String, other: Option<String> },
+    /// Its type may be that of the other routes; the field that has the name of the peer may lead to
+    /// another one.
+    NoRoute { role: String, peer: String, message: String, ty: String, other: Option<String> },
     /// The type of a route cannot be one, or is one of other messages.
     OtherRoute { ty: String, message: String, is_channel: bool },
     /// A type at this place is a session, and nothing says so. The code of a protocol beside it may
@@ -286,6 +287,9 @@ pub(crate) struct Refusal {
     pub(crate) refused: Refused,
     /// Whether it is one in the fair relation.
     pub(crate) fair: bool,
+    /// Whether the role of a whole choice is the other one's in the protocol: it should branch
+    /// where it selects, or select where it branches.
+    pub(crate) is_turned: bool,
     /// Whether its role has other sessions.
     pub(crate) has_siblings: bool,
     /// The struct of another role that has no session, and which it fits.

@@ -522,6 +522,7 @@ impl<'a> Judge<'a> {
                     with: with.collect(),
                     refused,
                     fair: false,
+                    is_turned: false,
                     has_siblings: false,
                     fits: None,
                     part: None,

@@ -6,11 +6,14 @@
 
 use std::collections::BTreeMap;
 
+use rumpsteak_contract::session::Form;
 use rumpsteak_fsm::run::{Failure, Step};
 use rumpsteak_fsm::subtype::{self, InputError, Side};
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError, verify_fair};
-use rumpsteak_fsm::{Defect, Fsm, Limits, Message, Role, StateId, Verdict, verify};
+use rumpsteak_fsm::{
+    Action, Defect, Fsm, Limits, Message, Role, StateId, Transition, Verdict, verify,
+};
 
 use crate::configuration::{Configuration, Liveness};
 use crate::fault::{Cause, Fault, Place, Refusal, Subject};
@@ -38,8 +41,13 @@ pub(crate) fn judge(
     let subject = || subject(context, root, role, linked);
     let judged = judge_machine(context.protocols, subject, linked, &session.fsm, configuration);
     judged.map_err(|unfit| {
-        let (cause, defect) = *unfit;
+        let (mut cause, defect) = *unfit;
+        let turned = turned(context, linked, session, &cause);
+        if let (Cause::Refused(refusal), Some(_)) = (&mut cause, turned) {
+            refusal.is_turned = true;
+        }
         let place = match (&cause, defect) {
+            _ if turned.is_some() => turned,
             (Cause::Refused(refusal), _) => {
                 let (places, is_of_state) = match refusal.misfit {
                     Some(Misfit::Missing { is_of_state, .. }) => (&session.behind, is_of_state),
@@ -64,6 +72,37 @@ pub(crate) fn judge(
         let place = place.unwrap_or_else(|| name(context.tree, root));
         Box::new(cause.at(place.item, place.token))
     })
+}
+
+/// The place of a `Select` or `Branch` of which the protocol has each option the other way round.
+fn turned(
+    context: Context<'_>,
+    linked: ProtocolRole,
+    session: &SessionMachine,
+    cause: &Cause,
+) -> Option<Place> {
+    let Cause::Refused(refusal) = cause else { return None };
+    let (Some(Misfit::OtherDirection(due)), Some((id, _))) = (&refusal.misfit, &refusal.action)
+    else {
+        return None;
+    };
+    let Form::Choice(variants) = &context.tree.session(session.origins[id.index()].item)?.form
+    else {
+        return None;
+    };
+    let projection = &context.protocols.protocols[linked.protocol].projections[linked.role].fsm;
+    let due = projection.transition(*due).source;
+    let is_turned = |option: Transition<'_>| {
+        let mut dues = projection.transitions_from(due).map(|due| due.action);
+        dues.any(|due| {
+            let Action { direction, peer, message } = option.action;
+            due.direction != *direction && (&due.peer, &due.message) == (peer, message)
+        })
+    };
+    let source = session.fsm.transition(*id).source;
+    let place = session.states[source.index()];
+    let is_choice = place != session.origins[id.index()] && variants[0].head.action().is_none();
+    (is_choice && session.fsm.transitions_from(source).all(is_turned)).then_some(place)
 }
 
 /// The name of a session.
@@ -124,6 +163,7 @@ pub(crate) fn judge_machine(
                 with: Vec::new(),
                 refused,
                 fair,
+                is_turned: false,
                 has_siblings: false,
                 fits: None,
                 part: None,

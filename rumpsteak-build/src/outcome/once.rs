@@ -26,6 +26,9 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
     for (item, faults) in judgement.faults.all_mut() {
         let krate = tree.crate_id(item);
         faults.retain_mut(|fault| {
+            if let Some(path) = shared(&fault.cause).filter(|path| is_twice(tree, item, path)) {
+                (fault.cause, fault.stub) = (Cause::SaidOf { name: path.to_owned() }, None);
+            }
             if is_gone(tree, tree.item(item).module, &fault.cause) {
                 let name = format!("use …::{}", shared(&fault.cause).unwrap_or_default());
                 (fault.cause, fault.stub) = (Cause::SaidOf { name }, None);
@@ -144,6 +147,13 @@ fn is_gone(tree: &Tree, from: ModuleId, cause: &Cause) -> bool {
         let is_it = |id| tree.item(id).module == within && tree.item(id).name == *path;
         !is_known(tree, within, path) || tree.item_ids().any(is_it)
     })
+}
+
+/// Whether a path ends with a name that two items of a module have in every build, which rustc says.
+fn is_twice(tree: &Tree, item: ItemId, path: &str) -> bool {
+    let name = path.rsplit("::").next();
+    let mut seconds = tree.item_ids().map(|id| tree.item(id)).filter(|item| item.is_second);
+    seconds.any(|second| Some(&*second.name) == name && second.module == tree.item(item).module)
 }
 
 /// What a mistake is about that several items may meet.

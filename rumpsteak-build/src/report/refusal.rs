@@ -107,6 +107,16 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
             "a machine begins in the state that its file names first, which is `{first}`; this one fits if it begins \
              in `{right}`: write `{right};` before all edges"
         ),
+        (None, None) if refusal.is_turned => {
+            let words = match broken.done.as_ref().map(|done| done.direction) {
+                Some(Direction::Send) => ["Branch", "Select"],
+                _ => ["Select", "Branch"],
+            };
+            let [right, wrong] = words;
+            format!(
+                "`{right}` in the place of `{wrong}`, or turn the messages round in the protocol"
+            )
+        }
         (None, None) => broken.help() + &part,
     };
     let _ = write!(text, "\n\n{}help: {help}{fair}", notes(refusal));

@@ -105,9 +105,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: `#[route({peer})]` before that field",
             name::snake(peer)
         ),
-        Cause::NoRoute { role, peer, message, .. } => format!(
+        Cause::NoRoute { role, peer, ty, .. } => format!(
             "a session of `{role}` has `{peer}` as a peer, and `{role}` has no route to it\n\n\
-             help: add the field `#[route({peer})] {}: Channel<{message}>`",
+             help: add the field `#[route({peer})] {}: {ty}`",
             name::snake(peer)
         ),
         Cause::OtherRoute { ty, message, is_channel: true } => format!(

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rumpsteak_contract::canonical::type_text;
 use rumpsteak_contract::session::{Action, Chain, Direction, Form, SessionItem, Tail, Variant};
 use rumpsteak_contract::{Path, name};
 use rumpsteak_fsm::{self as fsm, Message};
@@ -557,12 +558,17 @@ impl Resolver<'_> {
             return;
         };
         let message = message.to_string();
+        // A route of another type may not fit the other end.
+        let routes = tree.role(peer).into_iter().chain([role]).flat_map(|role| &role.routes);
+        let mut types: BTreeSet<String> = routes.map(|route| type_text(route.ty.clone())).collect();
+        let ty = types.pop_first().filter(|_| types.is_empty());
+        let ty = ty.unwrap_or_else(|| format!("Channel<{message}>"));
         let [name, peer] = [self.role_id, peer].map(|id| tree.item(id).name.clone());
         let field = name::snake(&peer);
         let mut routes = role.routes.iter();
         let other = routes.find(|route| route.field.as_ref().is_some_and(|own| *own == field));
         let other = other.map(|route| route.peer.to_string());
-        let cause = Cause::NoRoute { role: name, peer, message, other };
+        let cause = Cause::NoRoute { role: name, peer, message, ty, other };
         let fault = cause.at(self.role_id, role.name_token);
         if !self.faults.contains(&fault) {
             self.faults.push(fault);

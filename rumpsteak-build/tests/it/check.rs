@@ -767,6 +767,27 @@ fn a_struct_that_is_the_only_label() {
 }
 
 #[test]
+fn of_two_items_of_one_name_rustc_says_so() {
+    let check_with = |name: &str, label: &str, expected: &[&str]| {
+        let protocol = "global protocol P(role a, role b) { value() from a to b; }";
+        let source = format!(
+            "#[derive(Message)] pub enum Label {{ #[label(\"value\")] B({label}) }}
+pub struct {label};
+#[derive(Role)] #[protocol(P::a)] #[message(Label)] pub struct A(#[route(B)] Channel<Label>);
+#[derive(Role)] #[protocol(P::b)] #[message(Label)] pub struct B(#[route(A)] Channel<Label>);
+#[session(A)] type Give = Send<B, {label}, End>;
+#[session(B)] type Take = Receive<A, {label}, End>;"
+        );
+        check(name, &[("protocols/p.scr", protocol), ("src/lib.rs", &source)], expected);
+    };
+    check_with("names-once", "Value", &[]);
+    // Which the macros leave to rustc.
+    let told = ["5:32", "6:11"]
+        .map(|place| format!("src/lib.rs:{place}: not verified: the error about `B` says why"));
+    check_with("names-twice", "B", &told.each_ref().map(String::as_str));
+}
+
+#[test]
 fn a_label_is_what_its_alias_stands_for() {
     let check_with = |name: &str, message: &str, aliases: &str, expected: &[&str]| {
         let protocol =

@@ -51,8 +51,12 @@ fn check_label(all: &[MessageVariant], index: usize) -> Result<()> {
         if earlier.ty.to_string() == text {
             let bare = all.iter().filter(|other| other.ty.to_string() == text);
             let bare = bare.map(|other| &other.name).filter(|name| *name != &text);
-            let own =
-                bare.map(|name| format!("\n      {name}({name}), with `struct {name}({ty});`"));
+            // A label that has its own name is a struct, and so is most likely the other one.
+            let is_copied = all.iter().any(|other| other.name == text);
+            let own = bare.map(|name| match is_copied {
+                true => format!("\n      {name}({name}), and `struct {name}` if that is not there"),
+                false => format!("\n      {name}({name}), with `struct {name}({ty});`"),
+            });
             return Err(Error::new(
                 ty.span(),
                 format_args!(
