@@ -77,10 +77,9 @@ pub(crate) enum Cause {
     /// The roles are not known to be safe if one begins the next session while others are still in
     /// the last one.
     NotAgain { who: String, protocol: usize, found: Box<NextSession> },
-    /// A role has no route to a peer of its session, which has one to it.
-    /// Its type may be that of the other routes; the field that has the name of the peer may lead to
-    /// another one.
-    NoRoute { role: String, peer: String, message: String, ty: String, other: Option<String> },
+    /// A role has no route to a peer of its session, which has one to it. One may be added of this
+    /// type, unless the field that has the name of the peer leads to another one.
+    NoRoute { role: String, peer: String, message: String, added: Result<String, String> },
     /// The type of a route cannot be one, or is one of other messages.
     OtherRoute { ty: String, message: String, is_channel: bool },
     /// A type at this place is a session, and nothing says so. The code of a protocol beside it may

@@ -149,7 +149,7 @@ fn is_gone(tree: &Tree, from: ModuleId, cause: &Cause) -> bool {
     })
 }
 
-/// Whether a path ends with a name that two items of a module have in every build, which rustc says.
+/// Whether a path ends with a name that two items of a module have in every build: rustc says so.
 fn is_twice(tree: &Tree, item: ItemId, path: &str) -> bool {
     let name = path.rsplit("::").next();
     let mut seconds = tree.item_ids().map(|id| tree.item(id)).filter(|item| item.is_second);

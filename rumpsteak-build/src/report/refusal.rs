@@ -114,7 +114,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
             };
             let [right, wrong] = words;
             format!(
-                "`{right}` in the place of `{wrong}`, or turn the messages round in the protocol"
+                "write `{right}` in the place of `{wrong}`, or turn the messages round in the protocol"
             )
         }
         (None, None) => broken.help() + &part,

@@ -100,12 +100,12 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             "`{path}` is not declared in the source of this package\n\nhelp: did you mean `{meant}`?"
         ),
         Cause::Name { path, problem, meant: None } => name_text(path, *problem),
-        Cause::NoRoute { role, peer, other: Some(other), .. } => format!(
+        Cause::NoRoute { role, peer, added: Err(other), .. } => format!(
             "a session of `{role}` has `{peer}` as a peer, and the field `{}` of `{role}` leads to `{other}`\n\n\
              help: `#[route({peer})]` before that field",
             name::snake(peer)
         ),
-        Cause::NoRoute { role, peer, ty, .. } => format!(
+        Cause::NoRoute { role, peer, added: Ok(ty), .. } => format!(
             "a session of `{role}` has `{peer}` as a peer, and `{role}` has no route to it\n\n\
              help: add the field `#[route({peer})] {}: {ty}`",
             name::snake(peer)

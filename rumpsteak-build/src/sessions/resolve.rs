@@ -568,7 +568,8 @@ impl Resolver<'_> {
         let mut routes = role.routes.iter();
         let other = routes.find(|route| route.field.as_ref().is_some_and(|own| *own == field));
         let other = other.map(|route| route.peer.to_string());
-        let cause = Cause::NoRoute { role: name, peer, message, ty, other };
+        let added = other.map_or(Ok(ty), Err);
+        let cause = Cause::NoRoute { role: name, peer, message, added };
         let fault = cause.at(self.role_id, role.name_token);
         if !self.faults.contains(&fault) {
             self.faults.push(fault);

@@ -54,7 +54,9 @@ fn check_label(all: &[MessageVariant], index: usize) -> Result<()> {
             // A label that has its own name is a struct, and so is most likely the other one.
             let is_copied = all.iter().any(|other| other.name == text);
             let own = bare.map(|name| match is_copied {
-                true => format!("\n      {name}({name}), and `struct {name}` if that is not there"),
+                true => format!(
+                    "\n      {name}({name}), and declare `struct {name}` if it is not there"
+                ),
                 false => format!("\n      {name}({name}), with `struct {name}({ty});`"),
             });
             return Err(Error::new(
