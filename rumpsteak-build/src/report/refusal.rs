@@ -39,8 +39,7 @@ use crate::words::list;
 
 /// The text for a session, or a machine, that is no subtype of its projection.
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
-    let Refusal { subject, action, misfit, with, refused, fair, fits, others, machine, .. } =
-        refusal;
+    let Refusal { subject, action, misfit, with, refused, fair, others, machine, .. } = refusal;
     let protocol = &protocols.protocols[subject.linked.protocol];
     let Some(found) = &refused.refusal else {
         let (mut text, help) = match &refused.condition {
@@ -98,29 +97,33 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         evidence(&mut text, &refused.evidence, with);
     }
     let fair = fair_note(*fair, subject, protocols);
-    let part = part_help(refusal, found, protocol).unwrap_or_default();
-    let help = match (fits, &refusal.begins) {
-        (Some(other), _) => format!(
-            "is it meant for `{other}`, which it fits, and which has no session: `#[session({other})]`?"
-        ),
-        (None, Some([first, right])) => format!(
-            "a machine begins in the state that its file names first, which is `{first}`; this one fits if it begins \
-             in `{right}`: write `{right};` before all edges"
-        ),
-        (None, None) if refusal.is_turned => {
-            let words = match broken.done.as_ref().map(|done| done.direction) {
-                Some(Direction::Send) => ["Branch", "Select"],
-                _ => ["Select", "Branch"],
-            };
-            let [right, wrong] = words;
-            format!(
-                "write `{right}` in the place of `{wrong}`, or turn the messages round in the protocol"
-            )
-        }
-        (None, None) => broken.help() + &part,
-    };
+    let help = special_help(refusal, &broken).unwrap_or_else(|| {
+        broken.help() + &part_help(refusal, found, protocol).unwrap_or_default()
+    });
     let _ = write!(text, "\n\n{}help: {help}{fair}", notes(refusal));
     text
+}
+
+/// What to do about another mistake than the one that the first difference shows.
+fn special_help(refusal: &Refusal, broken: &Broken<'_>) -> Option<String> {
+    if let Some(other) = &refusal.fits {
+        return Some(format!(
+            "is it meant for `{other}`, which it fits, and which has no session: `#[session({other})]`?"
+        ));
+    }
+    if let Some([first, right]) = &refusal.begins {
+        return Some(format!(
+            "a machine begins in the state that its file names first, which is `{first}`; this one fits if it begins \
+             in `{right}`: write `{right};` before all edges"
+        ));
+    }
+    let sends = broken.done.as_ref().is_some_and(|done| done.direction == Direction::Send);
+    let [right, wrong] = if sends { ["Branch", "Select"] } else { ["Select", "Branch"] };
+    refusal.is_turned.then(|| {
+        format!(
+            "write `{right}` in the place of `{wrong}`, or turn the messages round in the protocol"
+        )
+    })
 }
 
 /// Where else one has to look: the part that it is in, and what else is refused.

@@ -103,8 +103,8 @@ impl<M> QueueSender<M> {
         }
     }
 
-    /// The rare case of [`poll_ready`](Sink::poll_ready): the sender waits for room, or the receiver
-    /// is gone.
+    /// The rare case of [`poll_ready`](Sink::poll_ready): the sender waits for room, or the
+    /// receiver is gone.
     #[cold]
     #[inline(never)]
     fn wait(&mut self, context: &Context<'_>) -> Poll<Result<(), Disconnected>> {
