@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rumpsteak_fsm::text::{Form, Named, parse_named};
-use rumpsteak_fsm::{Fsm, Role, StateId};
+use rumpsteak_fsm::{Defect, Fsm, Role, StateId};
 use rumpsteak_scribble::similar;
 
 use crate::fault::{Cause, MachineProblem};
@@ -60,6 +60,25 @@ impl Machine {
                 self.text.name,
                 list(cut_off),
                 list(ends)
+            )
+        })
+    }
+
+    /// One line if the machine races where the protocol has its role race nowhere: most likely a
+    /// receive stands in front of the sends that it answers.
+    pub(super) fn raced(&self, protocols: &Protocols) -> Option<String> {
+        let Self { linked, fsm, text, actions, .. } = self;
+        let projection = &protocols.protocols[linked.protocol].projections[linked.role].fsm;
+        let is_raced = matches!(projection.check_directed(), Err(Defect::Mixed { .. }));
+        let Err(Defect::Mixed { send, receive, .. }) = fsm.check_directed() else { return None };
+        let (line, _) = text.position(actions.get(receive.index())?.start);
+        let [send, receive] = [send, receive].map(|id| &fsm.transition(id).action.message);
+        (!is_raced).then(|| {
+            format!(
+                "{}:{line}: `{}` receives `{receive}` or sends `{send}` here, whichever is first, which is a race, and \
+                 the protocol has none; if it is to send first, write the receive behind that",
+                text.name,
+                fsm.role()
             )
         })
     }

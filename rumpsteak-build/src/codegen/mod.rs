@@ -134,13 +134,14 @@ impl<'a> Generator<'a> {
             .map(|(position, protocol)| (protocol.name(), self.code(position, &Choices::default())))
     }
 
-    /// One line for each machine beside a `.scr` file that nothing includes, that is of no role, or
-    /// that is not one piece.
+    /// One line for each machine beside a `.scr` file that nothing includes, that is of no role,
+    /// that is not one piece, or that races where the protocol does not.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let is_included = |protocol: usize| self.included.contains(&self.names[protocol]);
         let mut warnings = machines::unused(&self.folders, self.protocols, self.base, &is_included);
-        let read = self.known.values().flat_map(|generated| &generated.machines);
-        warnings.extend(read.filter_map(Machine::cut_off));
+        for machine in self.known.values().flat_map(|generated| &generated.machines) {
+            warnings.extend(machine.cut_off().into_iter().chain(machine.raced(self.protocols)));
+        }
         warnings
     }
 

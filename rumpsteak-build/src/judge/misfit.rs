@@ -93,14 +93,21 @@ pub(super) fn find(sub: &Fsm, sup: &Fsm, refusal: &mut Refusal) -> Option<Misfit
 /// The first send of the subtype in a run that goes wrong which the supertype does not do there,
 /// and never does in some run from there on: the refusal of it, and why it has no place. It is
 /// looked for where subtyping itself has nothing to say. A send that is due whatever happens is
-/// only early, and need not be to blame.
+/// only early, and need not be to blame. Where it does nothing wrong in the run, what it waits for
+/// in the end, if the supertype has that otherwise.
 pub(super) fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit)> {
     let own = run.steps.iter().filter(|step| step.role == *sub.role());
     let mut path: Vec<TransitionId> = own.map(|step| step.transition).collect();
     let walk = walk(sub, sup, &path);
     let (length, sup_state) = (walk.len() - 1, walk[walk.len() - 1]);
-    let early = sub.transition(*path.get(length)?);
-    if early.action.direction == Direction::Receive {
+    let mut waits = run.waits.iter().filter(|wait| wait.role == *sub.role());
+    let mut awaited = waits.next().into_iter().flat_map(|wait| &wait.transitions);
+    let early = match path.get(length) {
+        Some(&early) => sub.transition(early),
+        None => sub.transition(awaited.find(|(_, due)| !has(sup, due))?.0),
+    };
+    let is_awaited = length == path.len();
+    if early.action.direction == Direction::Receive && !is_awaited {
         return None;
     }
     path.truncate(length);
@@ -113,7 +120,9 @@ pub(super) fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit
             _ => true,
         })?
     } else {
-        unknown(sub, sup, early.action)
+        // An option that never comes is no harm.
+        Some(unknown(sub, sup, early.action))
+            .filter(|misfit| !is_awaited || !matches!(misfit, Misfit::Unknown(_)))?
     };
     let due = sup.transitions_from(sup_state).next().map(|due| due.id);
     let (rule, sub_state, cycle) = (Rule::OutputNotReached, early.source, Vec::new());

@@ -331,6 +331,43 @@ fn a_machine_begins_in_the_state_that_it_names_first() {
     assert!(check.holds() && check.warnings.is_empty(), "{check:?}");
 }
 
+/// Its receive stands before the choice in which it sends what is answered.
+#[test]
+fn a_machine_that_races_where_the_protocol_does_not_is_warned_of() {
+    let protocol = "global protocol P(role a, role b) { rec x {\n choice at a { ask() from a to b; yes() from b to a; continue x; } \
+                    or { stop() from a to b; } } }";
+    let check = check(
+        "raced",
+        "P",
+        &[
+            ("protocols/p.scr", protocol),
+            ("protocols/p.a.local", "a: rec x . {b?yes; b!ask; x, b!stop; end}"),
+        ],
+    );
+    assert_eq!(
+        check.warnings.last().unwrap(),
+        "protocols/p.a.local:1: `a` receives `yes` or sends `stop` here, whichever is first, which is a race, and the \
+         protocol has none; if it is to send first, write the receive behind that"
+    );
+}
+
+/// Nothing in the run is wrong but what the role waits for.
+#[test]
+fn a_wait_for_the_wrong_peer_among_several_is_told() {
+    let protocol = "global protocol P(role a, role b, role c) {\n choice at a { x() from a to b; x() from b to c; } \
+                    or { y() from a to c; stop() from a to b; }\n end() from c to a, b; }";
+    let refused = check(
+        "wait",
+        "P",
+        &[
+            ("protocols/p.scr", protocol),
+            ("protocols/p.c.local", "c: {b?x; a!end; b!end; end, b?y; a!end; b!end; end}"),
+        ],
+    );
+    let told = "`protocols/p.c.local` receives `y` from `b`, but the peer of `y` is `a`\n";
+    assert!(only(&refused).text.starts_with(told), "{refused:?}");
+}
+
 #[test]
 fn a_state_of_a_machine_that_nothing_leads_to_is_warned_of() {
     let machine = OPTIMISED.replace("2 -> 3", "2 -> 33");
