@@ -80,7 +80,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         role: protocol.role_at(subject.linked.role).as_str(),
         is_machine: machine.is_some(),
         in_loop: !found.cycle.is_empty(),
-        again: again(&projection.fsm, found.sup_state).map(|id| id.map(due)),
+        again: again(&projection.fsm, found.sup_state, &refused.evidence).map(|id| id.map(due)),
         done: words.sub.map(|action| words.deed(action)),
         due: words.due(),
     };
@@ -150,10 +150,19 @@ fn notes(refusal: &Refusal) -> String {
 
 /// Where a state of the protocol comes again: the send that ends that, if one does. A choice that
 /// is received has to be handled as a whole. A protocol that never ends comes again wherever a
-/// session ends.
-fn again(fsm: &Fsm, state: StateId) -> Option<Option<TransitionId>> {
-    let comes_again =
-        |option: &Transition<'_>| fsm.reachable_from(option.target).any(|to| to == state);
+/// session ends. None if the last action of the run has ended it: what is left behind is due from
+/// before.
+fn again(fsm: &Fsm, state: StateId, evidence: &Evidence) -> Option<Option<TransitionId>> {
+    let leads_to = |from| fsm.reachable_from(from).any(|to| to == state);
+    if let Evidence::Run(run) = evidence
+        && let Some(last) = run.steps.iter().rfind(|step| step.role == *fsm.role())
+    {
+        let mut same = fsm.transitions().filter(|own| *own.action == last.action).peekable();
+        if same.peek().is_some() && !same.any(|own| leads_to(own.target)) {
+            return None;
+        }
+    }
+    let comes_again = |option: &Transition<'_>| leads_to(option.target);
     let (again, mut rest): (Vec<_>, Vec<_>) = fsm.transitions_from(state).partition(comes_again);
     rest.retain(|option| option.action.direction == Direction::Send);
     let endless = !fsm.states().any(|state| fsm.may_end(state));
