@@ -76,7 +76,7 @@ impl Machine {
         (!is_raced).then(|| {
             format!(
                 "{}:{line}: `{}` receives `{receive}` or sends `{send}` here, whichever is first, which is a race, and \
-                 the protocol has none; if it is to send first, write the receive behind that",
+                 it has none in the protocol; if it is to send first, write the receive behind that",
                 text.name,
                 fsm.role()
             )

@@ -346,8 +346,8 @@ fn a_machine_that_races_where_the_protocol_does_not_is_warned_of() {
     );
     assert_eq!(
         check.warnings.last().unwrap(),
-        "protocols/p.a.local:1: `a` receives `yes` or sends `stop` here, whichever is first, which is a race, and the \
-         protocol has none; if it is to send first, write the receive behind that"
+        "protocols/p.a.local:1: `a` receives `yes` or sends `stop` here, whichever is first, which is a race, and it \
+         has none in the protocol; if it is to send first, write the receive behind that"
     );
 }
 
