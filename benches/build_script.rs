@@ -161,8 +161,18 @@ impl Package {
     }
 }
 
-const MANIFEST: &str =
-    "[package]\nname = \"fifty\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
+/// What is read of it is that it depends on the runtime: nothing of the package is compiled.
+const MANIFEST: &str = "\
+[package]
+name = \"fifty\"
+version = \"0.0.0\"
+edition = \"2024\"
+
+[dependencies]
+rumpsteak-runtime = \"0.1\"
+
+[workspace]
+";
 
 /// Set for the process that is measured.
 const CHILD: &str = "RUMPSTEAK_BENCH_BUILD_SCRIPT";
