@@ -1,5 +1,5 @@
-//! The workloads over cells that hold one number: as little as two tasks can do that wait for each
-//! other. Nothing is checked, nobody can leave, and nothing is allocated. It is the floor in
+//! The workloads over cells that hold a few numbers: as little as two tasks can do that wait for
+//! each other. Nothing is checked, nobody can leave, and nothing is allocated. It is the floor in
 //! instructions; in time it is not, because the waker of `futures` takes more atomic steps than a
 //! queue of this project.
 
@@ -15,28 +15,50 @@ const EMPTY: i32 = i32::MIN;
 const READY: i32 = -1;
 const STOP: i32 = -2;
 
-/// A place for one number.
+/// How many numbers a cell holds: more than are under way in any of the workloads.
+const PLACES: usize = 8;
+
+/// Places for numbers, one after the other.
 #[derive(Debug)]
 struct Cell {
-    number: AtomicI32,
+    places: [AtomicI32; PLACES],
     waker: AtomicWaker,
 }
 
 impl Cell {
     fn new() -> Arc<Self> {
-        Arc::new(Self { number: AtomicI32::new(EMPTY), waker: AtomicWaker::new() })
+        let places = [const { AtomicI32::new(EMPTY) }; PLACES];
+        Arc::new(Self { places, waker: AtomicWaker::new() })
+    }
+}
+
+/// A cell to take from, and one to put into, with how often that was done.
+#[derive(Debug)]
+pub struct End {
+    before: Arc<Cell>,
+    taken: usize,
+    after: Arc<Cell>,
+    put: usize,
+}
+
+impl End {
+    fn new(before: &Arc<Cell>, after: &Arc<Cell>) -> Self {
+        Self { before: Arc::clone(before), taken: 0, after: Arc::clone(after), put: 0 }
     }
 
-    fn put(&self, number: i32) {
-        self.number.store(number, Ordering::Release);
-        self.waker.wake();
+    fn put(&mut self, number: i32) {
+        self.after.places[self.put % PLACES].store(number, Ordering::Release);
+        self.put += 1;
+        self.after.waker.wake();
     }
 
-    async fn take(&self) -> i32 {
-        let taken = || match self.number.load(Ordering::Acquire) {
+    async fn take(&mut self) -> i32 {
+        let place = &self.before.places[self.taken % PLACES];
+        self.taken += 1;
+        let taken = || match place.load(Ordering::Acquire) {
             EMPTY => None,
             number => {
-                self.number.store(EMPTY, Ordering::Release);
+                place.store(EMPTY, Ordering::Release);
                 Some(number)
             }
         };
@@ -44,30 +66,22 @@ impl Cell {
             if let Some(number) = taken() {
                 return Poll::Ready(number);
             }
-            self.waker.register(context.waker());
+            self.before.waker.register(context.waker());
             taken().map_or(Poll::Pending, Poll::Ready)
         })
         .await
     }
 }
 
-/// A cell to take from, and one to put into.
-#[derive(Debug)]
-pub struct End {
-    before: Arc<Cell>,
-    after: Arc<Cell>,
-}
-
 /// Streaming.
 pub mod streaming {
-    use super::{Arc, Cell, End, Infallible, READY, STOP};
+    use super::{Cell, End, Infallible, READY, STOP};
 
     /// Both ends.
     #[must_use]
     pub fn pair() -> (End, End) {
         let (asked, values) = (Cell::new(), Cell::new());
-        let other = End { before: Arc::clone(&values), after: Arc::clone(&asked) };
-        (End { before: asked, after: values }, other)
+        (End::new(&asked, &values), End::new(&values, &asked))
     }
 
     /// Sends `count` values, each when it is asked for.
@@ -76,13 +90,33 @@ pub mod streaming {
     ///
     /// None.
     pub async fn source(s: &mut End, count: i32) -> Result<(), Infallible> {
-        for value in 0..count {
-            s.before.take().await;
-            s.after.put(value);
-        }
-        s.before.take().await;
-        s.after.put(STOP);
+        stream(s, count, 0).await;
         Ok(())
+    }
+
+    /// The same, five values ahead.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub async fn windowed_source(s: &mut End, count: i32) -> Result<(), Infallible> {
+        stream(s, count, 5).await;
+        Ok(())
+    }
+
+    async fn stream(s: &mut End, count: i32, ahead: i32) {
+        for value in 0..ahead {
+            s.put(value);
+        }
+        for value in ahead..count {
+            s.take().await;
+            s.put(value);
+        }
+        s.take().await;
+        s.put(STOP);
+        for _ in 0..ahead {
+            s.take().await;
+        }
     }
 
     /// Asks for values until there are no more, and returns their sum.
@@ -93,8 +127,8 @@ pub mod streaming {
     pub async fn sink(t: &mut End) -> Result<i32, Infallible> {
         let mut sum = 0;
         loop {
-            t.after.put(READY);
-            match t.before.take().await {
+            t.put(READY);
+            match t.take().await {
                 STOP => return Ok(sum),
                 value => sum += value,
             }
@@ -104,18 +138,14 @@ pub mod streaming {
 
 /// The ring of three.
 pub mod ring {
-    use super::{Arc, Cell, End, Infallible};
+    use super::{Cell, End, Infallible};
     use crate::bare::ring::Stopped;
 
     /// All places.
     #[must_use]
     pub fn places() -> [End; 3] {
         let cells = [Cell::new(), Cell::new(), Cell::new()];
-        let place = |before: usize, after: usize| End {
-            before: Arc::clone(&cells[before]),
-            after: Arc::clone(&cells[after]),
-        };
-        [place(2, 0), place(0, 1), place(1, 2)]
+        [(2, 0), (0, 1), (1, 2)].map(|(before, after)| End::new(&cells[before], &cells[after]))
     }
 
     /// Sends a number round `laps` times, then stops.
@@ -126,8 +156,8 @@ pub mod ring {
     pub async fn first(place: &mut End, laps: i32) -> Result<Infallible, Stopped> {
         let mut value = 0;
         for _ in 0..laps {
-            place.after.put(value + 1);
-            value = place.before.take().await;
+            place.put(value + 1);
+            value = place.take().await;
         }
         Err(Stopped::With(value))
     }
@@ -139,8 +169,8 @@ pub mod ring {
     /// None; it never stops.
     pub async fn next(place: &mut End) -> Result<Infallible, Stopped> {
         loop {
-            let value = place.before.take().await;
-            place.after.put(value + 1);
+            let value = place.take().await;
+            place.put(value + 1);
         }
     }
 }

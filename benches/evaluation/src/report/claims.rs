@@ -14,38 +14,41 @@ pub struct Claim {
     pub wanted: String,
     /// What came out.
     pub measured: String,
+    /// What came out for a bare program in the place of ours.
+    pub bare: String,
     /// Whether that is enough.
     pub verdict: Verdict,
 }
 
-/// Whether a claim holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Whether a claim holds: of several, the last one here counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// It holds everywhere that it was measured.
-    Pass,
-    /// It does not.
-    Short,
-    /// The difference is within the noise: the quartiles overlap.
-    Noise,
-    /// There is nothing that has to come out.
-    Told,
     /// It was not measured.
     Unmeasured,
+    /// There is nothing that has to come out.
+    Told,
+    /// It holds everywhere that it was measured.
+    Pass,
+    /// The difference is within the noise: the quartiles overlap.
+    Noise,
+    /// It does not hold, nor would it for a bare program in the place of ours.
+    Bare,
+    /// It does not.
+    Short,
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::Pass => "**pass**",
-            Self::Short => "**short**",
-            Self::Noise => "**within noise**",
-            Self::Told => "told",
             Self::Unmeasured => "not measured",
+            Self::Told => "told",
+            Self::Pass => "**pass**",
+            Self::Noise => "**within noise**",
+            Self::Bare => "**out of reach**",
+            Self::Short => "**short**",
         })
     }
 }
-
-const STREAMING: &str = "fig6-streaming";
 
 /// All of them.
 #[must_use]
@@ -55,77 +58,64 @@ pub fn claims(data: &Data<'_>) -> Vec<Claim> {
 }
 
 fn streaming(data: &Data<'_>) -> Vec<Claim> {
-    let ours = ["plain, join", "optimised, join", "plain, tokio 1", "optimised, tokio 1"];
+    let figure = "fig6-streaming";
+    let one_thread = ["plain, join", "optimised, join", "plain, tokio 1", "optimised, tokio 1"];
     let original =
         ["rumpsteak 0.1, one task", "rumpsteak 0.1, tokio 1", "rumpsteak 0.1 optimised, tokio 1"];
     let ferrite = ["ferrite-session, tokio 1", "ferrite-session, tokio 2"];
-    let best = "streaming, our best on one thread against the best of";
+    let best = |of: &str, theirs: &[&str], wanted| {
+        let what =
+            format!("streaming of 50 values, our best on one thread against the best of {of}");
+        let floor = Some("bare queues ahead, join");
+        Comparison { figure, what, ours: &one_thread, theirs, floor, wanted, from: 50 }.claim(data)
+    };
     let mut claims = vec![
-        at_least(
-            data,
-            STREAMING,
-            &format!("{best} `rumpsteak` 0.1 on one thread"),
-            &ours,
-            &original,
+        best("`rumpsteak` 0.1 on one thread", &original, Some(3.0)),
+        best("`ferrite-session`", &ferrite, Some(10.0)),
+        best("`mpstthree`", &["mpstthree"], Some(20.0)),
+    ];
+    for (ours, theirs, floor, wanted) in [
+        ("plain, join", "rumpsteak 0.1, tokio 1", "bare queues, join", None),
+        ("optimised, join", "rumpsteak 0.1, tokio 1", "bare queues ahead, join", None),
+        ("plain, tokio 1", "rumpsteak 0.1, tokio 1", "cells, tokio 1", Some(2.0)),
+        (
+            "optimised, tokio 1",
+            "rumpsteak 0.1 optimised, tokio 1",
+            "cells ahead, tokio 1",
             Some(2.0),
         ),
-        at_least(
-            data,
-            STREAMING,
-            &format!("{best} `ferrite-session`"),
-            &ours,
-            &ferrite,
-            Some(10.0),
-        ),
-        at_least(
-            data,
-            STREAMING,
-            &format!("{best} `mpstthree`"),
-            &ours,
-            &["mpstthree"],
-            Some(20.0),
-        ),
-    ];
-    for series in ours {
-        let what = format!("streaming, `{series}` against `rumpsteak 0.1, tokio 1`");
-        claims.push(at_least(data, STREAMING, &what, &[series], &["rumpsteak 0.1, tokio 1"], None));
-    }
-    for runner in ["join", "tokio 1", "tokio 2"] {
-        let (optimised, plain) = (format!("optimised, {runner}"), format!("plain, {runner}"));
-        let what = format!("streaming, `{optimised}` (a window of five values) against `{plain}`");
-        claims.push(at_least(data, STREAMING, &what, &[&optimised], &[&plain], Some(1.5)));
-    }
-    for (series, floor) in [
-        ("plain, join", "bare queues, join"),
-        ("optimised, join", "bare queues ahead, join"),
-        ("bare queues ahead, join", "bare queues, join"),
-        ("plain, tokio 1", "cells, tokio 1"),
-        ("plain, tokio 2", "empty tasks, tokio 2"),
-        ("rumpsteak 0.1, tokio 2", "empty tasks, tokio 2"),
+        ("plain, tokio 2", "rumpsteak 0.1, tokio 2", "empty tasks, tokio 2", Some(2.0)),
+        ("optimised, join", "plain, join", "bare queues ahead, join", Some(1.5)),
+        ("optimised, tokio 1", "plain, tokio 1", "cells ahead, tokio 1", Some(1.5)),
+        ("optimised, tokio 2", "plain, tokio 2", "empty tasks, tokio 2", Some(1.5)),
     ] {
-        let what = format!("streaming, `{series}` against `{floor}`");
-        claims.push(at_least(data, STREAMING, &what, &[series], &[floor], None));
+        let what = format!("streaming of 50 values, `{ours}` against `{theirs}`");
+        let (ours, theirs, floor) = (&[ours][..], &[theirs][..], Some(floor));
+        claims.push(Comparison { figure, what, ours, theirs, floor, wanted, from: 50 }.claim(data));
     }
     claims
 }
 
 fn double_buffering(data: &Data<'_>) -> Vec<Claim> {
     let figure = "fig6-double-buffering";
-    let runners = ["join", "tokio 1", "tokio 2"].into_iter().map(|runner| {
-        let (optimised, plain) = (format!("optimised, {runner}"), format!("plain, {runner}"));
-        let what = format!("double buffering without delays, `{optimised}` against `{plain}`");
-        at_least(data, figure, &what, &[&optimised], &[&plain], None)
-    });
-    let best = [
-        (&["rumpsteak 0.1, one task", "rumpsteak 0.1 optimised, one task"][..], Some(1.3)),
-        (&["copies alone"], Some(0.7)),
-        (&["bare queues, join"], None),
-    ];
-    let best = best.into_iter().map(|(theirs, wanted)| {
-        let what = format!("double buffering without delays, our best against `{}`", theirs[0]);
-        at_least(data, figure, &what, &["plain, join", "optimised, join"], theirs, wanted)
-    });
-    runners.chain(best).collect()
+    let claim = |ours: &[&str], theirs: &[&str], floor, wanted| {
+        let what = match ours {
+            [series] => format!("`{series}`"),
+            _ => "our best on one thread".to_owned(),
+        };
+        let what = format!("double buffering without delays, {what} against `{}`", theirs[0]);
+        Comparison { figure, what, ours, theirs, floor, wanted, from: 0 }.claim(data)
+    };
+    let best: &[&str] = &["plain, join", "optimised, join"];
+    let original = ["rumpsteak 0.1, one task", "rumpsteak 0.1 optimised, one task"];
+    let floor = Some("bare queues, join");
+    vec![
+        claim(&["optimised, join"], &["plain, join"], None, None),
+        claim(&["optimised, tokio 1"], &["plain, tokio 1"], None, None),
+        claim(&["optimised, tokio 2"], &["plain, tokio 2"], None, None),
+        claim(best, &original, floor, Some(1.3)),
+        claim(best, &["copies alone"], floor, Some(0.7)),
+    ]
 }
 
 fn fft(data: &Data<'_>) -> Vec<Claim> {
@@ -135,34 +125,45 @@ fn fft(data: &Data<'_>) -> Vec<Claim> {
     let (on_two, on_one): (Vec<_>, Vec<_>) = ours.into_iter().partition(|series: &&str| {
         ["tokio 2", "two threads"].iter().any(|two| series.ends_with(two))
     });
-    let at_each = |what: &str, ours: &[&str], theirs, wanted| {
-        at_least(data, figure, what, ours, &[theirs], wanted)
+    let (one, two) = ("bare queues, join", "bare queues, two threads");
+    let claim = |what: &str, ours: &[&str], theirs, floor, wanted, from| {
+        let (what, floor) = (format!("FFT, {what}"), Some(floor));
+        Comparison { figure, what, ours, theirs: &[theirs], floor, wanted, from }.claim(data)
     };
-    let planner = "rustfft, planner";
-    let mut claims = vec![
-        at_least_from(
-            data,
-            figure,
-            "FFT of 5000 columns, our best on one thread against `rustfft` as the paper uses it",
+    vec![
+        claim(
+            "5000 columns and more, our best on one thread against `rustfft` as the paper uses it",
             &on_one,
-            &["rustfft, as in the paper"],
+            "rustfft, as in the paper",
+            one,
             Some(1.0),
             5_000,
         ),
-        at_each("FFT, our best on one thread against its planner", &on_one, planner, Some(0.9)),
-        at_each("FFT, our best on two threads against its planner", &on_two, planner, Some(1.5)),
-        at_each(
-            "FFT, our best on one thread against the arithmetic of its processes alone",
+        claim(
+            "our best on one thread against its planner",
+            &on_one,
+            "rustfft, planner",
+            one,
+            Some(0.9),
+            0,
+        ),
+        claim(
+            "our best on two threads against its planner",
+            &on_two,
+            "rustfft, planner",
+            two,
+            Some(1.5),
+            0,
+        ),
+        claim(
+            "our best on one thread against the arithmetic of its processes alone",
             &on_one,
             "arithmetic alone",
+            one,
             None,
+            0,
         ),
-    ];
-    for floor in ["bare queues, join", "bare queues, two threads", "planner, two threads"] {
-        let what = format!("FFT, `{floor}` against the planner of `rustfft`");
-        claims.push(at_each(&what, &[floor], planner, None));
-    }
-    claims
+    ]
 }
 
 fn delays(data: &Data<'_>) -> Vec<Claim> {
@@ -221,7 +222,16 @@ fn servers(data: &Data<'_>) -> Vec<Claim> {
         let (plain, theirs) = (what("the order of the protocol, 1 ms away"), what(usual));
         [
             at_least(data, figure, &theirs, &["pipelined"], &[usual], Some(0.95)),
-            at_least_from(data, figure, &plain, &["pipelined"], &["in order"], Some(10.0), 1),
+            Comparison {
+                figure,
+                what: plain,
+                ours: &["pipelined"],
+                theirs: &["in order"],
+                floor: None,
+                wanted: Some(10.0),
+                from: 1,
+            }
+            .claim(data),
         ]
     };
     beside.into_iter().flat_map(of_server).collect()
@@ -261,12 +271,13 @@ fn gain<'a>(
             format!("{about} (≥ {:.0} %)", 100.0 * least)
         }),
         measured,
+        bare: String::new(),
         verdict,
     }
 }
 
 /// At each x the best of `ours` is so many times better than the best of `theirs`.
-pub fn at_least<'a>(
+fn at_least<'a>(
     data: &Data<'a>,
     figure: &'a str,
     what: &str,
@@ -274,58 +285,78 @@ pub fn at_least<'a>(
     theirs: &[&str],
     wanted: Option<f64>,
 ) -> Claim {
-    at_least_from(data, figure, what, ours, theirs, wanted, 0)
+    let what = what.to_owned();
+    Comparison { figure, what, ours, theirs, floor: None, wanted, from: 0 }.claim(data)
 }
 
-/// The same, at each x from `from` on.
-fn at_least_from<'a>(
-    data: &Data<'a>,
+/// How many times better our series are than others.
+struct Comparison<'a, 's> {
     figure: &'a str,
-    what: &str,
-    ours: &[&str],
-    theirs: &[&str],
+    what: String,
+    ours: &'s [&'s str],
+    theirs: &'s [&'s str],
+    /// A bare program that does what ours do.
+    floor: Option<&'s str>,
     wanted: Option<f64>,
+    /// The first x that counts.
     from: u64,
-) -> Claim {
-    let ratios = data
-        .xs(figure)
-        .into_iter()
-        .filter(|&x| x >= from)
-        .filter_map(|x| {
-            let one = data.best(figure, x, ours.iter().copied())?;
-            let other = data.best(figure, x, theirs.iter().copied())?;
-            Some((x, one, data.ratio(figure, x, one, other)?))
-        })
-        .collect::<Vec<_>>();
-    let worst = ratios.iter().min_by(|(_, _, a), (_, _, b)| a.factor.total_cmp(&b.factor));
-    let (measured, verdict) = match (worst, ratios.last()) {
-        (Some(&(at, _, worst)), Some(&(last, series, ratio))) => {
-            let mut text = format!("{}× at {last}", digits(ratio.factor));
-            if ours.len() > 1 {
-                text.push_str(&format!(" (`{series}`)"));
-            }
-            if at != last {
-                text.push_str(&format!(", least {}× at {at}", digits(worst.factor)));
-            }
-            (text, verdict(worst, wanted))
+}
+
+impl<'a, 's> Comparison<'a, 's> {
+    fn claim(self, data: &Data<'a>) -> Claim {
+        let (ours, bare) = (self.ratios(data, self.ours), self.floor.as_slice());
+        let bare = self.ratios(data, bare);
+        let counts = ours.iter().filter(|(x, ..)| *x >= self.from);
+        let verdict = counts.map(|&(x, _, ratio)| {
+            let bare = bare.iter().find(|(at, ..)| *at == x).map(|(.., bare)| bare.factor);
+            verdict(ratio, bare, self.wanted)
+        });
+        Claim {
+            verdict: verdict.max().unwrap_or(Verdict::Unmeasured),
+            wanted: self.wanted.map_or_else(String::new, |wanted| format!("≥ {wanted}×")),
+            measured: last_and_least(&ours, self.ours.len() > 1),
+            bare: last_and_least(&bare, true),
+            what: self.what,
         }
-        _ => (String::new(), Verdict::Unmeasured),
-    };
-    Claim {
-        what: what.to_owned(),
-        wanted: wanted.map_or_else(String::new, |wanted| format!("≥ {wanted}×")),
-        measured,
-        verdict,
+    }
+
+    /// How many times better the best of these is than the best of theirs, at each x.
+    fn ratios(&self, data: &Data<'a>, series: &[&'s str]) -> Vec<(u64, &'s str, Ratio)> {
+        let ratio = |x| {
+            let one = data.best(self.figure, x, series.iter().copied())?;
+            let other = data.best(self.figure, x, self.theirs.iter().copied())?;
+            Some((x, one, data.ratio(self.figure, x, one, other)?))
+        };
+        data.xs(self.figure).into_iter().filter_map(ratio).collect()
     }
 }
 
-/// Whether the worst ratio is enough.
-fn verdict(worst: Ratio, wanted: Option<f64>) -> Verdict {
+/// The ratio at the last x, and the least one.
+fn last_and_least(ratios: &[(u64, &str, Ratio)], is_named: bool) -> String {
+    let least = ratios.iter().min_by(|(.., a), (.., b)| a.factor.total_cmp(&b.factor));
+    let (Some((at, _, least)), Some((last, series, ratio))) = (least, ratios.last()) else {
+        return String::new();
+    };
+    let mut text = format!("{}× at {last}", digits(ratio.factor));
+    if is_named {
+        text.push_str(&format!(" (`{series}`)"));
+    }
+    if at != last {
+        text.push_str(&format!(", least {}× at {at}", digits(least.factor)));
+    }
+    text
+}
+
+/// Whether a ratio is enough, where a bare program has this one.
+fn verdict(ratio: Ratio, bare: Option<f64>, wanted: Option<f64>) -> Verdict {
     match wanted {
-        None if worst.is_noise => Verdict::Noise,
+        None if ratio.is_noise => Verdict::Noise,
         None => Verdict::Told,
-        Some(wanted) if worst.factor < wanted => Verdict::Short,
-        Some(_) if worst.is_noise => Verdict::Noise,
+        Some(wanted) if ratio.factor < wanted => match bare {
+            Some(bare) if bare < wanted => Verdict::Bare,
+            _ => Verdict::Short,
+        },
+        Some(_) if ratio.is_noise => Verdict::Noise,
         Some(_) => Verdict::Pass,
     }
 }

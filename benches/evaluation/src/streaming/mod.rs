@@ -49,6 +49,11 @@ pub fn figures() -> Vec<Figure> {
                     "as little as two tasks can do that wait for each other: a number and a waker in each direction",
                 ),
                 series(
+                    "cells ahead, tokio 1",
+                    Of::Floor,
+                    "the same, with room for several numbers; the source is five values ahead",
+                ),
+                series(
                     "empty tasks, tokio 2",
                     Of::Floor,
                     "two tasks that end at once, as if they had streamed so many values",
@@ -213,6 +218,14 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             Box::new(move |runtime| {
                 use cells::streaming::{pair, sink, source};
                 in_tasks!(runtime, pair(), source, sink, black_box(count))
+            }),
+        )?,
+        on(
+            "cells ahead, tokio 1",
+            one_thread(),
+            Box::new(move |runtime| {
+                use cells::streaming::{pair, sink, windowed_source};
+                in_tasks!(runtime, pair(), windowed_source, sink, black_box(count))
             }),
         )?,
         on(
