@@ -31,7 +31,7 @@ pub use crate::report::comparison::{
 };
 pub use crate::report::excerpt::{Excerpt, Mark, visible};
 pub use crate::report::notice::{Notice, Severity};
-pub use crate::report::runs::{NEXT_SESSION, full_queue, next_session, shortest};
+pub use crate::report::runs::{NextSession, shortest, undecided_next_session};
 use crate::report::wording;
 pub use crate::source::conditions::Cfg;
 pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out};

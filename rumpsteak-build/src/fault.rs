@@ -76,7 +76,7 @@ pub(crate) enum Cause {
     NotLive { name: String, protocol: usize, reason: String },
     /// The roles are not known to be safe if one begins the next session while others are still in
     /// the last one.
-    NotAgain { who: String, protocol: usize, found: Box<NextSession> },
+    NotAgain { protocol: usize, found: Box<Confusion> },
     /// A role has no route to a peer of its session, which has one to it. One may be added of this
     /// type, unless the field that has the name of the peer leads to another one.
     NoRoute { role: String, peer: String, message: String, added: Result<String, String> },
@@ -161,7 +161,7 @@ pub(crate) enum Cause {
 /// Why sessions may not follow one another: a run that goes wrong, or the limit that ended the
 /// search; and where one may be taken for the next.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct NextSession {
+pub(crate) struct Confusion {
     pub(crate) found: Result<Box<Run>, Limit>,
     pub(crate) overlap: Overlap,
 }

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rumpsteak_build::command::{
-    NEXT_SESSION, NamedText, Notice, full_queue, list, meant, next_session, shortest,
+    NamedText, NextSession as Told, Notice, list, meant, shortest, undecided_next_session,
 };
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::verify::again;
-use rumpsteak_fsm::{Defect, Fsm, Limit, Limits, Role, Run, System, TransitionId, Verdict};
+use rumpsteak_fsm::{Defect, Fsm, Limits, Role, Run, System, TransitionId, Verdict};
 use rumpsteak_scribble::{Projection, Protocol};
 use serde_json::Value;
 
@@ -155,29 +155,24 @@ impl NextSession {
             return None;
         }
         let overlap = again::overlap(&system, limits);
-        let (early, help) = next_session(&overlap);
-        let error = |reason: String| {
-            let who = format!("a role of `{}`", protocol.name());
-            Notice::error(format!("{who} {NEXT_SESSION}: {reason}"))
-                .with_code(Some("V0504"))
-                .help(&help)
-        };
-        let (outcome, mut notice, mut verdict) = match found {
-            Verdict::Safe(()) => return None,
-            Verdict::Unsafe(run) => {
-                let notice = mark_waits(error(run.failure.to_string()), machines, &run);
-                (Outcome::Fails, notice.remark(shortest(&run)), json::unsafe_run(&run))
-            }
-            Verdict::Undecided(limit) => {
-                let verdict = Answer::limited(limit).object(Outcome::Undecided);
-                let queue = matches!(limit, Limit::Queue(_)).then(|| full_queue(&overlap));
-                let reason = format!("undecided, because {limit}{}", queue.unwrap_or_default());
-                (Outcome::Undecided, error(reason), verdict)
-            }
-        };
+        let Told { headline, early, help } = Told::of(&protocol.name().to_string(), &overlap);
+        let mut notice = Notice::error(headline).with_code(Some("V0504")).help(help);
         if let Some(early) = early {
             notice = notice.remark(early);
         }
+        let (outcome, notice, mut verdict) = match found {
+            Verdict::Safe(()) => return None,
+            Verdict::Unsafe(run) => {
+                let notice = mark_waits(notice, machines, &run);
+                let remark = format!("{}; {}", run.failure, shortest(&run));
+                (Outcome::Fails, notice.remark(remark), json::unsafe_run(&run))
+            }
+            Verdict::Undecided(limit) => {
+                let verdict = Answer::limited(limit).object(Outcome::Undecided);
+                let remark = undecided_next_session(&limit, &overlap);
+                (Outcome::Undecided, notice.remark(remark), verdict)
+            }
+        };
         verdict["reason"] = notice.message.as_str().into();
         Some(Self { outcome, notice, verdict })
     }

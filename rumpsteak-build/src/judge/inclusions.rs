@@ -88,8 +88,7 @@ pub(crate) fn next_session(
         fsm.on_demand(projection.fsm.is_on_demand())
     });
     let found = together::next_session(machines.collect(), limits)?;
-    let who = format!("a role of `{}`", protocol.name());
-    Some(Cause::NotAgain { who, protocol: position, found })
+    Some(Cause::NotAgain { protocol: position, found })
 }
 
 /// Raises at each `protocol!(…)` what is said of an item that it generates and is not about its

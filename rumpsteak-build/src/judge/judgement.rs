@@ -500,7 +500,7 @@ impl<'a> Judge<'a> {
 
     /// Refuses a session for what it does with others.
     fn refuse(&mut self, id: ItemId, found: CombinedFault) {
-        let Context { tree, protocols, pairs, .. } = self.context;
+        let Context { tree, pairs, .. } = self.context;
         let Some(root) = self.found.roots.get_mut(&id) else {
             return;
         };
@@ -537,15 +537,7 @@ impl<'a> Judge<'a> {
             CombinedFault::Unjudged(error) => {
                 Cause::Unjudged { subject: Box::new(subject()), error }
             }
-            CombinedFault::NotAgain(found) => {
-                let who = if tree.is_generated(id) {
-                    let protocol = &protocols.protocols[linked.protocol];
-                    format!("a role of `{}`", protocol.name())
-                } else {
-                    format!("a role that plays with `{}`", tree.item(id).name)
-                };
-                Cause::NotAgain { who, protocol: linked.protocol, found }
-            }
+            CombinedFault::NotAgain(found) => Cause::NotAgain { protocol: linked.protocol, found },
             CombinedFault::Combinations(reason) => {
                 Cause::UndecidedSystem { set: tree.item(id).name.clone(), reason }
             }

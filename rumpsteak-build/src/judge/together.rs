@@ -28,7 +28,7 @@ use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError};
 use rumpsteak_fsm::{Fsm, Limit, Role, Run, System, Verdict};
 
-use crate::fault::NextSession;
+use crate::fault::Confusion;
 use crate::judge::closed_system;
 use crate::limits::Limits;
 use crate::protocols::Loaded;
@@ -70,7 +70,7 @@ pub(crate) enum CombinedFault {
     /// The machines are not judged, and why.
     Unjudged(VerifyError),
     /// They are not safe if one begins the next session early, or not known to be.
-    NotAgain(Box<NextSession>),
+    NotAgain(Box<Confusion>),
 }
 
 /// Judges every combination of sessions; `sessions` has those of each role of the protocol.
@@ -122,14 +122,14 @@ fn choices<'a>(sessions: &[Session<'a>]) -> Vec<Option<Session<'a>>> {
 pub(super) fn next_session(
     machines: Vec<Fsm>,
     limits: &rumpsteak_fsm::Limits,
-) -> Option<Box<NextSession>> {
+) -> Option<Box<Confusion>> {
     let system = System::new(machines).ok()?;
     let found = match again::follow(&system, limits) {
         Verdict::Safe(()) => return None,
         Verdict::Unsafe(run) => Ok(run),
         Verdict::Undecided(limit) => Err(limit),
     };
-    Some(Box::new(NextSession { found, overlap: again::overlap(&system, limits) }))
+    Some(Box::new(Confusion { found, overlap: again::overlap(&system, limits) }))
 }
 
 impl Combined {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use rumpsteak_fsm::Run;
 use rumpsteak_fsm::run::{Failure, Queue};
 use rumpsteak_fsm::verify::again::{Early, Overlap};
+use rumpsteak_fsm::{Limit, Run};
 
 use crate::words::list;
 
@@ -14,36 +14,59 @@ pub fn shortest(run: &Run) -> String {
     format!("the shortest run that leads there:\n{}", chart.trim_end())
 }
 
-/// What is wrong with roles that play one session after the other.
-pub const NEXT_SESSION: &str = "may begin its next session while others are still in the last one, and \
-     where a role hears several peers at once, the one may be taken for the other";
-
-/// Which queue ends the search, behind the limit that does.
-pub fn full_queue(overlap: &Overlap) -> String {
-    overlap.full.as_ref().map_or(String::new(), |Queue { from, to, messages }| {
-        format!(
-            ": that from `{from}` to `{to}`, of {}",
-            list(messages.iter().map(ToString::to_string))
-        )
-    })
+/// What is said of roles of which one may begin its next session while others are in this one.
+#[derive(Debug)]
+pub struct NextSession {
+    /// What may happen.
+    pub headline: String,
+    /// Who may have finished, while who still waits for what, if that is known.
+    pub early: Option<String>,
+    /// What to do.
+    pub help: String,
 }
 
-/// Where one session may be taken for the next, if that is known, and what to do.
-pub fn next_session(overlap: &Overlap) -> (Option<String>, String) {
-    let Some(Early { role, awaited, finished }) = &overlap.early else {
-        let help = "at the end of the session, let the role that hears several peers tell them that it is done";
-        return (None, help.to_owned());
-    };
-    let messages = awaited.iter().map(|due| format!("`{}` from `{}`", due.message, due.peer));
-    let messages: Vec<String> = messages.collect();
-    let peers: BTreeSet<&str> = awaited.iter().map(|due| due.peer.as_str()).collect();
-    (
-        Some(format!(
-            "`{finished}` may have finished, and begin the next session, while `{role}` still waits for {}",
-            messages.join(" or ")
-        )),
-        format!("at the end of the session, let `{role}` tell {} that it is done", list(peers)),
-    )
+impl NextSession {
+    /// What to say of a protocol of this name.
+    #[must_use]
+    pub fn of(protocol: &str, overlap: &Overlap) -> Self {
+        let again = format!("where `{protocol}` is played again,");
+        let Some(Early { role, awaited, finished }) = &overlap.early else {
+            return Self {
+                headline: format!("{again} a message of the next session may be taken for one of this"),
+                early: None,
+                help: "at the end of the session, let the role that hears several peers tell them that it is done"
+                    .to_owned(),
+            };
+        };
+        let messages = awaited.iter().map(|due| format!("`{}` from `{}`", due.message, due.peer));
+        let messages: Vec<String> = messages.collect();
+        let peers: BTreeSet<&str> = awaited.iter().map(|due| due.peer.as_str()).collect();
+        Self {
+            headline: format!(
+                "{again} `{role}` may take a message of the next session for one of this"
+            ),
+            early: Some(format!(
+                "`{finished}` may have finished, and begin the next session, while `{role}` still waits for {}",
+                messages.join(" or ")
+            )),
+            help: format!(
+                "at the end of the session, let `{role}` tell {} that it is done; \
+                 or let one role tell `{role}` first which of these messages comes",
+                list(peers)
+            ),
+        }
+    }
+}
+
+/// That the search for a run in which sessions are confused was ended by this limit.
+#[must_use]
+pub fn undecided_next_session(limit: &Limit, overlap: &Overlap) -> String {
+    let full = overlap.full.as_ref().filter(|_| matches!(limit, Limit::Queue(_)));
+    let full = full.map_or(String::new(), |Queue { from, to, messages }| {
+        let messages = list(messages.iter().map(ToString::to_string));
+        format!(": that from `{from}` to `{to}`, of {messages}")
+    });
+    format!("whether that goes wrong is undecided, because {limit}{full}")
 }
 
 /// What happens at the end of a run: "gets stuck".

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use rumpsteak_contract::name;
 use rumpsteak_contract::session::Direction;
-use rumpsteak_fsm::{Action, Defect, Limit, Message, Run};
+use rumpsteak_fsm::{Action, Defect, Message, Run};
 use rumpsteak_scribble::{Span, similar};
 
 use super::build_report::Report;
@@ -17,10 +17,10 @@ use super::code::code;
 use super::excerpt::Excerpt;
 use super::refusal;
 use super::rules::Deed;
-use super::runs::{NEXT_SESSION, failure, full_queue, next_session, shortest};
+use super::runs::{NextSession, failure, shortest, undecided_next_session};
 use crate::configuration::raised;
 use crate::fault::{
-    Blamed, Cause, Gap, LabelHint, MachineProblem, NameProblem, NextSession, Note, NoteKind,
+    Blamed, Cause, Confusion, Gap, LabelHint, MachineProblem, NameProblem, Note, NoteKind,
 };
 use crate::outcome::findings::Told;
 use crate::protocols::{Loaded, Protocols, ScrFile};
@@ -135,7 +135,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                  `rumpsteak_build::Liveness::Fair`"
             )
         }
-        Cause::NotAgain { who, protocol, found } => not_again(who, loaded(*protocol), found),
+        Cause::NotAgain { protocol, found } => not_again(loaded(*protocol), found),
         Cause::NoMessage { path } => {
             format!("`{path}` is no message type\n\nhelp: put `#[derive(Message)]` on it")
         }
@@ -406,17 +406,15 @@ fn foreign_role_text(path: &str, others: Option<&str>) -> String {
 
 /// That sessions may not follow one another, with the lines of the protocol where one may be taken
 /// for the next.
-fn not_again(who: &str, (protocol, file): (&Loaded, &ScrFile), found: &NextSession) -> String {
-    let NextSession { found, overlap } = found;
-    let (reason, run) = match found {
-        Ok(run) => (run.failure.to_string(), format!("\n\nnote: {}", shortest(run))),
-        Err(limit @ Limit::Queue(_)) => {
-            (format!("undecided, because {limit}{}", full_queue(overlap)), String::new())
-        }
-        Err(limit) => (format!("undecided, because {limit}"), String::new()),
+fn not_again((protocol, file): (&Loaded, &ScrFile), confusion: &Confusion) -> String {
+    let Confusion { found, overlap } = confusion;
+    let reason = match found {
+        Ok(run) => format!("{}; {}", run.failure, shortest(run)),
+        Err(limit) => undecided_next_session(limit, overlap),
     };
-    let (note, help) = next_session(overlap);
-    let note = note.map_or(String::new(), |note| format!("\n\nnote: {note}"));
+    let NextSession { headline, early, help } =
+        NextSession::of(&protocol.name().to_string(), overlap);
+    let early = early.map_or(String::new(), |early| format!("note: {early}\n"));
     let marks = overlap.early.iter().flat_map(|early| {
         let own = protocol.projections.iter().filter(|own| *own.fsm.role() == early.role);
         let dues = own.flat_map(|own| own.fsm.transitions().map(move |due| (own, due)));
@@ -432,7 +430,7 @@ fn not_again(who: &str, (protocol, file): (&Loaded, &ScrFile), found: &NextSessi
         [] => declared_here(protocol, file),
         _ => Excerpt::of_spans(&file.texts, &marks),
     };
-    format!("{who} {NEXT_SESSION}: {reason}\n\n{excerpt}{run}{note}\n\nhelp: {help}")
+    format!("{headline}\n\n{excerpt}\n\n{early}note: {reason}\n\nhelp: {help}")
 }
 
 /// How many lines of a protocol are shown for one role.

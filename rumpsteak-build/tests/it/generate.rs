@@ -213,9 +213,7 @@ fn sessions_that_may_not_follow_one_another_are_an_error_at_the_call() {
     let problem = only(&check);
     assert_eq!((problem.file.as_str(), problem.line, problem.column), ("src/lib.rs", 1, 34));
     let expected = "\
-a role of `Work` may begin its next session while others are still in the last one, and where a role hears several \
-peers at once, the one may be taken for the other: undecided, because a queue would hold more than 64 messages \
-(limit `queue`): that from `a` to `c`, of `stop`
+where `Work` is played again, `c` may take a message of the next session for one of this
 
  --> protocols/p.scr:3:42
 ";
@@ -223,6 +221,11 @@ peers at once, the one may be taken for the other: undecided, because a queue wo
     says(
         &problem.text,
         "`b` may have finished, and begin the next session, while `c` still waits for",
+    );
+    says(
+        &problem.text,
+        "note: whether that goes wrong is undecided, because a queue would hold more than 64 messages \
+         (limit `queue`): that from `a` to `c`, of `stop`\n",
     );
 }
 

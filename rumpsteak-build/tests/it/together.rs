@@ -237,14 +237,21 @@ fn roles_that_begin_again_early_are_refused_where_a_role_would_take_one_session_
     assert_eq!(
         problems(&checked),
         [
-            "2:20: a role that plays with `First` may begin its next session while others are still in the last one, and where a role hears several peers at once, the one may be taken for the other: c cannot receive the next message from e"
+            "2:20: where `P` is played again, `c` may take a message of the next session for one of this"
         ]
     );
-    says(&checked.problems[0].text, "the shortest run that leads there:");
     says(
         &checked.problems[0].text,
-        "note: `a` may have finished, and begin the next session, while `c` still waits for `m` from `b` or `l` from `a`\n\n\
-         help: at the end of the session, let `c` tell `a` and `b` that it is done",
+        "note: c cannot receive the next message from e; the shortest run that leads there:\n",
+    );
+    says(
+        &checked.problems[0].text,
+        "note: `a` may have finished, and begin the next session, while `c` still waits for `m` from `b` or `l` from `a`\n",
+    );
+    says(
+        &checked.problems[0].text,
+        "help: at the end of the session, let `c` tell `a` and `b` that it is done; \
+         or let one role tell `c` first which of these messages comes",
     );
     // Where `c` says that it is done, nobody begins before.
     let done = protocol.replace("x() from e to c;", "x() from e to c; x() from c to d;");

@@ -148,7 +148,8 @@ fn a_state_with_several_peers_is_safe_where_sessions_may_follow_one_another() {
     let folder = Folder::new("check_peers").with("peers.scr", TWO_PEERS);
     // One session of it is. `C` may take the next one's `x` for that of a branch that was not
     // taken, and whether that does harm has no end, so that the build refuses all code of it.
-    let next = "a role of `Peers` may begin its next session while others";
+    let next =
+        "where `Peers` is played again, `C` may take a message of the next session for one of this";
     let object = folder.call("check peers.scr --format json").exits(3).json();
     assert_eq!(object["verdict"], "undecided");
     begins(object["reason"].as_str().unwrap(), next);

@@ -18,6 +18,8 @@ pub(crate) struct Branches {
     pub(crate) equal: Vec<Span>,
     /// Whether a message that overtakes comes after a state that its run has been in before.
     pub(crate) again: bool,
+    /// Whether the other run ends with the message for which the role waits in the first one.
+    pub(crate) is_told: bool,
     /// The shortest two runs that look the same to the role, interaction by interaction.
     pub(crate) runs: [Vec<String>; 2],
 }
@@ -189,6 +191,11 @@ pub(crate) fn problem(
     }
     let Some(branches) = branches else { return diagnostic.help(help) };
     diagnostic = branching(diagnostic, role, &branches);
+    if branches.is_told {
+        help = format!(
+            "give `{label}` another label in one of these branches: `{role}` gets it in both"
+        );
+    }
     if branches.equal.is_empty() {
         return diagnostic.help(help);
     }

@@ -74,6 +74,7 @@ fn branches(subsets: &Subsets<'_>, problem: &Problem) -> Option<(u32, Branches)>
         run.iter().copied().chain(more).collect::<Vec<_>>()
     };
     let (one, other) = (next(&runs[0], one), next(&runs[1], other));
+    let ends = [&one, &other].map(|run| run.last().map(|&end| subsets.edge(end).letter));
     let pairs = one.iter().zip(&other);
     let part = pairs.take_while(|(one, other)| one == other).count();
     let &first = one.get(part)?;
@@ -88,6 +89,7 @@ fn branches(subsets: &Subsets<'_>, problem: &Problem) -> Option<(u32, Branches)>
         one: global.step(edge),
         other: other.get(part).map(|&edge| global.step(subsets.edge(edge))),
         equal: part.checked_sub(1).map_or(Vec::new(), |before| equal(subsets, one[before])),
+        is_told: matches!(problem.kind, ProblemKind::NeverTold) && ends[0] == ends[1],
         again: early.iter().any(|early| other.iter().any(|before| before.0 == early.0)),
         runs: runs.map(|run| run.iter().map(|&at| global.text(subsets.edge(at))).collect()),
     };
