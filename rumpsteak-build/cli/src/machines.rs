@@ -155,7 +155,7 @@ impl NextSession {
             return None;
         }
         let overlap = again::overlap(&system, limits);
-        let Told { headline, early, help } = Told::of(&protocol.name().to_string(), &overlap);
+        let Told { headline, early, help } = Told::of(&protocol.name().text, &overlap);
         let mut notice = Notice::error(headline).with_code(Some("V0504")).help(help);
         if let Some(early) = early {
             notice = notice.remark(early);

@@ -412,8 +412,7 @@ fn not_again((protocol, file): (&Loaded, &ScrFile), confusion: &Confusion) -> St
         Ok(run) => format!("{}; {}", run.failure, shortest(run)),
         Err(limit) => undecided_next_session(limit, overlap),
     };
-    let NextSession { headline, early, help } =
-        NextSession::of(&protocol.name().to_string(), overlap);
+    let NextSession { headline, early, help } = NextSession::of(protocol.name(), overlap);
     let early = early.map_or(String::new(), |early| format!("note: {early}\n"));
     let marks = overlap.early.iter().flat_map(|early| {
         let own = protocol.projections.iter().filter(|own| *own.fsm.role() == early.role);
