@@ -5,9 +5,10 @@ use std::fmt;
 use super::choice::Peer;
 use crate::role::Role;
 
-/// `Session`, `Structure` and `Debug` for a state with one label: `Send`, `Receive`.
+/// `Session`, `Structure` and `Debug` for a state with one label, and `Debug` for its future: `Send`,
+/// `Receive`.
 macro_rules! state_with_label {
-    ($State:ident, $fingerprint:ident) => {
+    ($State:ident, $fingerprint:ident, $Future:ident) => {
         $crate::states::implement::session!($State, P, L, C);
 
         impl<R, P, L, C> Structure for $State<'_, R, P, L, C>
@@ -31,6 +32,19 @@ macro_rules! state_with_label {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let label = <R::Message as Message<L>>::NAME;
                 $crate::states::implement::show::<R, P>(f, stringify!($State), "label", &label)
+                    .finish()
+            }
+        }
+
+        impl<R, P, L, C> fmt::Debug for $Future<'_, R, P, L, C>
+        where
+            R: Role<Message: Message<L>>,
+            P: Role,
+        {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let label = <R::Message as Message<L>>::NAME;
+                $crate::states::implement::show::<R, P>(f, stringify!($Future), "label", &label)
+                    .field("completed", &self.state.is_none())
                     .finish()
             }
         }

@@ -9,51 +9,26 @@ use crate::error::Result;
 use crate::private::{ByMacro, NoRoute};
 use crate::role::{Role, Route};
 
-/// A state that is no `Send`. There is none: the methods below cannot be called.
-#[diagnostic::on_unimplemented(
-    message = "one message is due here, and there is no choice",
-    label = "this is a `Send`: call `send`"
-)]
-pub trait NotSend {}
+macro_rules! not {
+    ($Not:ident, $due:literal, $call:literal) => {
+        /// A state of another kind. There is none: the methods below cannot be called.
+        #[diagnostic::on_unimplemented(message = $due, label = $call)]
+        pub trait $Not {}
 
-/// A state that is no `Receive`: likewise.
-#[diagnostic::on_unimplemented(
-    message = "one message is due here, and there is no choice",
-    label = "this is a `Receive`: call `receive`"
-)]
-pub trait NotReceive {}
+        #[diagnostic::do_not_recommend]
+        impl $Not for () {}
+    };
+}
 
-/// A state that is no `Select`: likewise.
-#[diagnostic::on_unimplemented(
-    message = "there is a choice between messages here",
-    label = "this is a `Select`: call `select`"
-)]
-pub trait NotSelect {}
-
-/// A state that is no `Branch`: likewise.
-#[diagnostic::on_unimplemented(
-    message = "there is a choice between messages here",
-    label = "this is a `Branch`: call `branch`"
-)]
-pub trait NotBranch {}
-
-/// A state that is no `Race`: likewise.
-#[diagnostic::on_unimplemented(
-    message = "there is a choice between messages here",
-    label = "this is a `Race`: call `race`"
-)]
-pub trait NotRace {}
-
-#[diagnostic::do_not_recommend]
-impl NotSend for () {}
-#[diagnostic::do_not_recommend]
-impl NotReceive for () {}
-#[diagnostic::do_not_recommend]
-impl NotSelect for () {}
-#[diagnostic::do_not_recommend]
-impl NotBranch for () {}
-#[diagnostic::do_not_recommend]
-impl NotRace for () {}
+not!(NotSend, "one message is due here, and there is no choice", "this is a `Send`: call `send`");
+not!(
+    NotReceive,
+    "one message is due here, and there is no choice",
+    "this is a `Receive`: call `receive`"
+);
+not!(NotSelect, "there is a choice between messages here", "this is a `Select`: call `select`");
+not!(NotBranch, "there is a choice between messages here", "this is a `Branch`: call `branch`");
+not!(NotRace, "there is a choice between messages here", "this is a `Race`: call `race`");
 
 // rustc prints what lacks the bound, and `State` is short where the states are long. Of a `tt` it
 // shows the place where it is given, without the macro.

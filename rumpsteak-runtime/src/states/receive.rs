@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use super::action::{failed, poll_accept, polled_again, unexpected};
-use super::implement::{show, state_with_label};
+use super::implement::state_with_label;
 use super::state::{Names, Session, State};
 use crate::error::{Action, Result};
 use crate::message::Message;
@@ -93,16 +93,4 @@ where
     }
 }
 
-state_with_label!(Receive, RECEIVE);
-
-impl<R, P, L, C> fmt::Debug for Receiving<'_, R, P, L, C>
-where
-    R: Role<Message: Message<L>>,
-    P: Role,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        show::<R, P>(f, "Receiving", "label", &<R::Message as Message<L>>::NAME)
-            .field("completed", &self.state.is_none())
-            .finish()
-    }
-}
+state_with_label!(Receive, RECEIVE, Receiving);

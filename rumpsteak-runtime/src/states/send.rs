@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use super::action::{failed, poll_transmit, polled_again};
-use super::implement::{show, state_with_label};
+use super::implement::state_with_label;
 use super::state::{Names, Session, State};
 use crate::error::{Action, Result, Unsent};
 use crate::message::Message;
@@ -179,19 +179,7 @@ impl<'s, R: Role, P, L, C: Follows<'s, R, P, L>> Future for Returning<'s, R, P, 
     }
 }
 
-state_with_label!(Send, SEND);
-
-impl<R, P, L, C> fmt::Debug for Sending<'_, R, P, L, C>
-where
-    R: Role<Message: Message<L>>,
-    P: Role,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        show::<R, P>(f, "Sending", "label", &<R::Message as Message<L>>::NAME)
-            .field("completed", &self.state.is_none())
-            .finish()
-    }
-}
+state_with_label!(Send, SEND, Sending);
 
 impl<R, P, L, C> fmt::Debug for Returning<'_, R, P, L, C>
 where
