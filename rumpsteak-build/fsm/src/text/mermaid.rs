@@ -52,13 +52,7 @@ fn body(fsm: &Fsm, prefix: &str, indent: &str, text: &mut String) {
 /// The one place where names become Mermaid text: what may mean something there is written by its
 /// number.
 fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '!' | '?' | '(' | ')' | ',' | '_' | ' ' => escaped.push(c),
-            c if c.is_alphanumeric() => escaped.push(c),
-            c => escaped.push_str(&format!("#{};", u32::from(c))),
-        }
-    }
-    escaped
+    let is_plain = |c: char| c.is_alphanumeric() || "!?(),_ ".contains(c);
+    let escape = |c| if is_plain(c) { c.to_string() } else { format!("#{};", u32::from(c)) };
+    text.chars().map(escape).collect()
 }

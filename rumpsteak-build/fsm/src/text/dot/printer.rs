@@ -55,16 +55,7 @@ pub fn print_all<'a>(machines: impl IntoIterator<Item = &'a Fsm>) -> String {
 
 /// The one place where text becomes the inside of a quoted DOT string: dot-writer escapes nothing.
 pub fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '"' => escaped.push_str("\\\""),
-            '\\' => escaped.push_str("\\\\"),
-            '\n' => escaped.push_str("\\n"),
-            c => escaped.push(c),
-        }
-    }
-    escaped
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 fn graph_name(role: &str) -> String {
