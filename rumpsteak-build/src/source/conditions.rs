@@ -23,13 +23,14 @@ pub struct Cfg {
     values: BTreeMap<String, Vec<String>>,
 }
 
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+/// Whether a predicate holds. Of several, all hold as the least of them does, any as the greatest.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum CfgValue {
     False,
-    #[default]
-    True,
     /// A build script cannot tell.
     Unknown,
+    #[default]
+    True,
 }
 
 /// How deep predicates may be nested; a deeper one counts as unknown.
@@ -80,9 +81,13 @@ impl Cfg {
                 let operands = split_commas(&content);
                 let mut values = operands.into_iter().map(|inner| self.predicate(inner, depth - 1));
                 match name {
-                    "all" => values.fold(CfgValue::True, CfgValue::and),
-                    "any" => !values.map(|value| !value).fold(CfgValue::True, CfgValue::and),
-                    "not" => values.next().map_or(CfgValue::Unknown, |value| !value),
+                    "all" => values.min().unwrap_or(CfgValue::True),
+                    "any" => values.max().unwrap_or(CfgValue::False),
+                    "not" => match values.next() {
+                        Some(CfgValue::True) => CfgValue::False,
+                        Some(CfgValue::False) => CfgValue::True,
+                        _ => CfgValue::Unknown,
+                    },
                     _ => CfgValue::Unknown,
                 }
             }
@@ -118,29 +123,6 @@ impl Cfg {
             Some(_) if name.starts_with("target_") || name == "panic" => CfgValue::False,
             None if name.starts_with("target_") && !self.values.is_empty() => CfgValue::False,
             _ => CfgValue::Unknown,
-        }
-    }
-}
-
-impl CfgValue {
-    /// The conjunction: false if one is false, unknown unless both are true.
-    pub(crate) fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::False, _) | (_, Self::False) => Self::False,
-            (Self::True, Self::True) => Self::True,
-            _ => Self::Unknown,
-        }
-    }
-}
-
-impl std::ops::Not for CfgValue {
-    type Output = Self;
-
-    fn not(self) -> Self {
-        match self {
-            Self::False => Self::True,
-            Self::True => Self::False,
-            Self::Unknown => Self::Unknown,
         }
     }
 }

@@ -284,13 +284,7 @@ impl Tree {
 
 /// Walks the targets with the given roots, up to a number of modules.
 pub(crate) fn walk(roots: &[Root], cfg: &Cfg, most_modules: usize) -> Tree {
-    let mut walker = Walker {
-        cfg,
-        included: BTreeSet::new(),
-        most_modules,
-        tree: Tree::default(),
-        sources: BTreeMap::new(),
-    };
+    let mut walker = Walker::new(Tree::default(), cfg, most_modules);
     for root in roots {
         walker.target(root);
     }
@@ -305,8 +299,7 @@ pub(crate) fn graft(
     most_modules: usize,
     files: impl IntoIterator<Item = Option<Rc<GeneratedFile>>>,
 ) -> Tree {
-    let mut walker =
-        Walker { cfg, included: BTreeSet::new(), most_modules, tree, sources: BTreeMap::new() };
+    let mut walker = Walker::new(tree, cfg, most_modules);
     for (position, file) in files.into_iter().enumerate() {
         if let Some(file) = file {
             walker.graft(position, &file);
@@ -356,7 +349,11 @@ struct Place {
     ancestors: Vec<FileId>,
 }
 
-impl Walker<'_> {
+impl<'a> Walker<'a> {
+    fn new(tree: Tree, cfg: &'a Cfg, most_modules: usize) -> Self {
+        Self { cfg, included: BTreeSet::new(), most_modules, tree, sources: BTreeMap::new() }
+    }
+
     fn target(&mut self, root: &Root) {
         let krate = CrateId(self.tree.crates.len());
         let module = self.add_module(String::new(), krate, None);
@@ -427,7 +424,7 @@ impl Walker<'_> {
 
     fn module(&mut self, next: Pending, pending: &mut Vec<Pending>) {
         let (module, place) = (next.module, &next.place);
-        let condition = |part: &Part| next.condition.and(part.condition);
+        let condition = |part: &Part| next.condition.min(part.condition);
         let body = &next.source.bodies[next.body];
         let known = &mut self.tree.modules[module.0];
         known.is_opaque |= body.is_opaque;
@@ -467,7 +464,7 @@ impl Walker<'_> {
                             place.ancestors.push(source.file);
                             pending.push(Pending {
                                 module,
-                                condition: condition(part).and(source.bodies[0].condition),
+                                condition: condition(part).min(source.bodies[0].condition),
                                 source,
                                 body: 0,
                                 place,
@@ -523,8 +520,8 @@ impl Walker<'_> {
             return;
         };
         let body = body.unwrap_or(0);
-        let condition = part.condition.and(source.bodies[body].condition);
-        let condition = outer.condition.and(condition);
+        let condition = part.condition.min(source.bodies[body].condition);
+        let condition = outer.condition.min(condition);
         let Some(module) = self.add_child(parent, name.to_owned(), part.visibility) else {
             return;
         };

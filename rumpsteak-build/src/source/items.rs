@@ -263,7 +263,7 @@ impl<'t> Cursor<'t> {
         if attribute.is("cfg")
             && let Some(arguments) = attribute.arguments()
         {
-            *condition = condition.and(cfg.evaluate(arguments));
+            *condition = (*condition).min(cfg.evaluate(arguments));
         }
         self.next += 3;
         true
@@ -297,7 +297,7 @@ impl<'t> Cursor<'t> {
             while let Some(attribute) = pending.pop() {
                 if attribute.is_plain && attribute.is("cfg") {
                     let value = attribute.arguments().map(|predicate| cfg.evaluate(predicate));
-                    condition = condition.and(value.unwrap_or(CfgValue::Unknown));
+                    condition = condition.min(value.unwrap_or(CfgValue::Unknown));
                 } else if attribute.is_plain && attribute.is("cfg_attr") {
                     let arguments = attribute.arguments().unwrap_or_default();
                     let arguments: Vec<TokenTree> = arguments.into_iter().collect();
