@@ -77,11 +77,8 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         modules::read(&mut Reader::default(), &arguments.file, &arguments.scribble.import_path)?;
     module.warn(terminal);
     let refuse = |protocol, diagnostics: &[Diagnostic], terminal: &mut Terminal| {
-        let reports: Vec<Notice> = module.reports(diagnostics).collect();
-        for report in module.unreadable.iter().chain(&reports) {
-            terminal.report(report);
-        }
-        let reports = reports.iter().map(json::notice).collect();
+        module.complain(diagnostics, terminal);
+        let reports = module.reports(diagnostics).map(|report| json::notice(&report)).collect();
         Ok(Reply::object(modules::outcome(diagnostics), object(protocol, &[], reports)))
     };
     if !module.contents.diagnostics.is_empty() {
