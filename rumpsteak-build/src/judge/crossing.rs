@@ -12,13 +12,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rumpsteak_contract::SessionItem;
 use rumpsteak_contract::session::{Form, Tail};
 
 use crate::fault::{Cause, Fault};
 use crate::judge::root::Root;
 use crate::link::context::Context;
-use crate::source::crate_tree::{ItemId, Meaning, Tree};
-use crate::source::names::{Resolution, resolve};
+use crate::source::crate_tree::{ItemId, Tree};
+use crate::source::names;
 
 /// Sessions, with the items that each reaches: itself among them.
 type Reached = BTreeMap<ItemId, BTreeSet<ItemId>>;
@@ -99,18 +100,11 @@ fn reach(tree: &Tree, root: ItemId) -> BTreeSet<ItemId> {
 
 /// The items with which an item goes on, each with the token that names it.
 fn steps(tree: &Tree, item: ItemId) -> impl Iterator<Item = (usize, ItemId)> {
-    let chains = match tree.session(item).map(|session| &session.form) {
-        Some(Form::Alias(chain) | Form::Struct(chain)) => vec![chain],
-        Some(Form::Choice(variants)) => variants.iter().map(|variant| &variant.then).collect(),
-        None => Vec::new(),
-    };
-    chains.into_iter().filter_map(move |chain| {
+    let chains = tree.session(item).into_iter().flat_map(SessionItem::chains);
+    chains.filter_map(move |chain| {
         let (Tail::Choice { choice: path, .. } | Tail::Named(path)) = &chain.tail else {
             return None;
         };
-        match resolve(tree, tree.item(item).module, path) {
-            Resolution::Found(Meaning::Item(next)) => Some((path.last_token(), next)),
-            _ => None,
-        }
+        Some((path.last_token(), names::item(tree, tree.item(item).module, path)?))
     })
 }

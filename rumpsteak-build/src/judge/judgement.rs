@@ -27,7 +27,7 @@ use crate::sessions::resolve::{no_role, resolve_session};
 use crate::sessions::unmarked::unmarked;
 use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{CrateId, ItemId, ItemKind, Meaning, Tree};
-use crate::source::names::{Resolution, resolve};
+use crate::source::names::{self, Resolution, resolve};
 
 /// What was found out about the sessions of a package.
 #[derive(Debug, Default)]
@@ -251,9 +251,8 @@ impl<'a> Judge<'a> {
     /// A session of what is no role, or of none that a protocol has.
     fn roleless(&mut self, id: ItemId, path: &Path, cause: Cause) {
         let tree = self.context.tree;
-        let found = resolve(tree, tree.item(id).module, path);
         // A struct of this crate may stand in for a role, and then rustc has no more to say.
-        if let Resolution::Found(Meaning::Item(role)) = found
+        if let Some(role) = names::item(tree, tree.item(id).module, path)
             && tree.crate_id(role) == tree.crate_id(id)
             && matches!(
                 *tree.item(role).kind,

@@ -19,7 +19,7 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
     let mut said: Vec<(ItemId, Cause)> = Vec::new();
     let mut moved = Vec::new();
     unmarked_once(tree, judgement);
-    let foreign = named(tree, judgement, |_, cause| match cause {
+    let foreign = named(tree, judgement, |cause| match cause {
         Cause::Name { path, problem: NameProblem::ForeignRole, .. } => Some(path),
         _ => None,
     });
@@ -90,11 +90,11 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
 /// Leaves a type that lacks `#[session]` to a session that names it; or, if generated code is left
 /// out for that, to the `protocol!(…)`.
 fn unmarked_once(tree: &Tree, judgement: &mut Judgement) {
-    let told = named(tree, judgement, |_, cause| match cause {
+    let told = named(tree, judgement, |cause| match cause {
         Cause::Name { path, problem: NameProblem::NoSession, .. } => Some(path),
         _ => None,
     });
-    let leave_out = named(tree, judgement, |_, cause| match cause {
+    let leave_out = named(tree, judgement, |cause| match cause {
         Cause::Unmarked { name, leaves_out: true, .. } => Some(name),
         _ => None,
     });
@@ -123,12 +123,10 @@ fn unmarked_once(tree: &Tree, judgement: &mut Judgement) {
 fn named(
     tree: &Tree,
     judgement: &Judgement,
-    name: impl Fn(ItemId, &Cause) -> Option<&String>,
+    name: impl Fn(&Cause) -> Option<&String>,
 ) -> Vec<(CrateId, String)> {
-    let of = |item| judgement.faults.of(item).iter().map(move |fault| (item, &fault.cause));
-    let all = judgement.faults.items().flat_map(of);
-    all.filter_map(|(item, cause)| Some((tree.crate_id(item), name(item, cause)?.clone())))
-        .collect()
+    let all = judgement.faults.items().flat_map(|item| judgement.faults.of(item));
+    all.filter_map(|of| Some((tree.crate_id(of.place.item), name(&of.cause)?.clone()))).collect()
 }
 
 /// Whether a name is imported from a module that does not have it or does not show it, which rustc

@@ -149,9 +149,9 @@ impl Resolver<'_> {
     /// Whether an action has its label where the role belongs, which is a fault then.
     fn is_swapped(&mut self, id: ItemId, action: &Action) -> bool {
         let Context { tree, pairs, .. } = self.context;
-        let is_role = |path: &Path| match resolve(tree, tree.item(id).module, path) {
-            Resolution::Found(Meaning::Item(found)) => pairs.roles.contains_key(&found),
-            _ => false,
+        let is_role = |path: &Path| {
+            let found = names::item(tree, tree.item(id).module, path);
+            found.is_some_and(|found| pairs.roles.contains_key(&found))
         };
         let Action { constructor, peer, label, .. } = action;
         let is_swapped = is_role(label) && !is_role(peer);
@@ -233,9 +233,6 @@ impl Resolver<'_> {
         names_peer: bool,
     ) -> Option<ItemId> {
         let found = self.session(id, path, true)?;
-        let Form::Choice(variants) = &self.context.tree.session(found)?.form else {
-            return Some(found);
-        };
         let misfit = |variant: &Variant| match variant.head.action() {
             Some(_) if names_peer => Some(NameProblem::ChoiceAmongPeers),
             Some(action) => direction
@@ -244,7 +241,8 @@ impl Resolver<'_> {
             None if !names_peer => Some(NameProblem::ChoiceOfOnePeer),
             _ => None,
         };
-        if let Some(problem) = variants.iter().find_map(misfit) {
+        if let Some(problem) = self.context.tree.session(found)?.variants().iter().find_map(misfit)
+        {
             self.name_fault(id, path, problem);
             return None;
         }
@@ -469,15 +467,10 @@ impl Resolver<'_> {
     /// role sends or receives, as it is written here; or any.
     fn carrier(&self, id: ItemId, path: &Path) -> Option<LabelHint> {
         let Context { tree, protocols, .. } = self.context;
-        let (variants, chains) = match &tree.session(id)?.form {
-            Form::Choice(variants) => (&variants[..], variants.iter().map(|v| &v.then).collect()),
-            Form::Alias(chain) | Form::Struct(chain) => (&[][..], vec![chain]),
-        };
+        let session = tree.session(id)?;
         let is_it = |label: &Path| label.last_token() == path.last_token();
-        let variant = variants.iter().find(|variant| is_it(variant.head.label()));
-        let heads = variants.iter().filter_map(|variant| variant.head.action());
-        let mut actions = chains.iter().flat_map(|chain| &chain.actions).chain(heads);
-        let sends = actions.find(|action| is_it(&action.label));
+        let variant = session.variants().iter().find(|variant| is_it(variant.head.label()));
+        let sends = session.actions().find(|action| is_it(&action.label));
         let sends = sends.map(|action| action.direction == Direction::Send);
         let own = self.linked.map(|own| &protocols.protocols[own.protocol].projections[own.role]);
         let is_due = |label: &LabelPair, sends: Option<bool>| {
@@ -506,10 +499,8 @@ impl Resolver<'_> {
         let Context { tree, protocols, .. } = self.context;
         path.as_ident().filter(|_| !names::is_known(tree, tree.item(id).module, written))?;
         let linked = self.linked?;
-        let (protocol, path) =
-            (&protocols.protocols[linked.protocol], tree.role(self.role_id)?.message.as_ref()?);
-        let message = names::item(tree, tree.item(self.role_id).module, path)?;
-        if tree.item(message).module != tree.item(id).module {
+        let protocol = &protocols.protocols[linked.protocol];
+        if self.message_module()? != tree.item(id).module {
             return None;
         }
         let label = self.role.labels.iter().find(|label| label.written == written)?;
@@ -583,14 +574,12 @@ impl Resolver<'_> {
         let path = tree.role(self.role_id).and_then(|role| role.message.as_ref());
         let Some(path) = path else { return };
         let (cause, stub) = match resolve(tree, item.module, path) {
-            Resolution::Found(Meaning::Item(found)) => match &*tree.item(found).kind {
-                ItemKind::Broken => return,
-                _ => {
-                    let cause = Cause::NoMessage { path: path.to_string() };
-                    (cause, Some(self.other_message(path)))
-                }
-            },
-            Resolution::Found(Meaning::Module(_)) | Resolution::Ambiguous(_) => return,
+            Resolution::Found(Meaning::Item(found))
+                if !matches!(*tree.item(found).kind, ItemKind::Broken) =>
+            {
+                (Cause::NoMessage { path: path.to_string() }, Some(self.other_message(path)))
+            }
+            Resolution::Found(_) | Resolution::Ambiguous(_) => return,
             Resolution::Nothing => {
                 let (path, problem) = (path.to_string(), NameProblem::Unresolved);
                 (Cause::Name { path, problem, meant: None }, None)

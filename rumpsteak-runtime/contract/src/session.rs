@@ -160,21 +160,31 @@ pub enum Tail {
 }
 
 impl SessionItem {
-    /// The roles at the other ends of its actions, as written.
-    pub fn peers(&self) -> impl Iterator<Item = &Path> {
-        let (chain, variants) = match &self.form {
-            Form::Alias(chain) | Form::Struct(chain) => (Some(chain), &[][..]),
-            Form::Choice(variants) => (None, &variants[..]),
-        };
-        let chains = chain.into_iter().chain(variants.iter().map(|variant| &variant.then));
-        let heads = variants.iter().filter_map(|variant| Some(&variant.head.action()?.peer));
-        heads.chain(chains.flat_map(|chain| {
-            let tail = match &chain.tail {
-                Tail::Choice { peer, .. } => peer.as_ref(),
-                _ => None,
-            };
-            chain.actions.iter().map(|action| &action.peer).chain(tail)
-        }))
+    /// The session of an alias or a struct.
+    pub fn chain(&self) -> Option<&Chain> {
+        match &self.form {
+            Form::Alias(chain) | Form::Struct(chain) => Some(chain),
+            Form::Choice(_) => None,
+        }
+    }
+
+    /// The options of a choice.
+    pub fn variants(&self) -> &[Variant] {
+        match &self.form {
+            Form::Choice(variants) => variants,
+            Form::Alias(_) | Form::Struct(_) => &[],
+        }
+    }
+
+    /// Its session, or those behind its options.
+    pub fn chains(&self) -> impl Iterator<Item = &Chain> {
+        self.chain().into_iter().chain(self.variants().iter().map(|variant| &variant.then))
+    }
+
+    /// Its actions, those of its options first.
+    pub fn actions(&self) -> impl Iterator<Item = &Action> {
+        let heads = self.variants().iter().filter_map(|variant| variant.head.action());
+        heads.chain(self.chains().flat_map(|chain| &chain.actions))
     }
 
     /// Parses the arguments of `#[session(…)]`, without the parentheses, and the item that it
@@ -230,10 +240,7 @@ impl SessionItem {
     /// The session of an alias or a struct as a text, which is the same for roots that are written
     /// alike.
     pub fn written(&self) -> String {
-        let (Form::Alias(chain) | Form::Struct(chain)) = &self.form else {
-            return String::new();
-        };
-        chain.to_string()
+        self.chain().map(Chain::to_string).unwrap_or_default()
     }
 }
 

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use rumpsteak_contract::canonical::number;
-use rumpsteak_contract::session::{Form, Path};
+use rumpsteak_contract::session::Path;
 use rumpsteak_contract::verdict::Machine;
 
 use super::expansion::Expansion;
@@ -46,12 +46,8 @@ impl Expansion<'_> {
                 let expected = proof.id.unwrap_or_else(|| fingerprint::of(chain));
                 let player = number(&[&verified.protocol, &verified.role]);
                 let text = verdict::resolved_differently(name);
-                let rest = match &self.item.form {
-                    Form::Alias(chain) | Form::Struct(chain) => {
-                        Some(self.rest_assertion(&self.parts(chain), role))
-                    }
-                    Form::Choice(_) => None,
-                };
+                let chain = self.item.chain();
+                let rest = chain.map(|chain| self.rest_assertion(&self.parts(chain), role));
                 Some(quote_spanned! {name.span()=>
                     #rest
                     ::core::assert!(
