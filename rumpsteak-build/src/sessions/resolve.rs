@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rumpsteak_contract::canonical::type_text;
-use rumpsteak_contract::session::{Action, Chain, Direction, Form, SessionItem, Tail, Variant};
+use rumpsteak_contract::session::{Action, Chain, Direction, SessionItem, Tail, Variant};
 use rumpsteak_contract::{Path, name};
 use rumpsteak_fsm::{self as fsm, Message};
 use rumpsteak_scribble::similar;
@@ -84,18 +84,12 @@ struct Resolver<'a> {
 
 impl Resolver<'_> {
     fn item(&mut self, id: ItemId, session: &SessionItem) -> Vec<ResolvedChain> {
-        match &session.form {
-            Form::Alias(chain) | Form::Struct(chain) => {
-                self.chain(id, chain, None).into_iter().collect()
-            }
-            Form::Choice(variants) => variants
-                .iter()
-                .filter_map(|variant| {
-                    let option = self.option(id, variant)?;
-                    self.chain(id, &variant.then, Some(option))
-                })
-                .collect(),
-        }
+        let own = session.chain().and_then(|chain| self.chain(id, chain, None));
+        let options = session.variants().iter().filter_map(|variant| {
+            let option = self.option(id, variant)?;
+            self.chain(id, &variant.then, Some(option))
+        });
+        own.into_iter().chain(options).collect()
     }
 
     fn option(&mut self, id: ItemId, variant: &Variant) -> Option<ResolvedOption> {
@@ -204,14 +198,12 @@ impl Resolver<'_> {
             self.resolve(id, path, nothing)?
         };
         let problem = match &*self.context.tree.item(found).kind {
-            ItemKind::Session(session) => match (&session.form, choice) {
-                (Form::Choice(_), true) | (Form::Alias(_) | Form::Struct(_), false) => {
-                    self.pending.push(found);
-                    return Some(found);
-                }
-                (Form::Choice(_), false) => NameProblem::Choice,
-                (Form::Alias(_) | Form::Struct(_), true) => NameProblem::Session,
-            },
+            ItemKind::Session(session) if session.chain().is_none() == choice => {
+                self.pending.push(found);
+                return Some(found);
+            }
+            ItemKind::Session(_) if choice => NameProblem::Session,
+            ItemKind::Session(_) => NameProblem::Choice,
             ItemKind::Broken => {
                 self.fault(id, path.last_token(), broken_item(path));
                 return None;
@@ -307,10 +299,8 @@ impl Resolver<'_> {
                 return None;
             }
         };
-        if let Some(found) = item
-            && let ItemKind::Session(session) = &*tree.item(found).kind
-            && let Form::Choice(_) = session.form
-        {
+        let session = item.and_then(|found| tree.session(found));
+        if session.is_some_and(|session| session.chain().is_none()) {
             self.name_fault(id, path, NameProblem::ChoiceAsLabel);
             return None;
         }

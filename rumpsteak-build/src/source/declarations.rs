@@ -312,16 +312,10 @@ fn without_excluded(group: &Group, cfg: &Cfg) -> Group {
 fn is_excluded(field: &[TokenTree], cfg: &Cfg) -> bool {
     field.windows(2).any(|pair| {
         let TokenTree::Group(group) = &pair[1] else { return false };
-        if !is_punct(&pair[0], '#') || group.delimiter() != Delimiter::Bracket {
-            return false;
-        }
-        let content: Vec<TokenTree> = group.stream().into_iter().collect();
-        match &content[..] {
-            [TokenTree::Ident(name), TokenTree::Group(predicate)] if name == "cfg" => {
-                cfg.evaluate(predicate.stream()) == CfgValue::False
-            }
-            _ => false,
-        }
+        let attribute = || Attribute::new(group.stream().into_iter().collect());
+        is_punct(&pair[0], '#')
+            && group.delimiter() == Delimiter::Bracket
+            && attribute().condition(cfg) == Some(CfgValue::False)
     })
 }
 

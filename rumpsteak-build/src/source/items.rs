@@ -102,7 +102,7 @@ pub(crate) fn scan<'t>(tokens: Tokens<'t>, cfg: &Cfg) -> RawItems<'t> {
 }
 
 impl Attribute {
-    fn new(content: Vec<TokenTree>) -> Self {
+    pub(crate) fn new(content: Vec<TokenTree>) -> Self {
         let (mut name, mut segments, mut path) = (None, 0, 0);
         for tree in &content {
             match tree {
@@ -124,6 +124,13 @@ impl Attribute {
     /// `#[rumpsteak_runtime::session]`.
     pub(crate) fn is(&self, name: &str) -> bool {
         self.name == name
+    }
+
+    /// Whether its predicate holds, if this is a `#[cfg(…)]`.
+    pub(crate) fn condition(&self, cfg: &Cfg) -> Option<CfgValue> {
+        let is_cfg = self.is_plain && self.is("cfg");
+        let value = || self.arguments().map(|predicate| cfg.evaluate(predicate));
+        is_cfg.then(|| value().unwrap_or(CfgValue::Unknown))
     }
 
     /// The tokens in parentheses, if there are any.
@@ -260,10 +267,8 @@ impl<'t> Cursor<'t> {
             return false;
         }
         let attribute = Attribute::new(group.stream().into_iter().collect());
-        if attribute.is("cfg")
-            && let Some(arguments) = attribute.arguments()
-        {
-            *condition = (*condition).min(cfg.evaluate(arguments));
+        if let Some(value) = attribute.condition(cfg) {
+            *condition = (*condition).min(value);
         }
         self.next += 3;
         true
@@ -295,9 +300,8 @@ impl<'t> Cursor<'t> {
             // `cfg_attr` may hold further ones; each round takes one layer off.
             let mut pending = vec![Attribute::new(group.stream().into_iter().collect())];
             while let Some(attribute) = pending.pop() {
-                if attribute.is_plain && attribute.is("cfg") {
-                    let value = attribute.arguments().map(|predicate| cfg.evaluate(predicate));
-                    condition = condition.min(value.unwrap_or(CfgValue::Unknown));
+                if let Some(value) = attribute.condition(cfg) {
+                    condition = condition.min(value);
                 } else if attribute.is_plain && attribute.is("cfg_attr") {
                     let arguments = attribute.arguments().unwrap_or_default();
                     let arguments: Vec<TokenTree> = arguments.into_iter().collect();
