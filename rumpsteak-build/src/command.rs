@@ -12,7 +12,7 @@ use rumpsteak_scribble::{Projection, Protocol};
 use crate::analysis::{Analysis, Summary, unreadable};
 use crate::codegen::{self, Generator};
 use crate::configuration::Configuration;
-use crate::fault::{Cause, Origin};
+use crate::fault::Cause;
 use crate::judge::inclusions;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::source::package_root::PackageRoot;
@@ -259,7 +259,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
         .findings
         .problems
         .iter()
-        .filter(|located| located.origin != Origin::File)
+        .filter(|located| !located.is_of_file)
         .map(|located| {
             let file = &analysis.tree.files[located.file.0];
             let path = &file.path;

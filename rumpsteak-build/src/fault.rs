@@ -348,17 +348,6 @@ pub(crate) enum Gap {
     Unsafe(Box<Run>, Vec<String>),
 }
 
-/// Whose fault it is.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Origin {
-    /// That of the item itself.
-    Own,
-    /// That of another item, or of a closed system.
-    OtherItem,
-    /// That of a file of protocols, whose errors are reported.
-    File,
-}
-
 impl Place {
     pub(crate) fn new(item: ItemId, token: usize) -> Self {
         Self { item, token }
@@ -415,12 +404,9 @@ impl Cause {
         })
     }
 
-    pub(crate) fn origin(&self) -> Origin {
-        match self {
-            Self::BrokenFile { .. } | Self::DependsOnFile { .. } => Origin::File,
-            Self::SaidOf { .. } => Origin::OtherItem,
-            _ => Origin::Own,
-        }
+    /// Whether a file of protocols is wrong, whose errors are reported.
+    pub(crate) fn is_of_file(&self) -> bool {
+        matches!(self, Self::BrokenFile { .. } | Self::DependsOnFile { .. })
     }
 
     /// Whether a session is wrong with whatever peers: it does something that its protocol does not
@@ -454,7 +440,7 @@ impl Cause {
     pub(crate) fn gravity(&self) -> Gravity {
         match self {
             Self::Undecided { .. } | Self::UndecidedSystem { .. } => Gravity::Undecided,
-            _ if self.origin() != Origin::Own => Gravity::Undecided,
+            _ if self.is_of_file() || self.is_echo() => Gravity::Undecided,
             _ => Gravity::Fails,
         }
     }

@@ -237,7 +237,7 @@ impl Entries<'_> {
             span: span_of(item, token),
             told: (self.word)(cause, note),
             gravity: cause.gravity(),
-            origin: cause.origin(),
+            is_of_file: cause.is_of_file(),
             is_echo: cause.is_echo(),
             stub,
         };

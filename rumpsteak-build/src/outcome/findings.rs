@@ -3,7 +3,7 @@
 use proc_macro2::Span;
 use rumpsteak_contract::verdict::{Entry, Verdicts};
 
-use crate::fault::{Cause, Note, Origin};
+use crate::fault::{Cause, Note};
 use crate::gravity::Gravity;
 use crate::source::crate_tree::FileId;
 
@@ -30,7 +30,8 @@ pub(crate) struct Located {
     pub(crate) span: Span,
     pub(crate) told: Told,
     pub(crate) gravity: Gravity,
-    pub(crate) origin: Origin,
+    /// Whether a file of protocols is wrong, whose errors are reported.
+    pub(crate) is_of_file: bool,
     /// Whether the macro of another item says it.
     pub(crate) is_echo: bool,
     /// What stands in for the item that it is about.

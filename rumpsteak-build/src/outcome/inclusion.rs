@@ -36,7 +36,7 @@ pub(crate) fn findings(
                 span: item.key.span_of(token),
                 told: word(cause, note.as_ref()),
                 gravity: cause.gravity(),
-                origin: cause.origin(),
+                is_of_file: cause.is_of_file(),
                 is_echo: is_told(cause),
                 stub: cause.stub(),
             })
