@@ -39,14 +39,14 @@ impl Type {
         if self.arguments.is_empty() || before + line.chars().count() + after <= WIDTH {
             return line;
         }
-        let inner = indent + 4;
-        let arguments = self
-            .arguments
-            .iter()
-            .map(|argument| format!("{}{},\n", " ".repeat(inner), argument.print(inner, inner, 1)));
-        let arguments: String = arguments.collect();
-        format!("{}<\n{arguments}{}>", self.name, " ".repeat(indent))
+        format!("{}<\n{}{}>", self.name, rows(&self.arguments, indent + 4), " ".repeat(indent))
     }
+}
+
+/// Types on lines of their own with this indentation.
+fn rows(types: &[Type], indent: usize) -> String {
+    let space = " ".repeat(indent);
+    types.iter().map(|ty| format!("{space}{},\n", ty.print(indent, indent, 1))).collect()
 }
 
 /// `HEAD = TYPE;`
@@ -72,10 +72,7 @@ pub(super) fn tuple(indent: usize, head: &str, types: &[Type], end: &str) -> Str
     if short && line.chars().count() <= WIDTH {
         return line;
     }
-    let inner = indent + 4;
-    let types =
-        types.iter().map(|ty| format!("{}{},\n", " ".repeat(inner), ty.print(inner, inner, 1)));
-    format!("{space}{head}(\n{}{space}){end}", types.collect::<String>())
+    format!("{space}{head}(\n{}{space}){end}", rows(types, indent + 4))
 }
 
 /// `HEAD{NAME, …};` with as many names on a line as fit.
@@ -88,16 +85,13 @@ pub(super) fn import(head: &str, names: &[&str]) -> String {
     let mut text = format!("{head}{{\n");
     let mut row = String::new();
     for name in names {
-        if !row.is_empty() && 4 + row.chars().count() + 1 + name.chars().count() + 1 > WIDTH {
-            text.push_str(&format!("    {row}\n"));
+        let next = format!(" {name},");
+        if !row.is_empty() && 3 + row.chars().count() + next.chars().count() > WIDTH {
+            text.push_str(&format!("   {row}\n"));
             row.clear();
         }
-        if !row.is_empty() {
-            row.push(' ');
-        }
-        row.push_str(name);
-        row.push(',');
+        row.push_str(&next);
     }
-    text.push_str(&format!("    {row}\n}};"));
+    text.push_str(&format!("   {row}\n}};"));
     text
 }

@@ -119,7 +119,7 @@ impl<'a> Generator<'a> {
                 let misplaced =
                     self.homes.and_then(|tree| misplaced(protocol, file, tree, inclusion));
                 let Some(reason) = misplaced else { return generated };
-                Cause::Unwritable { protocol: protocol.name().to_owned(), reason }
+                no_code(protocol, reason)
             }
             Ok(_) => Cause::NotGenerated { wanted: wanted.to_owned() },
             Err(cause) => cause,
@@ -151,17 +151,17 @@ impl<'a> Generator<'a> {
         let (machines, problems) =
             machines::load(&self.folders, self.protocols, position, self.base);
         let mut generated = Generated { file: None, unwritable: None, problems, machines };
-        match code(protocol, file, &generated.machines, choices, self.homes) {
+        match write(protocol, file, &generated.machines, choices, self.homes) {
             Ok(text) => {
                 let path = format!("rumpsteak/{}.rs", self.file_name(position, choices));
                 generated.file = Some(Rc::new(GeneratedFile { path, text }));
             }
-            Err(cause) => {
+            Err(reason) => {
                 // What the protocol itself lacks its machines need not follow.
-                if code(protocol, file, &[], choices, self.homes).is_err() {
+                if write(protocol, file, &[], choices, self.homes).is_err() {
                     (generated.machines, generated.problems) = (Vec::new(), Vec::new());
                 }
-                generated.unwritable = Some(cause);
+                generated.unwritable = Some(no_code(protocol, reason));
             }
         }
         generated
@@ -178,7 +178,12 @@ impl<'a> Generator<'a> {
 
 /// Why a protocol has no code as it is written, if it has none.
 pub(crate) fn unwritable(protocol: &Loaded, file: &ScrFile) -> Option<Cause> {
-    code(protocol, file, &[], &Choices::default(), None).err()
+    let written = write(protocol, file, &[], &Choices::default(), None);
+    written.err().map(|reason| no_code(protocol, reason))
+}
+
+fn no_code(protocol: &Loaded, reason: String) -> Cause {
+    Cause::Unwritable { protocol: protocol.name().to_owned(), reason }
 }
 
 /// The code of a protocol, where `machines` are generated instead of projections.
@@ -186,17 +191,6 @@ pub(crate) fn unwritable(protocol: &Loaded, file: &ScrFile) -> Option<Cause> {
 /// # Errors
 ///
 /// What cannot be said in Rust, and what to do about it.
-fn code(
-    protocol: &Loaded,
-    file: &ScrFile,
-    machines: &[Machine],
-    choices: &Choices,
-    homes: Homes<'_>,
-) -> Result<String, Cause> {
-    let written = write(protocol, file, machines, choices, homes);
-    written.map_err(|reason| Cause::Unwritable { protocol: protocol.name().to_owned(), reason })
-}
-
 fn write(
     protocol: &Loaded,
     file: &ScrFile,
