@@ -305,11 +305,8 @@ impl<'a> Judge<'a> {
     fn protocol(&mut self, position: usize, roots: &[(ItemId, usize)], is_accepted: bool) {
         let Context { tree, protocols, .. } = self.context;
         let protocol = &protocols.protocols[position];
-        let mut members: Vec<Member<'_>> = Vec::new();
-        for role in protocol.protocol.roles() {
-            let (name, sessions) = (role.to_string(), Vec::new());
-            members.push(Member { name, sessions });
-        }
+        let member = |role: &Role| Member { name: role.to_string(), sessions: Vec::new() };
+        let mut members: Vec<Member<'_>> = protocol.protocol.roles().iter().map(member).collect();
         let refusal = |(id, _): &(ItemId, usize)| self.found.roots[id].refusal.as_ref();
         let mut refusals = roots.iter().filter_map(refusal).peekable();
         if refusals.peek().is_none() {
@@ -378,8 +375,7 @@ impl<'a> Judge<'a> {
             let roles = self.context.pairs.roles.iter().filter(|(_, pair)| plays(pair));
             self.close(roles.map(|(&id, _)| id).collect());
         }
-        let system = ClosedSystem { is_accepted, note };
-        self.found.closed_systems.insert(position, system);
+        self.found.closed_systems.insert(position, ClosedSystem { is_accepted, note });
     }
 
     /// Says why sessions of a protocol are refused. If two structs of their crate have the names of

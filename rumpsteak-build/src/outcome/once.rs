@@ -206,18 +206,16 @@ fn left_out(cause: &Cause) -> Option<&'static str> {
 
 fn is_same(left: &Cause, right: &Cause) -> bool {
     match (left, right) {
-        // Several without are one set without: a protocol, or `#[closed_system]`.
-        (
-            Cause::Name { problem: NameProblem::RoleWithoutLink(_), .. },
-            Cause::Name { problem: NameProblem::RoleWithoutLink(_), .. },
-        ) => true,
-        // The roles of a target have their sessions in another one.
-        (
-            Cause::Name { problem: NameProblem::ForeignRole, .. },
-            Cause::Name { problem: NameProblem::ForeignRole, .. },
-        ) => true,
         (Cause::Name { path: left, problem: of, .. }, Cause::Name { path: right, problem, .. }) => {
-            left == right && of == problem
+            match of {
+                // Several without are one set without: a protocol, or `#[closed_system]`.
+                NameProblem::RoleWithoutLink(_) => {
+                    matches!(problem, NameProblem::RoleWithoutLink(_))
+                }
+                // The roles of a target have their sessions in another one.
+                NameProblem::ForeignRole => of == problem,
+                _ => left == right && of == problem,
+            }
         }
         // The set is mixed, or the session has the wrong role.
         (Cause::OtherProtocol { role: left, .. }, Cause::OtherProtocol { role, .. }) => {
