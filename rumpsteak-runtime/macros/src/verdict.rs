@@ -97,7 +97,7 @@ fn problems_of(entry: &Entry, tokens: &Key, runtime: &TokenStream) -> TokenStrea
 /// with the `OUT_DIR` and the environment of its own last run of the build script, and keeps what
 /// they expanded to while protocols change. It gives no positions. `cargo check`, which it runs
 /// when a file is saved, has the last word.
-fn is_typing(span: Span) -> bool {
+pub(crate) fn is_typing(span: Span) -> bool {
     // Not that of an `Option`: it is the compiler's own span, which every token has while a macro
     // runs. rustc may be told to show no file, but no name of an item is the first token of one.
     let span = span.unwrap();

@@ -110,6 +110,13 @@ fn documentation() {
     package.cargo("doc", &["--no-deps"]).passes();
     package.edit("src/lib.rs", super::harness::PROCESS, UNSAFE);
     package.cargo("doc", &["--no-deps"]).error().is_at("src/lib.rs", "Receive");
+    // What a role sends in a race is no variant to match on, which rustc says, and not rustdoc.
+    package.write("src/lib.rs", include_str!("../../../../ui-tests/src/cancel.rs"));
+    package.cargo("doc", &["--no-deps"]).passes();
+    let page =
+        package.target().join("doc").join(package.name().replace('-', "_")).join("enum.Work.html");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("Answer") && !page.contains("Deprecated"), "{page}");
 }
 
 #[test]

@@ -206,15 +206,17 @@ fn sent(variant: &Variant) -> Option<&Action> {
     variant.head.action().filter(|action| action.direction == Direction::Send)
 }
 
-/// The attributes of an option, with what rustc says of those who match on what is sent.
+/// The attributes of an option, with what rustc says of those who match on what is sent. Editors
+/// and rustdoc would call the option deprecated, which it is not.
 fn noted(variant: &Variant) -> TokenStream {
-    let note = sent(variant).map(|action| {
+    let sent = sent(variant).filter(|_| !verdict::is_typing(variant.name.span()));
+    let note = sent.map(|action| {
         let text = format!(
             "this role sends `{}` and does not hear it: the arm for it is `Raced::Sent(s)`, of `until` \
              `Until::Wished(it, s)`",
             action.label
         );
-        quote!(#[deprecated = #text])
+        quote!(#[cfg_attr(not(doc), deprecated = #text)])
     });
     let attributes = &variant.attributes;
     quote!(#attributes #note)
