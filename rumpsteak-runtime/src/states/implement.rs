@@ -5,8 +5,8 @@ use std::fmt;
 use super::choice::Peer;
 use crate::role::Role;
 
-/// `Session`, `Structure` and `Debug` for a state with one label, and `Debug` for its future: `Send`,
-/// `Receive`.
+/// `Session`, `Structure` and `Debug` for a state with one label, `Send` or `Receive`, and `Debug`
+/// for its future.
 macro_rules! state_with_label {
     ($State:ident, $fingerprint:ident, $Future:ident) => {
         $crate::states::implement::session!($State, P, L, C);
