@@ -304,6 +304,8 @@ pub(crate) struct Refusal {
     pub(crate) others: Option<Vec<String>>,
     /// The state in which a machine begins, and the one from which on it would fit.
     pub(crate) begins: Option<[String; 2]>,
+    /// The part of itself as which a session would fit, where it goes on as another one.
+    pub(crate) right_part: Option<String>,
     /// The text of the machine with the place to blame, for one that lies beside a `.scr` file.
     pub(crate) machine: Option<(Arc<NamedText>, Range<usize>)>,
 }

@@ -100,7 +100,9 @@ impl<'a> Search<'a> {
         // In a machine whose order is another one, what is due may be missing anywhere before.
         let before = (0..=path.len()).rev().filter_map(|at| Some((at, stops?.source, false)));
         let places = [(last, due, true)].into_iter().chain(before);
-        places.into_iter().find_map(|(at, due, is_first)| self.missing(at, due, is_first)).map(Some)
+        let missing =
+            places.into_iter().find_map(|(at, due, is_first)| self.missing(at, due, is_first));
+        missing.or_else(|| self.elsewhere()).map(Some)
     }
 
     /// The state of the subtype behind so much of the path.
@@ -176,6 +178,33 @@ impl<'a> Search<'a> {
         let due = dues.iter().map(|due| due.id).collect();
         let refusal = self.at(at, edge, dues.first().copied());
         Some((refusal, Misfit::Missing { due, is_new, is_of_state }))
+    }
+
+    /// A transition behind which the subtype goes on as the wrong part of itself. Only what several
+    /// transitions lead to, where a choice is made, and the beginning, surely have a name.
+    fn elsewhere(&mut self) -> Option<(Refusal, Misfit)> {
+        let Self { sub, sup, refusal, .. } = *self;
+        let path: Vec<_> = refusal.path.iter().chain(&refusal.cycle).copied().collect();
+        let is_part = |state| {
+            let leads = |edge: &Transition<'_>| edge.target == state;
+            let is_joint = || sub.transitions().filter(leads).count() > 1;
+            !sub.is_terminal(state)
+                && (state == sub.initial() || single(sub, state).is_none() || is_joint())
+        };
+        (1..=path.len()).rev().find_map(|at| {
+            let edge = sub.transition(path[at - 1]);
+            let others = sub.states().filter(|to| *to != edge.target && is_part(*to));
+            let to = others.filter(|_| is_part(edge.target)).find(|&to| {
+                let lead = |id, target| if id == Some(edge.id) { to } else { target };
+                self.explains(Draft::of(sub).leading(lead))
+            })?;
+            let begins =
+                |due: &Transition<'_>| sub.transitions_from(to).any(|own| own.action == due.action);
+            let due = sup.transitions().filter(begins).map(|due| due.id).collect();
+            let (path, sub, cycle) = (path[..at].to_vec(), Some(edge.id), Vec::new());
+            let refusal = Refusal { path, sub_state: edge.target, sub, cycle, ..*refusal };
+            Some((refusal, Misfit::Elsewhere { to, due }))
+        })
     }
 
     /// The receive that is due where the subtype sends once more than it has heard back, if it fits

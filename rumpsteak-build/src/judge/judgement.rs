@@ -523,6 +523,7 @@ impl<'a> Judge<'a> {
                     part: None,
                     others: None,
                     begins: None,
+                    right_part: None,
                     machine: None,
                 }))
             }

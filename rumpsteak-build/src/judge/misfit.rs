@@ -36,6 +36,9 @@ pub(crate) enum Misfit {
         /// Whether it lacks wherever the subtype comes to that state.
         is_of_state: bool,
     },
+    /// Behind it the subtype goes on as the wrong part of itself: it fits if it does so from this
+    /// state on, where it does these.
+    Elsewhere { to: StateId, due: Vec<TransitionId> },
     /// Without it the subtype fits; and why it has no place, unless it comes once more.
     Superfluous(Option<Box<Self>>),
     /// It comes after a choice that is not made yet: its options, and those that lead to the

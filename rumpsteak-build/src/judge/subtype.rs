@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use rumpsteak_contract::session::Form;
+use rumpsteak_contract::session::{Chain, Form, Tail};
 use rumpsteak_fsm::run::{Failure, Step};
 use rumpsteak_fsm::subtype::{self, InputError, Side};
 use rumpsteak_fsm::verify::together::Condition;
@@ -51,6 +51,7 @@ pub(crate) fn judge(
             (Cause::Refused(refusal), _) => {
                 let (places, is_of_state) = match refusal.misfit {
                     Some(Misfit::Missing { is_of_state, .. }) => (&session.behind, is_of_state),
+                    Some(Misfit::Elsewhere { .. }) => (&session.behind, false),
                     _ => (&session.origins, false),
                 };
                 let action = refusal.action.as_ref().filter(|_| !is_of_state);
@@ -69,6 +70,11 @@ pub(crate) fn judge(
             }
             _ => None,
         };
+        if let Cause::Refused(refusal) = &mut cause
+            && let Some(Misfit::Elsewhere { to, .. }) = refusal.misfit
+        {
+            refusal.right_part = part(context.tree, root, session, to);
+        }
         let place = place.unwrap_or_else(|| name(context.tree, root));
         Box::new(cause.at(place.item, place.token))
     })
@@ -103,6 +109,29 @@ fn turned(
     let place = session.states[source.index()];
     let is_choice = place != session.origins[id.index()] && variants[0].head.action().is_none();
     (is_choice && session.fsm.transitions_from(source).all(is_turned)).then_some(place)
+}
+
+/// What a session says to go on as the part of itself that begins in a state.
+fn part(tree: &Tree, root: ItemId, session: &SessionMachine, state: StateId) -> Option<String> {
+    if state == session.fsm.initial() {
+        return Some(tree.item(root).name.clone());
+    }
+    let Place { item, token } = session.states[state.index()];
+    let name = &tree.item(item).name;
+    let chains: Vec<&Chain> = match &tree.session(item)?.form {
+        Form::Alias(chain) | Form::Struct(chain) => vec![chain],
+        Form::Choice(variants) => variants.iter().map(|variant| &variant.then).collect(),
+    };
+    let tail = chains.into_iter().find_map(|chain| match &chain.tail {
+        Tail::Choice { constructor, peer, choice, .. } if constructor.last_token() == token => {
+            let peer = peer.as_ref().map_or(String::new(), |peer| format!("{peer}, "));
+            let choice = Some(choice.to_string()).filter(|choice| choice != "Self");
+            let choice = choice.as_ref().unwrap_or(name);
+            Some(format!("{constructor}<{peer}{choice}>"))
+        }
+        _ => None,
+    });
+    tail.or_else(|| Some(name.clone()))
 }
 
 /// The name of a session.
@@ -169,6 +198,7 @@ pub(crate) fn judge_machine(
                 part: None,
                 others: None,
                 begins: None,
+                right_part: None,
                 machine: None,
             }))
         }

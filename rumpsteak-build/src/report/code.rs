@@ -132,7 +132,9 @@ pub(super) fn of_rule(rule: Rule, is_due: bool, misfit: Option<&Misfit>) -> &'st
         (Some(Misfit::OtherPeer(_)), _) => "V0402",
         (Some(Misfit::OtherDirection(_)), _) => "V0403",
         (Some(Misfit::OtherPayload(_)), _) | (None, Rule::PayloadDiffers) => "V0404",
-        (Some(Misfit::Missing { .. } | Misfit::NoOption(_)), _) => "V0410",
+        (Some(Misfit::Missing { .. } | Misfit::NoOption(_) | Misfit::Elsewhere { .. }), _) => {
+            "V0410"
+        }
         (Some(Misfit::Superfluous(Some(why))), rule) => of_rule(rule, is_due, Some(why)),
         (Some(Misfit::Undecided { .. }), _) => "V0405",
         (None, Rule::InputNotReached | Rule::OutputNotReached) if is_due => "V0405",

@@ -117,6 +117,9 @@ fn special_help(refusal: &Refusal, broken: &Broken<'_>) -> Option<String> {
              in `{right}`: write `{right};` before all edges"
         ));
     }
+    if let Some(part) = &refusal.right_part {
+        return Some(format!("write `{part}` here, with which it fits"));
+    }
     let sends = broken.done.as_ref().is_some_and(|done| done.direction == Direction::Send);
     let [right, wrong] = if sends { ["Branch", "Select"] } else { ["Select", "Branch"] };
     refusal.is_turned.then(|| {

@@ -150,6 +150,7 @@ impl Broken<'_> {
                 let then = if self.done.is_some() { ", but then" } else { "" };
                 format!("{then} does not {order}")
             }
+            Misfit::Elsewhere { .. } => ", but then goes on as the wrong part of itself".to_owned(),
             Misfit::Superfluous(Some(why)) => self.misfit_clause(why, deed),
             Misfit::Superfluous(None) => format!(" once more than {place}"),
             Misfit::Undecided { options, .. } => {
@@ -190,6 +191,9 @@ impl Broken<'_> {
                 let order = one_of(due, deed).order();
                 format!("{order} here, or take that out of {place}")
             }
+            Misfit::Elsewhere { due, .. } => {
+                format!("go on behind it where it can {}", one_of(due, deed).order())
+            }
             Misfit::Superfluous(_) => format!("take it out here, or change {place}"),
             Misfit::Undecided { after, .. } => {
                 format!("do this only after {}", either(after.iter().map(|id| deed(*id).message)))
@@ -226,6 +230,11 @@ impl Broken<'_> {
             | Misfit::OtherDirection(id)
             | Misfit::OtherPayload(id)
             | Misfit::Unknown(Some(id)) => vec![here(*id)],
+            Misfit::Elsewhere { .. } => {
+                let label =
+                    |id| format!("`{role}` has to {} this", verb(Some(sup.transition(id).action)));
+                refusal.sup.map(|id| (id, label(id))).into_iter().collect()
+            }
             Misfit::Unknown(None) | Misfit::Superfluous(None) => {
                 refusal.sup.map(here).into_iter().collect()
             }
