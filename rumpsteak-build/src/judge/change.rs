@@ -102,7 +102,11 @@ impl<'a> Search<'a> {
         let places = [(last, due, true)].into_iter().chain(before);
         let missing =
             places.into_iter().find_map(|(at, due, is_first)| self.missing(at, due, is_first));
-        missing.or_else(|| self.elsewhere()).map(Some)
+        match missing {
+            // A choice that lacks is rather one that is made elsewhere.
+            Some((_, Misfit::Missing { ref due, .. })) if due.len() == 1 => Some(missing),
+            _ => self.elsewhere().or(missing).map(Some),
+        }
     }
 
     /// The state of the subtype behind so much of the path.

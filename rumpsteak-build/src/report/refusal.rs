@@ -290,7 +290,7 @@ fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
             let _ = write!(
                 text,
                 "\n\nnote: with the other roles exactly as the protocol has them, no run goes wrong ({how_far});\n      \
-                 but they may be replaced by others that keep to the protocol too, and with some of these one does"
+                 but each may be replaced by one that keeps to the protocol too, and it is not proven that none then does"
             );
         }
         Evidence::NoSystem(error) => {
