@@ -12,7 +12,7 @@ use rumpsteak_contract::verdict::RoleName;
 use rumpsteak_fsm::verify::again::Overlap;
 use rumpsteak_fsm::verify::{Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, TransitionId};
-use rumpsteak_scribble::similar;
+use rumpsteak_scribble::{Span, similar};
 
 use crate::gravity::Gravity;
 use crate::judge::misfit::Misfit;
@@ -112,6 +112,9 @@ pub(crate) enum Cause {
     ProtocolDeclaredTwice { wanted: String, files: [usize; 2] },
     /// A `type` contains itself.
     RecursiveAlias { name: String },
+    /// These sessions are refused, and all fit if the recursion of this name begins again behind
+    /// this message.
+    Discontinued { protocol: usize, sessions: Vec<String>, variable: String, behind: Span },
     /// The session is no subtype of its projection.
     Refused(Box<Refusal>),
     /// A role of a closed system has no session.

@@ -21,7 +21,7 @@ use crate::names::resolve::resolve;
 use crate::project::blocks::{self, Together};
 use crate::project::projection::{self, Projection};
 use crate::project::{flat, on_demand};
-use crate::syntax::ast::{Ending, Module};
+use crate::syntax::ast::{Ending, Interaction, InteractionKind, Module, ProtocolDecl};
 
 /// With so many branches it is tried whether `continue` is missing.
 const MOST_ENDINGS: usize = 16;
@@ -56,6 +56,31 @@ impl Modules {
     /// of the root; the errors those of all.
     pub fn check(&self, limits: &Limits) -> Checked {
         check_sources(&self.sources(), limits, Vec::new())
+    }
+
+    /// What a protocol of the root would be with a `continue` that one of its branches may lack:
+    /// for each of them the name of the recursion, the message that is the last one, and the
+    /// machines of all roles.
+    pub fn continued(
+        &self,
+        protocol: &str,
+        limits: &Limits,
+    ) -> impl Iterator<Item = (Name, Span, Vec<Projection>)> {
+        let named = |decl: &ProtocolDecl| decl.name.as_str() == protocol;
+        let position = self.root().protocols.iter().position(named);
+        let endings = position.map(|at| (at, self.root().protocols[at].body.endings()));
+        let endings = endings.into_iter().flat_map(|(at, endings)| {
+            endings.into_iter().take(MOST_ENDINGS).map(move |ending| (at, ending))
+        });
+        endings.filter_map(move |(at, Ending { variable, last, block, .. })| {
+            let mut changed = self.clone();
+            let body = &mut changed.root_mut().protocols[at].body;
+            let kind = InteractionKind::Continue { variable: variable.clone() };
+            body.push(block, Interaction { kind, annotations: Vec::new(), span: last });
+            let checked = changed.check(limits).protocols.into_iter();
+            let changed = checked.filter(|found| found.name().as_str() == protocol).next()?;
+            Some((variable, last, changed.project_all().ok()?))
+        })
     }
 }
 
@@ -204,8 +229,8 @@ impl Protocol {
         let global = &self.global;
         let is_forgotten = |Ending { again, last, .. }: &&Ending| {
             let is_at = |edge: &Edge, span| global.origins(edge).contains(span);
-            let mut edges = global.edges.iter();
-            edges.rfind(|edge| is_at(edge, again)).is_some_and(|edge| {
+            let begins = |edge: &&Edge| again.as_ref().is_some_and(|again| is_at(edge, again));
+            global.edges.iter().rfind(begins).is_some_and(|edge| {
                 let global = global.going_on(|edge| is_at(edge, last), edge.target);
                 global.ends(&global.letters, &global.blocks) && self.is_projectable(&global)
             })

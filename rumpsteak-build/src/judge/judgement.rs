@@ -7,6 +7,7 @@ use rumpsteak_contract::Path;
 use rumpsteak_contract::verdict::RoleName;
 use rumpsteak_fsm::system::Neglected;
 use rumpsteak_fsm::{Message, Role};
+use rumpsteak_scribble::Projection;
 
 use crate::configuration::Configuration;
 use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind, Place, Refusal};
@@ -366,7 +367,7 @@ impl<'a> Judge<'a> {
                 refused.push((*role, fault));
             }
         }
-        self.report(position, refused);
+        self.report(position, roots, refused);
         let is_accepted = bound.is_some();
         if is_accepted {
             let plays = |pair: &RolePair| {
@@ -380,7 +381,12 @@ impl<'a> Judge<'a> {
 
     /// Says why sessions of a protocol are refused. If two structs of their crate have the names of
     /// each other's roles, they say so instead: the refusals would blame others for that.
-    fn report(&mut self, position: usize, mut refused: Vec<(usize, Fault)>) {
+    fn report(
+        &mut self,
+        position: usize,
+        roots: &[(ItemId, usize)],
+        mut refused: Vec<(usize, Fault)>,
+    ) {
         let Context { tree, protocols, pairs, .. } = self.context;
         for (_, fault) in &mut refused {
             let krate = tree.crate_id(fault.place.item);
@@ -393,8 +399,53 @@ impl<'a> Judge<'a> {
             fault.cause = Cause::SaidOf { name: structs[0].0.clone() };
             self.found.faults.add(Cause::Exchanged(Box::new(structs)).at(found[0], token));
         }
+        self.discontinued(position, roots, &mut refused);
         for fault in of_two_roles(tree, refused) {
             self.found.faults.add(fault);
+        }
+    }
+
+    /// Says once in each crate that a protocol lacks `continue`, if sessions of several roles are
+    /// refused and all of the protocol fit with that.
+    fn discontinued(
+        &self,
+        position: usize,
+        roots: &[(ItemId, usize)],
+        refused: &mut [(usize, Fault)],
+    ) {
+        let Context { tree, protocols, .. } = self.context;
+        let name = |(_, fault): &(usize, Fault)| match &fault.cause {
+            Cause::Refused(refusal) => Some(refusal.subject.name.clone()),
+            _ => None,
+        };
+        let Some(sessions) = refused.iter().map(name).collect::<Option<Vec<String>>>() else {
+            return;
+        };
+        let protocol = &protocols.protocols[position];
+        let fits = |projections: &[Projection]| {
+            let mut own = roots.iter().filter(|(id, _)| !tree.is_generated(*id));
+            own.all(|(id, role)| {
+                let machine = self.found.roots[id].machine.as_ref();
+                machine.is_some_and(|own| subtype::is_one(&own.fsm, &projections[*role].fsm))
+            })
+        };
+        let modules = &protocols.files[protocol.file].modules;
+        let mut continued = modules.continued(protocol.name(), &self.limits.scribble);
+        if !refused.iter().any(|(role, _)| *role != refused[0].0) {
+            return;
+        }
+        let Some((variable, behind, _)) = continued.find(|(_, _, found)| fits(found)) else {
+            return;
+        };
+        let mut said = BTreeSet::new();
+        for (_, fault) in refused {
+            let (variable, sessions) = (variable.to_string(), sessions.clone());
+            fault.note = None;
+            fault.cause = if said.insert(tree.crate_id(fault.place.item)) {
+                Cause::Discontinued { protocol: position, sessions, variable, behind }
+            } else {
+                Cause::SaidOf { name: sessions[0].clone() }
+            };
         }
     }
 

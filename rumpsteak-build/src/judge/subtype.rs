@@ -227,19 +227,20 @@ pub(super) fn fits(
     roles.find(|&role| {
         let projection = &protocol.projections[role].fsm;
         let played = fsm.edit().played_by(projection.role()).build(fsm.initial());
-        let judged = subtype::check(&played, projection, &Limits::default());
-        judged.is_ok_and(|found| found.is_safe())
+        is_one(&played, projection)
     })
+}
+
+/// Whether a machine is known to be a subtype of another one.
+pub(super) fn is_one(sub: &Fsm, sup: &Fsm) -> bool {
+    subtype::check(sub, sup, &Limits::default()).is_ok_and(|found| found.is_safe())
 }
 
 /// The state from which on a machine fits, of which the first action has no place.
 pub(super) fn beginning(fsm: &Fsm, protocol: &Loaded, role: usize) -> Option<StateId> {
     const MOST: usize = 64;
     let projection = &protocol.projections[role].fsm;
-    let fits = |state: &StateId| {
-        let judged = subtype::check(&fsm.edit().build(*state), projection, &Limits::default());
-        judged.is_ok_and(|found| found.is_safe())
-    };
+    let fits = |state: &StateId| is_one(&fsm.edit().build(*state), projection);
     fsm.states().take(MOST).find(fits)
 }
 

@@ -78,6 +78,7 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         Cause::TooManyItems { .. } => "V0305",
         Cause::OtherPayload { .. } => "V0404",
         Cause::Refused(refusal) => of_refusal(refusal),
+        Cause::Discontinued { .. } => "V0406",
         Cause::NotLive { .. } => "V0413",
         Cause::UnsafeSystem { .. } => "V0501",
         Cause::SilentRole { .. } => "V0502",

@@ -26,7 +26,7 @@ use rumpsteak_fsm::system::Coverage;
 use rumpsteak_fsm::verify::Evidence;
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::{Action, Defect, Direction, Fsm, StateId, Transition, TransitionId};
-use rumpsteak_scribble::Projection;
+use rumpsteak_scribble::{Projection, Span};
 
 use super::excerpt::Excerpt;
 use super::rules::{Broken, Deed, next, one_of, verb};
@@ -102,6 +102,23 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     });
     let _ = write!(text, "\n\n{}help: {help}{fair}", notes(refusal));
     text
+}
+
+/// The text for sessions that go on where their protocol lacks a `continue`.
+pub(super) fn discontinued(
+    (protocol, file): (&Loaded, &ScrFile),
+    sessions: &[String],
+    variable: &str,
+    behind: Span,
+) -> String {
+    let label = format!("with `continue {variable};` behind this, all of them fit");
+    let excerpt = Excerpt::of_spans(&file.texts, &[(behind, label)]);
+    format!(
+        "{} go on where `{}` does not: is `continue {variable};` missing there?\n\n{excerpt}\n\n\
+         help: write `continue {variable};` behind this message, or let the sessions end where the protocol does",
+        list(sessions.iter().map(String::as_str)),
+        protocol.name()
+    )
 }
 
 /// What to do about another mistake than the one that the first difference shows.
@@ -300,7 +317,7 @@ fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
 }
 
 /// Places in a protocol, and what is written at them.
-type Marks = Vec<(rumpsteak_scribble::Span, String)>;
+type Marks = Vec<(Span, String)>;
 
 /// The words for one refusal.
 struct Words<'a> {
@@ -398,7 +415,7 @@ impl Words<'_> {
     }
 
     /// The interactions of a transition, the first few of them.
-    fn spans(&self, id: TransitionId) -> impl Iterator<Item = rumpsteak_scribble::Span> {
+    fn spans(&self, id: TransitionId) -> impl Iterator<Item = Span> {
         const MOST: usize = 3;
         self.projection.origins(id).iter().copied().take(MOST)
     }

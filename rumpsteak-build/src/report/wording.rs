@@ -60,6 +60,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             ),
             other => format!("`{}` is no session type: {other}", subject.name),
         },
+        Cause::Discontinued { protocol, sessions, variable, behind } => {
+            refusal::discontinued(loaded(*protocol), sessions, variable, *behind)
+        }
         Cause::SaidOf { name } => format!("not verified: the error about `{name}` says why"),
         Cause::BrokenFile { file } => file_text(&protocols.files[*file]),
         Cause::DependsOnFile { name, file } => {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::diagnostics::span::{Name, Span};
+use crate::index::index;
 
 /// One source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,9 +161,17 @@ impl Body {
         &self.interactions[id.0 as usize]
     }
 
-    /// The branches in recursions that end with a message, in the order of the text.
+    /// Adds an interaction at the end of a block.
+    pub(crate) fn push(&mut self, block: BlockId, interaction: Interaction) {
+        self.blocks[block.0 as usize].push(InteractionId(index(self.interactions.len())));
+        self.interactions.push(interaction);
+    }
+
+    /// The branches in recursions that end with a message, in the order of the text: for each of
+    /// the recursions around one, the innermost first.
     pub(crate) fn endings(&self) -> Vec<Ending> {
-        let (mut again, mut ends) = (BTreeMap::new(), Vec::new());
+        const MOST: usize = 4;
+        let (mut again, mut ends, mut around) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
         let mut work = vec![(self.root(), None)];
         while let Some((block, within)) = work.pop() {
             let mut last = None;
@@ -173,6 +182,7 @@ impl Body {
                         work.extend(branches.iter().map(|&branch| (branch, within)));
                     }
                     (InteractionKind::Rec { variable, body }, _) => {
+                        around.insert(*body, within);
                         work.push((*body, Some((*body, variable))));
                     }
                     (InteractionKind::Continue { variable }, Some((body, name)))
@@ -184,13 +194,18 @@ impl Body {
                 }
                 last = matches!(kind, InteractionKind::Message { .. }).then_some(*span);
             }
-            ends.extend(within.zip(last));
+            let outer = |(body, _): &(BlockId, &Name)| around.get(body).copied().flatten();
+            let all = std::iter::successors(within, outer).take(MOST);
+            ends.extend(
+                last.into_iter().flat_map(|last| all.clone().map(move |rec| (rec, last, block))),
+            );
         }
-        ends.sort_by_key(|&(_, last)| last);
-        let ending = |((body, name), last): ((BlockId, &Name), Span)| {
-            Some(Ending { variable: name.clone(), again: *again.get(&body)?, last })
+        ends.sort_by_key(|&(_, last, _)| last);
+        let ending = |((body, name), last, block): ((BlockId, &Name), Span, BlockId)| {
+            let again = again.get(&body).copied();
+            Ending { variable: name.clone(), again, last, block }
         };
-        ends.into_iter().filter_map(ending).collect()
+        ends.into_iter().map(ending).collect()
     }
 
     /// All interactions, in the order of the text.
@@ -204,10 +219,12 @@ impl Body {
 pub(crate) struct Ending {
     /// The name of the recursion.
     pub(crate) variable: Name,
-    /// A message behind which that begins again.
-    pub(crate) again: Span,
+    /// A message behind which that begins again, if one does.
+    pub(crate) again: Option<Span>,
     /// The message.
     pub(crate) last: Span,
+    /// The branch.
+    pub(crate) block: BlockId,
 }
 
 /// One interaction, with its annotations.
