@@ -294,6 +294,107 @@ Send<W, Submit, Receive<W, Done, End>>|7:63: `Job` ends, but the protocol goes o
     }
 }
 
+/// A session that asks once ahead, and one of two loops: what it should go on as is said where it
+/// names another part.
+#[test]
+fn a_session_that_goes_on_as_the_wrong_part_of_itself() {
+    let roles = "
+#[derive(Role)] #[protocol(P::c)] #[message(Label)] pub struct C(#[route(W)] Channel<Label>);
+#[derive(Role)] #[protocol(P::w)] #[message(Label)] pub struct W(#[route(C)] Channel<Label>);
+#[derive(Message)] pub enum Label { X(X), Y(Y), Z(Z), Q(Q) }
+pub struct X; pub struct Y; pub struct Z; pub struct Q;
+";
+    let ahead = "
+#[session(C)] pub type Job = Select<W, First>;
+#[session] pub enum First { X(X, Select<W, Ahead>), Q(Q, End) }
+#[session] pub enum Ahead { X(X, Receive<W, Y, NEXT>), Q(Q, Receive<W, Y, End>) }";
+    let nested = "
+#[session(C)] pub type Job = Select<W, Outer>;
+#[session] pub enum Outer { X(X, Inner), Q(Q, End) }
+#[session] pub type Inner = Select<W, Option>;
+#[session] pub enum Option { Y(Y, NEXT), Z(Z, LAST) }";
+    let once =
+        "choice at c { x() from c to w; y() from w to c; continue o; } or { q() from c to w; }";
+    let twice = "choice at c { x() from c to w;
+        rec i { choice at c { y() from c to w; continue i; } or { z() from c to w; continue o; } }
+    } or { q() from c to w; }";
+    let wrong = "but then goes on as the wrong part of itself";
+    let cases = [
+        (once, ahead.replace("NEXT", "Job"), "9:48", "receives `Y` from `W`", "Select<W, Ahead>"),
+        (
+            once,
+            ahead.replace("NEXT", "Select<W, First>"),
+            "9:48",
+            "receives `Y` from `W`",
+            "Select<W, Ahead>",
+        ),
+        (
+            twice,
+            nested.replace("NEXT", "Job").replace("LAST", "Job"),
+            "10:35",
+            "sends `Y` to `W`",
+            "Select<W, Option>",
+        ),
+        (
+            twice,
+            nested.replace("NEXT", "Select<W, Self>").replace("LAST", "Inner"),
+            "10:58",
+            "sends `Z` to `W`",
+            "Job",
+        ),
+    ];
+    for (body, session, place, done, part) in cases {
+        let protocol = format!("global protocol P(role c, role w) {{ rec o {{ {body} }} }}");
+        let source = format!("{roles}{session}");
+        let files = [("protocols/p.scr", &*protocol), ("src/lib.rs", &*source)];
+        let check = check("part", &files, &[&format!("src/lib.rs:{place}: `Job` {done}, {wrong}")]);
+        says(&check.problems[0].text, &format!("help: write `{part}` here, with which it fits"));
+    }
+}
+
+/// Of two nested loops, with one session that acts early; and not where a session really ends.
+#[test]
+fn a_continue_that_the_sessions_of_a_protocol_miss_is_one_error() {
+    let roles = "
+#[derive(Role)] #[protocol(P::a)] #[message(Label)] pub struct A(#[route(B)] Channel<Label>);
+#[derive(Role)] #[protocol(P::b)] #[message(Label)] pub struct B(#[route(A)] Channel<Label>, #[route(C)] Channel<Label>);
+#[derive(Role)] #[protocol(P::c)] #[message(Label)] pub struct C(#[route(B)] Channel<Label>);
+#[derive(Message)] pub enum Label { Open(Open), Ack(Ack), Log(Log), Quit(Quit), Fin(Fin) }
+pub struct Open; pub struct Ack; pub struct Log; pub struct Quit; pub struct Fin;
+#[session(A)] pub type Ask = Select<B, Order>;
+#[session] pub enum Order { Open(Open, Select<B, Again>), Quit(Quit, End) }
+#[session] pub enum Again { Ack(Ack, Select<B, Again>), Quit(Quit, Receive<B, Ack, Ask>) }
+#[session(B)] pub type Pass = Branch<A, Passed>;
+#[session] pub enum Passed { Open(Open, Branch<A, Each>), Quit(Quit, Send<C, Fin, End>) }
+#[session] pub enum Each { Ack(Ack, Branch<A, Each>), Quit(Quit, Send<A, Ack, Send<C, Log, AGAIN>>) }
+#[session(C)] pub type Keep = Branch<B, Kept>;
+#[session] pub enum Kept { Log(Log, Keep), Fin(Fin, End) }
+";
+    let protocol = "global protocol P(role a, role b, role c) {
+    rec day { choice at a { open() from a to b;
+        rec hour { choice at a { ack() from a to b; continue hour; } or {
+            quit() from a to b; log() from b to c;
+            ack() from b to a;
+        } }
+    } or { quit() from a to b; fin() from b to c; } }
+}";
+    let wrong = "src/lib.rs:9:84: `Ask`, `Pass` and `Keep` go on where `P` does not: is `continue day;` missing there?";
+    let echo = "not verified: the error about `Ask` says why";
+    let source = roles.replace("AGAIN", "Pass");
+    let folder = package("continue", &[("protocols/p.scr", protocol), ("src/lib.rs", &source)]);
+    let told = run(&folder);
+    let all = problems(&told, &folder);
+    assert_eq!(all[0], wrong);
+    assert!(all.len() == 3 && all[1..].iter().all(|other| other.ends_with(echo)), "{all:?}");
+    says(&told.problems[0].text, "p.scr:5:13");
+    says(&told.problems[0].text, "help: write `continue day;` behind this message");
+
+    let source = roles.replace("AGAIN", "End");
+    let folder = package("ends", &[("protocols/p.scr", protocol), ("src/lib.rs", &source)]);
+    let all = problems(&run(&folder), &folder);
+    assert!(all.iter().all(|told| !told.contains("go on where")), "{all:?}");
+}
+
 #[test]
 fn a_session_that_fits_another_role_is_told_of_it() {
     let source = "
