@@ -25,9 +25,13 @@ use super::misfit::{Misfit, difference, displaced, has, walk};
 
 /// Looks for a change that explains why `sub` is no subtype of `sup`; the refusal is one at that
 /// place then.
-pub(super) fn find(sub: &Fsm, sup: &Fsm, refusal: &mut Refusal) -> Option<Misfit> {
+pub(super) fn find(
+    (sub, parts): (&Fsm, &[StateId]),
+    sup: &Fsm,
+    refusal: &mut Refusal,
+) -> Option<Misfit> {
     let left = MOST / (sub.len() + sup.len());
-    let search = |is_exact| Search { sub, sup, refusal, left, is_exact };
+    let search = |is_exact| Search { sub, parts, sup, refusal, left, is_exact };
     let (found, misfit) = match search(false).unanswered() {
         Some(found) => found,
         None => search(true).run().or_else(|| search(false).run()).flatten()?,
@@ -42,6 +46,8 @@ const MOST: usize = 20_000;
 
 struct Search<'a> {
     sub: &'a Fsm,
+    /// Where parts of it begin that are known to have a name.
+    parts: &'a [StateId],
     sup: &'a Fsm,
     refusal: &'a Refusal,
     /// How many changes are still tried.
@@ -184,16 +190,16 @@ impl<'a> Search<'a> {
         Some((refusal, Misfit::Missing { due, is_new, is_of_state }))
     }
 
-    /// A transition behind which the subtype goes on as the wrong part of itself. Only what several
-    /// transitions lead to, where a choice is made, and the beginning, surely have a name.
+    /// A transition behind which the subtype goes on as the wrong part of itself. What several
+    /// transitions lead to, where a choice is made, and the beginning, have a name as well.
     fn elsewhere(&mut self) -> Option<(Refusal, Misfit)> {
-        let Self { sub, sup, refusal, .. } = *self;
+        let Self { sub, parts, sup, refusal, .. } = *self;
         let path: Vec<_> = refusal.path.iter().chain(&refusal.cycle).copied().collect();
         let is_part = |state| {
             let leads = |edge: &Transition<'_>| edge.target == state;
             let is_joint = || sub.transitions().filter(leads).count() > 1;
-            !sub.is_terminal(state)
-                && (state == sub.initial() || single(sub, state).is_none() || is_joint())
+            let is_named = state == sub.initial() || parts.contains(&state);
+            !sub.is_terminal(state) && (is_named || single(sub, state).is_none() || is_joint())
         };
         (1..=path.len()).rev().find_map(|at| {
             let edge = sub.transition(path[at - 1]);

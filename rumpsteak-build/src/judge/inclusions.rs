@@ -116,7 +116,7 @@ fn machine(
         roles: Vec::new(),
         labels: BTreeMap::new(),
     };
-    let judged = subtype::judge_machine(protocols, subject, *linked, fsm, configuration);
+    let judged = subtype::judge_machine(protocols, subject, *linked, (fsm, &[]), configuration);
     let Err(judged) = judged else { return unknown(machine, protocols) };
     let (mut cause, defect) = *judged;
     if let Some(defect) = defect {

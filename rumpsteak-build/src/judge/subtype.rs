@@ -39,7 +39,8 @@ pub(crate) fn judge(
     configuration: &Configuration,
 ) -> Result<Accepted, Box<Fault>> {
     let subject = || subject(context, root, role, linked);
-    let judged = judge_machine(context.protocols, subject, linked, &session.fsm, configuration);
+    let machine = (&session.fsm, &*session.parts);
+    let judged = judge_machine(context.protocols, subject, linked, machine, configuration);
     judged.map_err(|unfit| {
         let (mut cause, defect) = *unfit;
         let turned = turned(context, linked, session, &cause);
@@ -147,7 +148,7 @@ pub(crate) fn judge_machine(
     protocols: &Protocols,
     subject: impl Fn() -> Subject,
     linked: ProtocolRole,
-    fsm: &Fsm,
+    (fsm, parts): (&Fsm, &[StateId]),
     configuration: &Configuration,
 ) -> Result<Accepted, Box<(Cause, Option<Defect>)>> {
     let protocol = &protocols.protocols[linked.protocol];
@@ -176,7 +177,7 @@ pub(crate) fn judge_machine(
         Ok(Verdict::Safe(accepted)) => return Ok(accepted),
         Ok(Verdict::Unsafe(mut refused)) => {
             let misfit = match (&mut refused.refusal, &refused.condition, &refused.evidence) {
-                (Some(found), ..) => simplest(fsm, projection, found),
+                (Some(found), ..) => simplest((fsm, parts), projection, found),
                 (None, Some(Condition::Undirected { .. }), Evidence::Run(run)) => {
                     let (found, misfit) = misfit::on_run(fsm, projection, run).unzip();
                     refused.refusal = found;
@@ -213,9 +214,14 @@ pub(crate) fn judge_machine(
 }
 
 /// The simplest reason of a refusal, which is one of that then, if there is a simpler one than the
-/// rule of subtyping.
-pub(crate) fn simplest(sub: &Fsm, sup: &Fsm, refusal: &mut subtype::Refusal) -> Option<Misfit> {
-    change::find(sub, sup, refusal).or_else(|| misfit::find(sub, sup, refusal))
+/// rule of subtyping. Parts of the subtype that have a name begin in `parts`, or where a machine
+/// shows that.
+pub(crate) fn simplest(
+    (sub, parts): (&Fsm, &[StateId]),
+    sup: &Fsm,
+    refusal: &mut subtype::Refusal,
+) -> Option<Misfit> {
+    change::find((sub, parts), sup, refusal).or_else(|| misfit::find(sub, sup, refusal))
 }
 
 /// Which of these roles of the protocol a session of another one fits.

@@ -72,7 +72,7 @@ impl Comparison<'_> {
     /// Why the subtype may not take the place.
     pub fn explain(&self, refusal: &Refusal) -> Explanation {
         let mut refusal = refusal.clone();
-        let misfit = simplest(self.sub, self.sup, &mut refusal);
+        let misfit = simplest((self.sub, &[]), self.sup, &mut refusal);
         let rule = self.rule(&refusal);
         let (name, at_own, at_due) = marks(rule);
         let (own, at_own) = match rule {

@@ -22,6 +22,8 @@ pub(crate) struct SessionMachine {
     pub(crate) behind: Vec<Place>,
     /// Where each state is written: the token that the next action would stand at.
     pub(crate) states: Vec<Place>,
+    /// The states in which a part with a name begins, choices aside.
+    pub(crate) parts: Vec<StateId>,
 }
 
 impl ResolvedSession {
@@ -49,8 +51,9 @@ impl ResolvedSession {
                 Pending::Choice(choice, end, state) => machine.choice(choice, &end, state),
             }
         }
-        let Builder { fsm, origins, behind, states, .. } = machine;
-        SessionMachine { fsm: fsm.build(initial), origins, behind, states }
+        let Builder { fsm, origins, behind, states, chains, .. } = machine;
+        let parts = chains.into_values().collect();
+        SessionMachine { fsm: fsm.build(initial), origins, behind, states, parts }
     }
 }
 

@@ -318,6 +318,12 @@ pub struct X; pub struct Y; pub struct Z; pub struct Q;
     let twice = "choice at c { x() from c to w;
         rec i { choice at c { y() from c to w; continue i; } or { z() from c to w; continue o; } }
     } or { q() from c to w; }";
+    let named = "
+#[session(C)] pub type Job = Send<W, X, Rest>;
+#[session] pub type Rest = Send<W, Y, Branch<W, Next>>;
+#[session] pub enum Next { Z(Z, Job), Q(Q, End) }";
+    let later = "x() from c to w; rec i { y() from c to w;
+        choice at w { z() from w to c; continue i; } or { q() from w to c; } }";
     let wrong = "but then goes on as the wrong part of itself";
     let cases = [
         (once, ahead.replace("NEXT", "Job"), "9:48", "receives `Y` from `W`", "Select<W, Ahead>"),
@@ -343,6 +349,13 @@ pub struct X; pub struct Y; pub struct Z; pub struct Q;
             "Job",
         ),
     ];
+    let cases = cases.into_iter().chain([(
+        later,
+        named.to_owned(),
+        "9:33",
+        "receives `Z` from `W`",
+        "Rest",
+    )]);
     for (body, session, place, done, part) in cases {
         let protocol = format!("global protocol P(role c, role w) {{ rec o {{ {body} }} }}");
         let source = format!("{roles}{session}");
