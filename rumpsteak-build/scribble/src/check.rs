@@ -67,18 +67,16 @@ impl Modules {
         limits: &Limits,
     ) -> impl Iterator<Item = (Name, Span, Vec<Projection>)> {
         let named = |decl: &ProtocolDecl| decl.name.as_str() == protocol;
-        let position = self.root().protocols.iter().position(named);
-        let endings = position.map(|at| (at, self.root().protocols[at].body.endings()));
-        let endings = endings.into_iter().flat_map(|(at, endings)| {
-            endings.into_iter().take(MOST_ENDINGS).map(move |ending| (at, ending))
-        });
-        endings.filter_map(move |(at, Ending { variable, last, block, .. })| {
+        let at = self.root().protocols.iter().position(named);
+        let endings = at.map(|at| self.root().protocols[at].body.endings()).unwrap_or_default();
+        endings.into_iter().take(MOST_ENDINGS).filter_map(move |ending| {
+            let Ending { variable, last, block, .. } = ending;
             let mut changed = self.clone();
-            let body = &mut changed.root_mut().protocols[at].body;
+            let body = &mut changed.root_mut().protocols[at?].body;
             let kind = InteractionKind::Continue { variable: variable.clone() };
             body.push(block, Interaction { kind, annotations: Vec::new(), span: last });
-            let checked = changed.check(limits).protocols.into_iter();
-            let changed = checked.filter(|found| found.name().as_str() == protocol).next()?;
+            let mut changed = changed.check(limits).protocols.into_iter();
+            let changed = changed.find(|found| found.name().as_str() == protocol)?;
             Some((variable, last, changed.project_all().ok()?))
         })
     }

@@ -414,29 +414,24 @@ impl<'a> Judge<'a> {
         refused: &mut [(usize, Fault)],
     ) {
         let Context { tree, protocols, .. } = self.context;
+        let is_compiled = |fault: &Fault| tree.item(fault.place.item).condition == CfgValue::True;
         let name = |(_, fault): &(usize, Fault)| match &fault.cause {
-            Cause::Refused(refusal) => Some(refusal.subject.name.clone()),
+            Cause::Refused(refusal) if is_compiled(fault) => Some(refusal.subject.name.clone()),
             _ => None,
         };
-        let Some(sessions) = refused.iter().map(name).collect::<Option<Vec<String>>>() else {
-            return;
-        };
+        let names: Option<Vec<String>> = refused.iter().map(name).collect();
+        let of_several = refused.iter().any(|(role, _)| *role != refused[0].0);
+        let Some(sessions) = names.filter(|_| of_several) else { return };
         let protocol = &protocols.protocols[position];
-        let fits = |projections: &[Projection]| {
-            let mut own = roots.iter().filter(|(id, _)| !tree.is_generated(*id));
-            own.all(|(id, role)| {
-                let machine = self.found.roots[id].machine.as_ref();
-                machine.is_some_and(|own| subtype::is_one(&own.fsm, &projections[*role].fsm))
-            })
+        let fits = |(id, role): &(ItemId, usize), projections: &[Projection]| {
+            let machine = self.found.roots[id].machine.as_ref();
+            tree.is_generated(*id)
+                || machine.is_some_and(|own| subtype::is_one(&own.fsm, &projections[*role].fsm))
         };
         let modules = &protocols.files[protocol.file].modules;
         let mut continued = modules.continued(protocol.name(), &self.limits.scribble);
-        if !refused.iter().any(|(role, _)| *role != refused[0].0) {
-            return;
-        }
-        let Some((variable, behind, _)) = continued.find(|(_, _, found)| fits(found)) else {
-            return;
-        };
+        let found = continued.find(|(_, _, found)| roots.iter().all(|root| fits(root, found)));
+        let Some((variable, behind, _)) = found else { return };
         let mut said = BTreeSet::new();
         for (_, fault) in refused {
             let (variable, sessions) = (variable.to_string(), sessions.clone());

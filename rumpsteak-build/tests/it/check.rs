@@ -408,6 +408,29 @@ pub struct Open; pub struct Ack; pub struct Log; pub struct Quit; pub struct Fin
     assert!(all.iter().all(|told| !told.contains("go on where")), "{all:?}");
 }
 
+/// Nobody waits for what is sent late here: no run is claimed that is not shown.
+#[test]
+fn a_reordering_without_a_run_that_goes_wrong() {
+    let source = "
+#[derive(Role)] #[protocol(P::a)] #[message(Label)] pub struct A(#[route(B)] Channel<Label>, #[route(C)] Channel<Label>);
+#[derive(Role)] #[protocol(P::b)] #[message(Label)] pub struct B(#[route(A)] Channel<Label>);
+#[derive(Role)] #[protocol(P::c)] #[message(Label)] pub struct C(#[route(A)] Channel<Label>);
+#[derive(Message)] pub enum Label { X(X), Y(Y) }
+pub struct X; pub struct Y;
+#[session(A)] pub type Late = Receive<B, Y, Send<C, X, End>>;
+";
+    let protocol =
+        "global protocol P(role a, role b, role c) { x() from a to c; y() from b to a; }";
+    let files = [("protocols/p.scr", protocol), ("src/lib.rs", source)];
+    let wrong = "unsafe reordering: `Late` receives `Y` from `B` before it sends `X` to `C`";
+    let told = check("late", &files, &[&format!("src/lib.rs:7:31: {wrong}")]);
+    says(
+        &told.problems[0].text,
+        "no run goes wrong (all 5 configurations were explored);\n      \
+         but each may be replaced by one that keeps to the protocol too, and it is not proven that none then does",
+    );
+}
+
 #[test]
 fn a_session_that_fits_another_role_is_told_of_it() {
     let source = "
