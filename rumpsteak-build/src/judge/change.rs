@@ -203,8 +203,13 @@ impl<'a> Search<'a> {
         };
         (1..=path.len()).rev().find_map(|at| {
             let edge = sub.transition(path[at - 1]);
+            // A part that nothing else leads to is rather wrong itself.
+            let turn = |id, target| if id == Some(edge.id) { edge.source } else { target };
+            let Draft { machine, initial } = Draft::of(sub).leading(turn);
+            let is_elsewhere = !sub.is_terminal(edge.target)
+                && machine.build(initial).reachable().any(|state| state == edge.target);
             let others = sub.states().filter(|to| *to != edge.target && is_part(*to));
-            let to = others.filter(|_| is_part(edge.target)).find(|&to| {
+            let to = others.filter(|_| is_elsewhere).find(|&to| {
                 let lead = |id, target| if id == Some(edge.id) { to } else { target };
                 self.explains(Draft::of(sub).leading(lead))
             })?;
