@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use rumpsteak_contract::name;
 use rumpsteak_contract::session::Direction;
+use rumpsteak_fsm::verify::Evidence;
 use rumpsteak_fsm::{Action, Defect, Message, Run};
 use rumpsteak_scribble::{Span, similar};
 
@@ -30,7 +31,9 @@ use crate::words::{either, list};
 pub(crate) fn told(cause: &Cause, note: Option<&Note>, protocols: &Protocols) -> Told {
     let mut text = cause_text(cause, protocols);
     if let Some(note) = note {
-        text.push_str(&note_text(note, protocols));
+        // One run is enough.
+        let is_shown = matches!(cause, Cause::Refused(refusal) if matches!(refusal.refused.evidence, Evidence::Run(_)));
+        text.push_str(&note_text(note, !is_shown, protocols));
     }
     Told { code: code(cause), text }
 }
@@ -651,7 +654,7 @@ fn unsafe_system(set: &str, run: &Run, blamed: Option<&(Blamed, Vec<[String; 2]>
     text
 }
 
-fn note_text(note: &Note, protocols: &Protocols) -> String {
+fn note_text(note: &Note, shows_run: bool, protocols: &Protocols) -> String {
     let name = &note.protocol;
     let gap = match &note.found {
         NoteKind::Acceptable(bound) => {
@@ -679,10 +682,11 @@ fn note_text(note: &Note, protocols: &Protocols) -> String {
                 [] => String::new(),
                 named => format!(", with {},", list(named)),
             };
+            let run_text =
+                if shows_run { format!(":\n\n{}", run.chart().trim_end()) } else { String::new() };
             format!(
-                "the system of all sessions as they are written{which} {}:\n\n{}",
-                failure(run),
-                run.chart().trim_end()
+                "the system of all sessions as they are written{which} {}{run_text}",
+                failure(run)
             )
         }
     };
