@@ -170,8 +170,8 @@ impl<'a> Search<'a> {
         let is_new = dues.iter().all(|due| !has(sub, due.action));
         let mut owns = sub.transitions_from(own);
         let is_apart = owns.all(|own| dues.iter().all(|due| due.action != own.action));
-        // What comes later, too, is rather one of another order than missing.
-        if !is_apart || dues.is_empty() || !is_new && !self.is_exact {
+        // Elsewhere, what comes later, too, is rather one of another order than missing.
+        if !is_apart || dues.is_empty() || !is_new && !self.is_exact && !is_first {
             return None;
         }
         let edge = self.refusal.path[..at].last().copied();
@@ -183,7 +183,8 @@ impl<'a> Search<'a> {
         });
         // Whatever else is wrong, what lacks at the first difference does.
         let is_known = |own: Transition<'_>| has(sup, own.action);
-        let is_sure = is_first && !self.is_exact && sub.transitions_from(own).all(is_known);
+        let is_sure =
+            is_new && is_first && !self.is_exact && sub.transitions_from(own).all(is_known);
         let is_of_state = is_of_state.or_else(|| is_sure.then_some(false))?;
         let due = dues.iter().map(|due| due.id).collect();
         let refusal = self.at(at, edge, dues.first().copied());

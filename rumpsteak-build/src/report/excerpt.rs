@@ -12,14 +12,17 @@
 //! because it panics at others.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use rumpsteak_fsm::{Action, Role};
 use rumpsteak_scribble::Span;
 
 use crate::named_text::NamedText;
+use crate::protocols::{Loaded, ScrFile};
 
 /// Places in one or more texts. The first one is the primary one: the place of the error itself.
 #[derive(Clone, Debug, Default)]
@@ -88,6 +91,33 @@ impl Excerpt {
         }
         texts.into_iter().map(|(text, marks)| snippet(text, &marks)).collect()
     }
+}
+
+/// The first few lines of a protocol with actions of its roles of which something is said.
+pub(super) fn sent_here(
+    (protocol, file): (&Loaded, &ScrFile),
+    said: impl Fn(&Role, &Action) -> Option<String>,
+) -> Excerpt {
+    const MOST: usize = 4;
+    let mut marks = BTreeSet::new();
+    for own in &protocol.projections {
+        for due in own.fsm.transitions() {
+            let said = said(own.fsm.role(), due.action);
+            let places =
+                |said: String| own.origins(due.id).iter().map(move |&at| (at, said.clone()));
+            marks.extend(said.into_iter().flat_map(places));
+        }
+    }
+    match marks.is_empty() {
+        true => declared_here(protocol, file),
+        false => Excerpt::of_spans(&file.texts, marks.iter().take(MOST)),
+    }
+}
+
+/// Where a protocol is declared.
+pub(super) fn declared_here(protocol: &Loaded, file: &ScrFile) -> Excerpt {
+    let declared = protocol.protocol.name().span;
+    Excerpt::of_spans(&file.texts, &[(declared, "declared here".to_owned())])
 }
 
 /// The lines from the first mark to the last one.

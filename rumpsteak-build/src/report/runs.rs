@@ -46,7 +46,8 @@ impl NextSession {
                 "{again} `{role}` may take a message of the next session for one of this"
             ),
             early: Some(format!(
-                "`{finished}` may have finished, and begin the next session, while `{role}` still waits for {}",
+                "roles may play again, which the build does not see: `{finished}` may have finished, and begin the next \
+                 session, while `{role}` still waits for {}",
                 messages.join(" or ")
             )),
             help: format!(
@@ -58,7 +59,7 @@ impl NextSession {
     }
 }
 
-/// That the search for a run in which sessions are confused was ended by this limit.
+/// That this limit ended the search for a run in which it does harm that sessions are confused.
 #[must_use]
 pub fn undecided_next_session(limit: &Limit, overlap: &Overlap) -> String {
     let full = overlap.full.as_ref().filter(|_| matches!(limit, Limit::Queue(_)));
@@ -66,7 +67,7 @@ pub fn undecided_next_session(limit: &Limit, overlap: &Overlap) -> String {
         let messages = list(messages.iter().map(ToString::to_string));
         format!(": that from `{from}` to `{to}`, of {messages}")
     });
-    format!("whether that goes wrong is undecided, because {limit}{full}")
+    format!("a run in which that does harm was not found, and is not excluded: {limit}{full}")
 }
 
 /// What happens at the end of a run: "gets stuck".

@@ -10,12 +10,13 @@ use std::fmt::Write as _;
 use rumpsteak_contract::name;
 use rumpsteak_contract::session::Direction;
 use rumpsteak_fsm::verify::Evidence;
+use rumpsteak_fsm::verify::again::Early;
 use rumpsteak_fsm::{Action, Defect, Message, Run};
-use rumpsteak_scribble::{Span, similar};
+use rumpsteak_scribble::similar;
 
 use super::build_report::Report;
 use super::code::code;
-use super::excerpt::Excerpt;
+use super::excerpt::{Excerpt, declared_here, sent_here};
 use super::refusal;
 use super::rules::Deed;
 use super::runs::{NextSession, failure, shortest, undecided_next_session};
@@ -167,7 +168,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             )
         }
         Cause::OtherPayload { path, carried, messages, protocol } => {
-            other_payload(path, carried.as_deref(), messages, loaded(*protocol).0)
+            other_payload(path, carried.as_deref(), messages, loaded(*protocol))
         }
         Cause::OtherProtocol { path, peer, role } => format!(
             "`{path}` is a role of another protocol: it plays `{peer}`, this session plays `{0}`\n\n\
@@ -420,26 +421,13 @@ fn not_again((protocol, file): (&Loaded, &ScrFile), confusion: &Confusion) -> St
     };
     let NextSession { headline, early, help } = NextSession::of(protocol.name(), overlap);
     let early = early.map_or(String::new(), |early| format!("note: {early}\n"));
-    let marks = overlap.early.iter().flat_map(|early| {
-        let own = protocol.projections.iter().filter(|own| *own.fsm.role() == early.role);
-        let dues = own.flat_map(|own| own.fsm.transitions().map(move |due| (own, due)));
-        let dues = dues.filter(|(_, due)| early.awaited.contains(due.action));
-        let places = dues.flat_map(|(own, due)| own.origins(due.id));
-        places.map(|&place| (place, format!("`{}` may still wait for this", early.role)))
+    let excerpt = sent_here((protocol, file), |role, due| {
+        let waits = |early: &&Early| early.role == *role && early.awaited.contains(due);
+        let early = overlap.early.as_ref().filter(waits)?;
+        Some(format!("`{}` may still wait for this", early.role))
     });
-    let mut marks: Vec<(Span, String)> = marks.collect();
-    marks.sort_unstable();
-    marks.dedup();
-    marks.truncate(MOST_MARKS);
-    let excerpt = match &marks[..] {
-        [] => declared_here(protocol, file),
-        _ => Excerpt::of_spans(&file.texts, &marks),
-    };
     format!("{headline}\n\n{excerpt}\n\n{early}note: {reason}\n\nhelp: {help}")
 }
-
-/// How many lines of a protocol are shown for one role.
-const MOST_MARKS: usize = 4;
 
 fn machine_text(file: &str, problem: &MachineProblem) -> String {
     match problem {
@@ -575,16 +563,11 @@ fn unknown_label(
     )
 }
 
-fn declared_here(protocol: &Loaded, file: &ScrFile) -> Excerpt {
-    let declared = protocol.protocol.name().span;
-    Excerpt::of_spans(&file.texts, &[(declared, "declared here".to_owned())])
-}
-
 fn other_payload(
     path: &str,
     payload: Option<&[String]>,
     messages: &[Message],
-    protocol: &Loaded,
+    (protocol, file): (&Loaded, &ScrFile),
 ) -> String {
     let carried = match payload {
         Some([]) => "carries nothing".to_owned(),
@@ -599,8 +582,10 @@ fn other_payload(
     let meant = meant.map_or(String::new(), |(ty, sort)| {
         format!("help: did you mean `{ty}` by `{sort}`, or the other way round?\n")
     });
+    let is_one = |due: &Action| messages.contains(&due.message);
+    let excerpt = sent_here((protocol, file), |_, due| is_one(due).then(String::new));
     format!(
-        "`{path}` {carried}, but the message of the protocol `{}` is {}\n\n{meant}\
+        "`{path}` {carried}, but the message of the protocol `{}` is {}\n\n{excerpt}\n\n{meant}\
          help: change the one or the other; `type <rust> \"path::Type\" from \"crate\" as Name;` in the `.scr` file gives a \
          Rust type a name there",
         protocol.name(),

@@ -365,6 +365,32 @@ pub struct X; pub struct Y; pub struct Z; pub struct Q;
     }
 }
 
+/// What is sent once less than it is due is missing where it lacks first.
+#[test]
+fn a_send_that_lacks_in_the_first_round_of_a_session_that_is_ahead() {
+    let protocol = "global protocol P(role c, role w) {
+    rec o { choice at c { x() from c to w; z() from c to w; y() from w to c; continue o; }
+            or { q() from c to w; } } }";
+    let roles = "
+use rumpsteak_runtime::{Channel, Message, Role, session};
+#[derive(Role)] #[protocol(P::c)] #[message(Label)] pub struct C(#[route(W)] Channel<Label>);
+#[derive(Role)] #[protocol(P::w)] #[message(Label)] pub struct W(#[route(C)] Channel<Label>);
+#[derive(Message)] pub enum Label { X(X), Z(Z), Y(Y), Q(Q) }
+pub struct X; pub struct Z; pub struct Y; pub struct Q;
+#[session(C)] pub type Job = Select<W, First>;
+#[session] pub enum First { X(X, FIRST), Q(Q, End) }
+#[session] pub enum Ahead { X(X, Send<W, Z, Receive<W, Y, Select<W, Self>>>), Q(Q, Receive<W, Y, End>) }
+";
+    let check = |first: &str, expected: &[&str]| {
+        let source = roles.replace("FIRST", first);
+        check("first_round", &[("protocols/p.scr", protocol), ("src/lib.rs", &source)], expected)
+    };
+    let expected = "src/lib.rs:8:34: `Job` sends `X` to `W`, but then does not send `Z` to `W`";
+    let lacking = check("Select<W, Ahead>", &[expected]);
+    says(&lacking.problems[0].text, "help: send `Z` to `W` here, or take that out of the protocol");
+    check("Send<W, Z, Select<W, Ahead>>", &[]);
+}
+
 /// Of two nested loops, with one session that acts early; and not where a session really ends.
 #[test]
 fn a_continue_that_the_sessions_of_a_protocol_miss_is_one_error() {

@@ -224,7 +224,7 @@ where `Work` is played again, `c` may take a message of the next session for one
     );
     says(
         &problem.text,
-        "note: whether that goes wrong is undecided, because a queue would hold more than 64 messages \
+        "note: a run in which that does harm was not found, and is not excluded: a queue would hold more than 64 messages \
          (limit `queue`): that from `a` to `c`, of `stop`\n",
     );
 }

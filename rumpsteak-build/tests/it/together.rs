@@ -246,7 +246,7 @@ fn roles_that_begin_again_early_are_refused_where_a_role_would_take_one_session_
     );
     says(
         &checked.problems[0].text,
-        "note: `a` may have finished, and begin the next session, while `c` still waits for `m` from `b` or `l` from `a`\n",
+        "note: roles may play again, which the build does not see: `a` may have finished, and begin the next session, while `c` still waits for `m` from `b` or `l` from `a`\n",
     );
     says(
         &checked.problems[0].text,

@@ -15,7 +15,7 @@
 use hashbrown::HashMap;
 
 use super::pair::{Kind, Pair};
-use super::reachability::{NEVER, heights, inevitable};
+use super::reachability::{NEVER, heights, inevitable, is_near};
 use super::record::{Done, Record, Then};
 use super::refusal::{Blame, Failure, Reason, Rule};
 use super::rules::Situation;
@@ -188,6 +188,9 @@ impl<'a> Assumptions<'a> {
         for index in start as usize..end as usize {
             let (kind, origin) = self.promises[index];
             let pair = self.pair;
+            if is_near(pair, kind, state) {
+                continue;
+            }
             let known = &mut self.inevitable[kind as usize];
             let ranks = known.get_or_insert_with(|| inevitable(pair, kind));
             if ranks[state as usize] == NEVER {

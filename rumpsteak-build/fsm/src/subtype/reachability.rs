@@ -151,6 +151,21 @@ pub(super) fn inevitable(pair: &Pair, kind: Kind) -> Vec<u32> {
     rounds(sub, needed, |_| true)
 }
 
+/// Whether a few actions that cannot be chosen lead from a state of the subtype to one of `kind`:
+/// then that is [`inevitable`] there, without a look at all states.
+pub(super) fn is_near(pair: &Pair, kind: Kind, state: u32) -> bool {
+    const FEW: usize = 8;
+    let onward = |&state: &u32| match pair.sub.edges(state) {
+        [only] => Some(only.target),
+        _ => None,
+    };
+    let mut way = std::iter::successors(Some(state), onward).take(FEW);
+    way.any(|state| match pair.sub.state(state) {
+        State::Send(own) | State::Receive(own) => own == kind,
+        State::End => false,
+    })
+}
+
 /// By node of a graph, the greatest number of steps from it. `None` if there is an endless way.
 ///
 /// Nodes without a step onward are taken away one by one; what is left has endless ways. (A
