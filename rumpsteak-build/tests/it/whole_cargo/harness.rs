@@ -126,7 +126,9 @@ impl Package {
         package
     }
 
-    /// Writes a manifest with further dependencies, each a line.
+    /// Writes a manifest with further dependencies, each a line. What its build script names besides
+    /// has the features that `tokio-macros` asks for, so that the build script and the macros are
+    /// the same with tokio and without.
     fn write_manifest(&self, dependencies: &str) {
         let name = self.name();
         self.write(
@@ -135,7 +137,9 @@ impl Package {
                 "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
                  [features]\nfast = []\nunsafe-reordering = []\n\n\
                  [dependencies]\n{dependencies}rumpsteak-runtime = {}\n\n\
-                 [build-dependencies]\nrumpsteak-build = {}\n\n[workspace]\n",
+                 [build-dependencies]\nproc-macro2 = \"1\"\nquote = \"1\"\n\
+                 syn = {{ version = \"3\", features = [\"full\"] }}\n\
+                 rumpsteak-build = {}\n\n[workspace]\n",
                 dependency("rumpsteak-runtime"),
                 dependency("rumpsteak-build"),
             ),
@@ -416,6 +420,11 @@ static DEPENDENCIES: LazyLock<PathBuf> = LazyLock::new(|| {
             package.cargo(verb, &[]).passes();
         }
     }
+    // Sessions across processes are checked only.
+    let net = dependency("rumpsteak-runtime/net");
+    let serde = "serde = { version = \"1\", features = [\"derive\"] }\n";
+    package.write_manifest(&format!("{}{serde}rumpsteak-net = {net}\n", tokio(least)));
+    package.cargo("check", &[]).passes();
     package.target()
 });
 
