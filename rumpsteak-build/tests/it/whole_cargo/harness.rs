@@ -126,7 +126,7 @@ impl Package {
         package
     }
 
-    /// Writes a manifest with further dependencies, each a line. What its build script names besides
+    /// Writes a manifest with further dependencies, each a line. What else its build script names
     /// has the features that `tokio-macros` asks for, so that the build script and the macros are
     /// the same with tokio and without.
     fn write_manifest(&self, dependencies: &str) {
