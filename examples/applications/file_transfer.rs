@@ -53,40 +53,12 @@ pub struct Found(u64);
 #[derive(Serialize, Deserialize)]
 pub struct Missing;
 #[derive(Serialize, Deserialize)]
-pub struct Piece(#[serde(with = "at_once")] Vec<u8>);
+pub struct Piece(#[serde(with = "serde_bytes")] Vec<u8>);
 /// The checksum.
 #[derive(Serialize, Deserialize)]
 pub struct Done(u64);
 #[derive(Serialize, Deserialize)]
 pub struct Quit;
-
-/// Bytes as bytes: serde writes and reads those of a `Vec` one by one.
-mod at_once {
-    use std::fmt;
-
-    use serde::de::{Deserializer, Error, Visitor};
-    use serde::ser::Serializer;
-
-    pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_bytes(bytes)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
-        struct Bytes;
-        impl Visitor<'_> for Bytes {
-            type Value = Vec<u8>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("bytes")
-            }
-
-            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
-                Ok(bytes.to_vec())
-            }
-        }
-        from.deserialize_byte_buf(Bytes)
-    }
-}
 
 #[session(Client)]
 pub type Fetching = Select<Server, Request>;

@@ -286,7 +286,7 @@ pub(crate) fn unreadable(protocols: &Protocols) -> impl Iterator<Item = Report> 
     protocols.unreadable.iter().map(|(path, error)| {
         Report::of(
             &format!("cannot read the protocols in `{path}`: {error}"),
-            "build.rs names the folder or the file relative to the package: `rumpsteak_build::verify(\"protocols\")`",
+            "build.rs names the folder or the file relative to the package, as in `protocols(\"protocols\")`",
         )
     })
 }

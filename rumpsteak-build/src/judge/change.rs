@@ -170,8 +170,9 @@ impl<'a> Search<'a> {
         let is_new = dues.iter().all(|due| !has(sub, due.action));
         let mut owns = sub.transitions_from(own);
         let is_apart = owns.all(|own| dues.iter().all(|due| due.action != own.action));
-        // Elsewhere, what comes later, too, is rather one of another order than missing.
-        if !is_apart || dues.is_empty() || !is_new && !self.is_exact && !is_first {
+        // What comes later, too, is rather one of another order than missing, or put off for ever.
+        let is_late = !is_first || !self.refusal.cycle.is_empty();
+        if !is_apart || dues.is_empty() || !is_new && !self.is_exact && is_late {
             return None;
         }
         let edge = self.refusal.path[..at].last().copied();

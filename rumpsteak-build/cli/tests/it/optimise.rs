@@ -155,6 +155,8 @@ fn the_window_grows_with_the_latency() {
         assert_eq!(object["verdict"], "safe");
         object["proposals"][0]["windows"][0]["messages"].as_u64().unwrap()
     };
+    let none = folder.call("optimise streaming.scr --role s --window 0").exits(2).prints("");
+    begins(&none.stderr, "error: invalid value '0' for '--window <N>': 0 is not in 1..");
     assert_eq!(window(""), 2);
     assert_eq!(window("--latency 3"), 4);
     // One slow direction counts as much as two that are half as slow.

@@ -5,6 +5,7 @@ mod data;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use rumpsteak_build::command::{Notice, count, list, meant, optimised_items, split_way_out};
 use rumpsteak_fsm::optimise::cost::{Event, Work};
@@ -61,7 +62,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = Options::default().candidates)]
     budget: usize,
     /// Send at most N messages to a peer before their turn
-    #[arg(long, value_name = "N", default_value_t = Options::default().window)]
+    #[arg(long, value_name = "N", default_value_t = Options::default().window,
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     window: usize,
     /// How long a message is on its way: N for all, FROM:TO=N for one direction
     #[arg(long, value_name = "[FROM:TO=]N", value_parser = latency)]
