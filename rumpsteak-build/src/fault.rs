@@ -180,6 +180,8 @@ pub(crate) enum LabelHint {
     Bare(String),
     /// The label that carries this type.
     CarriedBy(String),
+    /// The message whose variant carries this type, and not the struct of its name, which is there.
+    Other(String),
     /// The struct in the variant of this name.
     Renamed(String),
     /// This label, which no message of the protocol has the name of; and the message that has the

@@ -480,6 +480,10 @@ fn no_label(label: &str, hint: &LabelHint) -> [String; 2] {
                 "a variant carries the struct of its label: `{label}({label})`, with `struct {label}({carried});`"
             ),
         ],
+        LabelHint::Other(carried) => [
+            format!(": its variant carries `{carried}`"),
+            format!("a variant carries the struct of its label: `{label}({label})`"),
+        ],
         LabelHint::CarriedBy(meant) => [
             format!(", but the payload of `{meant}`"),
             format!("write `{meant}`: a session names the labels"),

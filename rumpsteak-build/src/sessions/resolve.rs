@@ -386,7 +386,8 @@ impl Resolver<'_> {
         let is_nowhere = !is_item
             && path.as_ident().is_some()
             && !names::is_known(tree, tree.item(id).module, &written);
-        let hint = is_other.then(other).or_else(|| self.variant_hint(&written, is_nowhere));
+        let hint =
+            is_other.then(other).or_else(|| self.variant_hint(&written, (is_item, is_nowhere)));
         let hint = hint.or_else(|| self.carrier(id, path));
         let hint = hint.unwrap_or_else(|| match similar(&written, &known) {
             Some(label) => LabelHint::Similar(label.to_owned()),
@@ -395,7 +396,8 @@ impl Resolver<'_> {
             }
             None => LabelHint::Added,
         });
-        if let LabelHint::Bare(carried) | LabelHint::Renamed(carried) = &hint
+        if let LabelHint::Bare(carried) | LabelHint::Other(carried) | LabelHint::Renamed(carried) =
+            &hint
             && known.iter().filter(|label| *label == carried).nth(1).is_some()
             && self.message_module() == Some(tree.item(id).module)
         {
@@ -414,8 +416,12 @@ impl Resolver<'_> {
     }
 
     /// What was meant by a name, as far as the message type and the protocol say so; it may be that
-    /// of nothing at all.
-    fn variant_hint(&self, written: &str, is_nowhere: bool) -> Option<LabelHint> {
+    /// of an item, or of nothing at all.
+    fn variant_hint(
+        &self,
+        written: &str,
+        (is_item, is_nowhere): (bool, bool),
+    ) -> Option<LabelHint> {
         let labels = &self.role.labels;
         let message = format!("{written}Message");
         if labels.iter().any(|label| label.written == message) {
@@ -432,6 +438,7 @@ impl Resolver<'_> {
             });
             let carried = label.written.clone();
             return Some(match label.item {
+                _ if is_item => LabelHint::Other(carried),
                 Some(_) if fits => LabelHint::Renamed(carried),
                 _ => LabelHint::Bare(carried),
             });
