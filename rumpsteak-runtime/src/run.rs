@@ -55,6 +55,11 @@ use crate::states::{End, State};
 ///
 /// Not cancel safe: dropping the future in the middle of the session poisons the role and wakes its
 /// peers. Dropping it before it was first polled has no effect.
+///
+/// # What rustc says
+///
+/// Of a process that returns another state than the end, early or late, rustc marks the closure, or
+/// the `End` that is right: see [`guide::errors`](crate::guide::errors).
 pub fn try_run<'s, R, S, T, E, F, P, A, Q>(
     role: &'s mut R,
     process: P,

@@ -41,12 +41,12 @@ pub(crate) fn told(cause: &Cause, note: Option<&Note>, protocols: &Protocols) ->
 
 /// All errors of a file.
 fn file_text(file: &ScrFile) -> String {
-    let errors = match file.diagnostics.len() {
-        1 => "an error".to_owned(),
-        count => format!("{count} errors"),
-    };
-    let notices = Report::of_file(file);
-    format!("{errors} in {}\n\n{notices}", file.shown())
+    let errors = Report::of_file(file).to_string();
+    match (&file.diagnostics[..], errors.split_once('\n')) {
+        // Its own first line is the headline, as that of all other errors.
+        ([only], Some((_, excerpt))) => format!("{} [{}]\n\n{excerpt}", only.message, only.code),
+        (all, _) => format!("{} errors in {}\n\n{errors}", all.len(), file.shown()),
+    }
 }
 
 /// The text for a cause. Long because it has one arm for each cause.

@@ -176,7 +176,7 @@ fn a_variant_that_carries_another_type_than_the_struct_of_its_label() {
     assert_eq!(
         problem.text,
         "`Value` is no message of the role that plays `Roles::S`: its variant carries `i32`\n\n\
-         help: a variant carries the struct of its label: `Value(Value)`, with `struct Value(i32);`"
+         help: a variant carries the struct of its label: `Value(Value)`"
     );
 }
 

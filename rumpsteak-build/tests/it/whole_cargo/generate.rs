@@ -306,6 +306,6 @@ fn a_broken_protocol_is_one_error_at_the_call() {
         .check(&[])
         .error()
         .is_at("src/lib.rs", "DoubleBuffering")
-        .says("error[S0104]: expected `from`, found `form`")
+        .says("expected `from`, found `form` [S0104]")
         .says(" --> protocols/double_buffering.scr:3:");
 }
