@@ -39,6 +39,24 @@ pub struct Error {
 }
 
 impl Error {
+    /// What a process returns that gives up for a reason of its own: [`ErrorKind::Other`].
+    ///
+    /// ```
+    /// use std::error::Error as _;
+    ///
+    /// use rumpsteak_runtime::{Error, ErrorKind};
+    ///
+    /// let error = Error::other("too late");
+    /// assert!(matches!(error.kind(), ErrorKind::Other { .. }));
+    /// // It is shown, and so is not its own source.
+    /// assert_eq!(error.to_string(), "too late");
+    /// assert!(error.source().is_none());
+    /// ```
+    #[cold]
+    pub fn other(source: impl Into<BoxError>) -> Self {
+        ErrorKind::Other { source: source.into() }.into()
+    }
+
     /// What went wrong, and where.
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
@@ -77,6 +95,8 @@ impl StdError for Error {
             ErrorKind::Leave { source, .. } | ErrorKind::Transport { source, .. } => {
                 Some(&**source)
             }
+            // It is shown itself.
+            ErrorKind::Other { source } => source.source(),
             _ => None,
         }
     }
@@ -131,6 +151,12 @@ pub enum ErrorKind {
         /// Whose route this is, and to which peer; `None` if it belongs into this place, but in
         /// another set of roles than the routes before it.
         belongs: Option<(&'static str, &'static str)>,
+    },
+
+    /// The process gave up: see [`Error::other`].
+    Other {
+        /// Why.
+        source: BoxError,
     },
 
     /// An earlier session of this role did not return its [`End`](crate::states::End): it failed,
@@ -206,6 +232,7 @@ impl fmt::Display for ErrorKind {
                     None => f.write_str("is that of another set of roles"),
                 }
             }
+            Self::Other { source } => fmt::Display::fmt(source, f),
             Self::Poisoned { role } => write!(
                 f,
                 "role `{role}` is poisoned: an earlier session of it did not reach its end; \

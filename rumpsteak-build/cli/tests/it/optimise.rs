@@ -183,8 +183,8 @@ fn what_depends_on_a_message_stays_behind_it() {
     }
     folder.call("optimise assumed.scr --role b").exits(1).prints(slow).says(
         "note: `w(i32) from b to c` is taken to be made from what `b` has received before in the round: without that an order is faster\n\
-         help: say what it is made from, behind the interaction: `w(i32) from b to c; @\"depends: v\"` if from `v`, or \
-         `@\"depends:\"` if from none of it; or for all messages with `--assume-independent`\n\n",
+         help: say behind the interaction what it is made from, or must not come before: \
+         `w(i32) from b to c; @\"depends: v\"` if that is `v`, `@\"depends:\"` if it is none; or for all messages with `--assume-independent`\n\n",
     );
     folder.call("optimise assumed.scr --role b --assume-independent").exits(0).says("");
     folder.call("optimise free.scr --role b").exits(0).says("");

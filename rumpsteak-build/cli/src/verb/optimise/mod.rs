@@ -37,8 +37,8 @@ is proven to be an asynchronous subtype of the projection, so it may take its pl
 
 What is made from something that was received stays behind it. A payload is taken to be made from all that its role has
 received before it in the round of a loop, if any of that has a payload; a message without payload from nothing. Say what is
-so: `value(i32) from k to t; @\"depends: value\"` names the labels (`@\"depends:\"`: none), and payloads of one name
-(`value(x: i32)`) belong together.
+so: `value(i32) from k to t; @\"depends: value\"` names all the labels behind which it stays (`@\"depends:\"`: none), and payloads
+of one name (`value(x: i32)`) belong together.
 
 The gain is predicted: an action takes its role --work, a message --latency from its send to its arrival.")]
 pub(crate) struct Arguments {
@@ -351,8 +351,8 @@ impl Optimiser<'_> {
             "{sends} {is} taken to be made from what `{role}` has received before in the round: without that an order is faster"
         ));
         Ok(Some(note.help(format!(
-            "say what {each} is made from, behind the interaction: `{example}; @\"depends: {source}\"` if from `{source}`, or \
-             `@\"depends:\"` if from none of it; or for all messages with `--assume-independent`"
+            "say behind the interaction what {each} is made from, or must not come before: \
+             `{example}; @\"depends: {source}\"` if that is `{source}`, `@\"depends:\"` if it is none; or for all messages with `--assume-independent`"
         ))))
     }
 
