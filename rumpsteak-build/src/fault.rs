@@ -172,8 +172,8 @@ pub(crate) struct Confusion {
 /// What a type that is no message of the role was most likely meant to be.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum LabelHint {
-    /// A message that no variant of the enum has.
-    Added,
+    /// A message that no variant of the enum of this name has.
+    Added(String),
     /// One of these labels, which are generated.
     AnyOf(Vec<String>),
     /// The message whose variant carries this type, no struct of its name.

@@ -467,10 +467,10 @@ fn last(path: &str) -> &str {
 /// Why a type is no message, as far as that shows, and what to write instead.
 fn no_label(label: &str, hint: &LabelHint) -> [String; 2] {
     match hint {
-        LabelHint::Added => [
+        LabelHint::Added(message) => [
             String::new(),
             format!(
-                "add a variant with the label to the enum in its `#[message(…)]`: `{label}({label})`"
+                "add the variant `{label}({label})` to `{message}`, the enum in its `#[message(…)]`"
             ),
         ],
         LabelHint::AnyOf(all) => [String::new(), format!("its protocol has {}", list(all))],

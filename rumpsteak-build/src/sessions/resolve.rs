@@ -394,7 +394,7 @@ impl Resolver<'_> {
             None if tree.is_generated(self.role_id) => {
                 LabelHint::AnyOf(known.iter().map(|&label| label.to_owned()).collect())
             }
-            None => LabelHint::Added,
+            None => self.added(),
         });
         if let LabelHint::Bare(carried) | LabelHint::Other(carried) | LabelHint::Renamed(carried) =
             &hint
@@ -405,6 +405,13 @@ impl Resolver<'_> {
             return Cause::SaidOf { name: carried.clone() };
         }
         Cause::NoLabel { path: text, role: self.role.name.clone(), hint }
+    }
+
+    /// The message type of the role lacks a variant.
+    fn added(&self) -> LabelHint {
+        let role = self.context.tree.role(self.role_id);
+        let message = role.and_then(|role| role.message.as_ref());
+        LabelHint::Added(message.map_or_else(|| "…".to_owned(), ToString::to_string))
     }
 
     /// Where the message type of the role is.
@@ -453,9 +460,10 @@ impl Resolver<'_> {
                     && carried.iter().any(|message| payload_matches(label, message, file))
             });
             let renamed = unused.next().filter(|_| is_nowhere && unused.next().is_none());
-            return Some(renamed.map_or(LabelHint::Added, |label| {
-                LabelHint::RenamedLabel(Box::new([label.written.clone(), message.clone()]))
-            }));
+            return Some(renamed.map_or_else(
+                || self.added(),
+                |label| LabelHint::RenamedLabel(Box::new([label.written.clone(), message.clone()])),
+            ));
         }
         None
     }
