@@ -104,7 +104,8 @@ pub mod streaming {
         Ok(())
     }
 
-    async fn stream(s: &mut End, count: i32, ahead: i32) {
+    async fn stream(s: &mut End, count: i32, most: i32) {
+        let ahead = most.min(count);
         for value in 0..ahead {
             s.put(value);
         }
