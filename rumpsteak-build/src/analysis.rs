@@ -70,7 +70,8 @@ impl Configuration {
             let message = format!("cannot write to {}: {error}", out_dir.display());
             Report::of(&message, "check the permissions and the space left")
         };
-        verdict_file::write_file(&out_dir.join(PATH), &self.print()).map_err(unwritable)?;
+        // Its time is that of this run.
+        verdict_file::replace(&out_dir.join(PATH), &self.print()).map_err(unwritable)?;
         let vars = std::env::vars_os()
             .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
         let mut analysis = Analysis::new(&self, &folder, &Cfg::from_vars(vars))?;

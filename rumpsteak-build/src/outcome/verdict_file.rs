@@ -28,13 +28,16 @@ pub(crate) fn write<'a>(
 }
 
 /// Writes a file, unless it is there already: an unchanged file keeps its time.
-///
-/// The file is written beside its place and moved there, so that a build that is interrupted leaves
-/// the old one or the new one, and nothing in between.
 pub(crate) fn write_file(path: &Path, text: &str) -> io::Result<()> {
     if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
     }
+    replace(path, text)
+}
+
+/// Writes a file beside its place and moves it there, so that a build that is interrupted leaves
+/// the old one or the new one, and nothing in between.
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }

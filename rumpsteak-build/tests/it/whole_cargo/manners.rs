@@ -1,5 +1,7 @@
 //! Build manners: what makes the script run again, and what it leaves behind.
 
+use std::path::Path;
+
 use super::harness::{Package, double_buffering};
 use crate::support::says;
 
@@ -17,6 +19,18 @@ fn a_second_build_does_not_run_the_script_again() {
     package.write("unrelated.txt", "changed");
     let third = package.check(&[]);
     assert!(!third.passes().ran_script(), "{}", third.stderr);
+}
+
+/// `cargo rumpsteak check` compares their time with that of the build script.
+#[test]
+fn the_settings_have_the_time_of_the_last_run() {
+    let package = Package::new("manners-settings");
+    package.check(&[]).passes();
+    package.edit("build.rs", "fn main()", "// Nothing else is new.\nfn main()");
+    assert!(package.check(&[]).passes().ran_script());
+    let time = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
+    let settings = package.out("rumpsteak/configuration.json");
+    assert!(time(&settings) > time(&package.path("build.rs")));
 }
 
 #[test]
