@@ -3,6 +3,7 @@
 //! The code of a protocol names them in a module of its own, so rustc would say what is wrong with
 //! one in code that nobody wrote. What certainly does not compile there is refused here, therefore.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
@@ -135,7 +136,8 @@ fn undeclared(
     called: &str,
     file: &ScrFile,
 ) -> Option<String> {
-    let homes = tree.homes();
+    // Only for what is not standard: they are those of all items.
+    let homes = LazyCell::new(|| tree.homes());
     let lost_in = |path: &&str| tree.crates.iter().all(|of| lost(tree, of, path).is_some());
     // Bounds, lifetimes, values, macros, and the names of a function's parameters.
     let has_others = text.contains(['=', '!', '\'', '"'])
@@ -145,8 +147,8 @@ fn undeclared(
         let is_standard = PRIMITIVES.contains(name) || reserved().contains(*name);
         // Names in capitals may be those of constants; of the primitive types some are yet to come.
         let is_type = name.contains(char::is_lowercase) && !["f16", "f128"].contains(name);
-        let is_path = text.contains(&format!("{name}::")) || homes.contains_key(*name);
-        !has_others && is_type && is_ident(name) && !is_standard && !is_path
+        let is_path = || text.contains(&format!("{name}::")) || homes.contains_key(*name);
+        !has_others && is_type && is_ident(name) && !is_standard && !is_path()
     };
     let mut bare = names.iter().map(String::as_str);
     let path = paths(text).find(lost_in).or_else(|| bare.find(is_unknown))?;
