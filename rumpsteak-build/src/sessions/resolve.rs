@@ -407,7 +407,8 @@ impl Resolver<'_> {
         Cause::NoLabel { path: text, role: self.role.name.clone(), hint }
     }
 
-    /// The message type of the role lacks a variant.
+    /// The message type of the role lacks a variant. It has one: a role without is an error of its
+    /// derive.
     fn added(&self) -> LabelHint {
         let role = self.context.tree.role(self.role_id);
         let message = role.and_then(|role| role.message.as_ref());
