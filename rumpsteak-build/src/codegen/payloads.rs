@@ -180,8 +180,10 @@ fn within(path: &str, text: &str) -> String {
 /// needs in the module of the code; and what to write.
 fn rootless(tree: &Tree, text: &str, name: &str) -> Option<String> {
     let Some(at) = text.find(&format!("{name}::")) else {
-        let is_known = PRIMITIVES.contains(&name) || reserved().contains(name);
-        let home = tree.homes().remove(name).filter(|_| !is_known)?;
+        if PRIMITIVES.contains(&name) || reserved().contains(name) {
+            return None;
+        }
+        let home = tree.homes().remove(name)?;
         return Some(format!(
             "`{name}` is a type of this package without its path\n\nhelp: write `{home}`"
         ));
