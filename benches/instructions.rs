@@ -27,7 +27,7 @@ const TIMES: i32 = 500;
 
 /// What is counted: its name, what one unit of it is, the rows; the first row is what
 /// the others are compared with.
-const TABLE: [(&str, &str, Rows); 7] = [
+const TABLE: [(&str, &str, Rows); 8] = [
     (
         "streaming of 50 values",
         "session",
@@ -74,6 +74,11 @@ const TABLE: [(&str, &str, Rows); 7] = [
             ("rumpsteak 0.1, buffers", original_buffers),
             ("buffers", standard_buffers),
         ],
+    ),
+    (
+        "double buffering by fresh roles, two empty buffers",
+        "session",
+        &[("rumpsteak 0.1", original_buffering), ("session", standard_buffering)],
     ),
     (
         "ring of three",
@@ -300,6 +305,26 @@ roles!(standard_roles, standard::streaming::Roles);
 roles!(original_buffers, original::double_buffering::Roles);
 roles!(standard_buffers, standard::double_buffering::Roles);
 
+/// Passes two empty buffers on so often, each time by roles of their own.
+fn original_buffering(times: i32) {
+    use original::double_buffering::{Roles, kernel, sink, source};
+    for _ in 0..times {
+        let Roles(mut s, mut k, mut t) = Default::default();
+        let source = source(&mut s, black_box([&[], &[]]));
+        let received = block_on(try_join3(source, kernel(&mut k), sink(&mut t)));
+        assert_eq!(received.ok().map(|(.., received)| received), Some(Default::default()));
+    }
+}
+
+fn standard_buffering(times: i32) {
+    use standard::double_buffering::{Roles, kernel, sink, source};
+    for _ in 0..times {
+        let Roles { mut s, mut k, mut t } = Default::default();
+        let source = source(&mut s, black_box([&[], &[]]));
+        let (.., received) = block_on(join((source, kernel(&mut k), sink(&mut t))));
+        assert_eq!(received.ok(), Some(Default::default()));
+    }
+}
 /// Hears eight lines so often.
 macro_rules! fan {
     ($name:ident, $module:ident, $is_in_turn:literal) => {
