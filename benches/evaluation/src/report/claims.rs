@@ -66,7 +66,7 @@ fn streaming(data: &Data<'_>) -> Vec<Claim> {
     let best = |of: &str, theirs: &[&str], wanted| {
         let what =
             format!("streaming of 50 values, our best on one thread against the best of {of}");
-        let floor = Some("bare queues ahead, join");
+        let floor = &["bare queues ahead, join"];
         Comparison { figure, what, ours: &one_thread, theirs, floor, wanted, from: 50 }.claim(data)
     };
     let mut claims = vec![
@@ -74,23 +74,21 @@ fn streaming(data: &Data<'_>) -> Vec<Claim> {
         best("`ferrite-session`", &ferrite, Some(10.0)),
         best("`mpstthree`", &["mpstthree"], Some(20.0)),
     ];
+    let floors = ["bare queues ahead, join", "bare queues, join"];
+    let cells = ["cells ahead, tokio 1", "cells, tokio 1"];
+    let empty = ["empty tasks, tokio 2"];
     for (ours, theirs, floor, wanted) in [
-        ("plain, join", "rumpsteak 0.1, tokio 1", "bare queues, join", None),
-        ("optimised, join", "rumpsteak 0.1, tokio 1", "bare queues ahead, join", None),
-        ("plain, tokio 1", "rumpsteak 0.1, tokio 1", "cells, tokio 1", Some(2.0)),
-        (
-            "optimised, tokio 1",
-            "rumpsteak 0.1 optimised, tokio 1",
-            "cells ahead, tokio 1",
-            Some(2.0),
-        ),
-        ("plain, tokio 2", "rumpsteak 0.1, tokio 2", "empty tasks, tokio 2", Some(2.0)),
-        ("optimised, join", "plain, join", "bare queues ahead, join", Some(1.5)),
-        ("optimised, tokio 1", "plain, tokio 1", "cells ahead, tokio 1", Some(1.5)),
-        ("optimised, tokio 2", "plain, tokio 2", "empty tasks, tokio 2", Some(1.5)),
+        ("plain, join", "rumpsteak 0.1, tokio 1", &floors[1..], None),
+        ("optimised, join", "rumpsteak 0.1, tokio 1", &floors[..1], None),
+        ("plain, tokio 1", "rumpsteak 0.1, tokio 1", &cells[1..], Some(2.0)),
+        ("optimised, tokio 1", "rumpsteak 0.1 optimised, tokio 1", &cells[..1], Some(2.0)),
+        ("plain, tokio 2", "rumpsteak 0.1, tokio 2", &empty, Some(2.0)),
+        ("optimised, join", "plain, join", &floors, Some(1.5)),
+        ("optimised, tokio 1", "plain, tokio 1", &cells, Some(1.5)),
+        ("optimised, tokio 2", "plain, tokio 2", &empty, Some(1.5)),
     ] {
         let what = format!("streaming of 50 values, `{ours}` against `{theirs}`");
-        let (ours, theirs, floor) = (&[ours][..], &[theirs][..], Some(floor));
+        let (ours, theirs) = (&[ours], &[theirs]);
         claims.push(Comparison { figure, what, ours, theirs, floor, wanted, from: 50 }.claim(data));
     }
     claims
@@ -108,11 +106,11 @@ fn double_buffering(data: &Data<'_>) -> Vec<Claim> {
     };
     let best: &[&str] = &["plain, join", "optimised, join"];
     let original = ["rumpsteak 0.1, one task", "rumpsteak 0.1 optimised, one task"];
-    let floor = Some("bare queues, join");
+    let floor: &[&str] = &["bare queues, join"];
     vec![
-        claim(&["optimised, join"], &["plain, join"], None, None),
-        claim(&["optimised, tokio 1"], &["plain, tokio 1"], None, None),
-        claim(&["optimised, tokio 2"], &["plain, tokio 2"], None, None),
+        claim(&["optimised, join"], &["plain, join"], &[], None),
+        claim(&["optimised, tokio 1"], &["plain, tokio 1"], &[], None),
+        claim(&["optimised, tokio 2"], &["plain, tokio 2"], &[], None),
         claim(best, &original, floor, Some(1.3)),
         claim(best, &["copies alone"], floor, Some(0.7)),
     ]
@@ -127,8 +125,8 @@ fn fft(data: &Data<'_>) -> Vec<Claim> {
     });
     let (one, two) = ("bare queues, join", "bare queues, two threads");
     let claim = |what: &str, ours: &[&str], theirs, floor, wanted, from| {
-        let (what, floor) = (format!("FFT, {what}"), Some(floor));
-        Comparison { figure, what, ours, theirs: &[theirs], floor, wanted, from }.claim(data)
+        let (what, theirs, floor) = (format!("FFT, {what}"), &[theirs], &[floor]);
+        Comparison { figure, what, ours, theirs, floor, wanted, from }.claim(data)
     };
     vec![
         claim(
@@ -227,7 +225,7 @@ fn servers(data: &Data<'_>) -> Vec<Claim> {
                 what: plain,
                 ours: &["pipelined"],
                 theirs: &["in order"],
-                floor: None,
+                floor: &[],
                 wanted: Some(10.0),
                 from: 1,
             }
@@ -286,7 +284,7 @@ fn at_least<'a>(
     wanted: Option<f64>,
 ) -> Claim {
     let what = what.to_owned();
-    Comparison { figure, what, ours, theirs, floor: None, wanted, from: 0 }.claim(data)
+    Comparison { figure, what, ours, theirs, floor: &[], wanted, from: 0 }.claim(data)
 }
 
 /// How many times better our series are than others.
@@ -295,8 +293,9 @@ struct Comparison<'a, 's> {
     what: String,
     ours: &'s [&'s str],
     theirs: &'s [&'s str],
-    /// A bare program that does what ours do.
-    floor: Option<&'s str>,
+    /// A bare program that does what ours do; and one that does what theirs do, where these are
+    /// sessions of ours, too.
+    floor: &'s [&'s str],
     wanted: Option<f64>,
     /// The first x that counts.
     from: u64,
@@ -304,8 +303,10 @@ struct Comparison<'a, 's> {
 
 impl<'a, 's> Comparison<'a, 's> {
     fn claim(self, data: &Data<'a>) -> Claim {
-        let (ours, bare) = (self.ratios(data, self.ours), self.floor.as_slice());
-        let bare = self.ratios(data, bare);
+        let ours = self.ratios(data, self.ours, self.theirs);
+        let (bare, bare_theirs) = self.floor.split_at(self.floor.len().min(1));
+        let bare_theirs = if bare_theirs.is_empty() { self.theirs } else { bare_theirs };
+        let bare = self.ratios(data, bare, bare_theirs);
         let counts = ours.iter().filter(|(x, ..)| *x >= self.from);
         let verdict = counts.map(|&(x, _, ratio)| {
             let bare = bare.iter().find(|(at, ..)| *at == x).map(|(.., bare)| bare.factor);
@@ -320,11 +321,16 @@ impl<'a, 's> Comparison<'a, 's> {
         }
     }
 
-    /// How many times better the best of these is than the best of theirs, at each x.
-    fn ratios(&self, data: &Data<'a>, series: &[&'s str]) -> Vec<(u64, &'s str, Ratio)> {
+    /// How many times better the best of these is than the best of those, at each x.
+    fn ratios(
+        &self,
+        data: &Data<'a>,
+        these: &[&'s str],
+        those: &[&str],
+    ) -> Vec<(u64, &'s str, Ratio)> {
         let ratio = |x| {
-            let one = data.best(self.figure, x, series.iter().copied())?;
-            let other = data.best(self.figure, x, self.theirs.iter().copied())?;
+            let one = data.best(self.figure, x, these.iter().copied())?;
+            let other = data.best(self.figure, x, those.iter().copied())?;
             Some((x, one, data.ratio(self.figure, x, one, other)?))
         };
         data.xs(self.figure).into_iter().filter_map(ratio).collect()
