@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use hashbrown::HashMap;
+
 use super::{DEEPEST, Derivation, Inference, Situation, Tail, Tree};
 use crate::certificate::fault::{Fault, Invalid};
 use crate::machine::{Action, Direction, Fsm, Role, StateId, TransitionId};
@@ -146,8 +148,8 @@ struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     fn new(sub: &'a Fsm, sup: &'a Fsm) -> Self {
-        let mut numbers: BTreeMap<&Action, u32> = BTreeMap::new();
-        let mut kinds: BTreeMap<(&Role, Direction), u32> = BTreeMap::new();
+        let mut numbers: HashMap<&Action, u32> = HashMap::new();
+        let mut kinds: HashMap<(&Role, Direction), u32> = HashMap::new();
         let mut acts = |machine: &'a Fsm| -> Vec<Act> {
             let act = |action: &'a Action| {
                 let number = numbers.len() as u32;

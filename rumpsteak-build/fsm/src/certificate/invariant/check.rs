@@ -153,27 +153,32 @@ impl<'a> Checker<'a> {
     /// The kind of a set of words, and the set with its windows in order.
     fn words(&self, written: &Words) -> Result<(Kind<'a>, Words), Fault> {
         let mut words = written.clone();
-        let letters: Vec<TransitionId> = match &mut words {
-            Words::Exactly(word) => word.clone(),
-            Words::Between(Between { first, last, windows }) => {
-                let m = first.len();
-                let wrong = windows.iter().any(|window| window.len() != m + 1);
-                if windows.is_empty() || last.len() != m || wrong {
-                    return Err(Fault::NoWords);
-                }
-                windows.sort_unstable();
-                windows.dedup();
-                [&*first, &*last].into_iter().chain(&*windows).flatten().copied().collect()
+        if let Words::Between(Between { first, last, windows }) = &mut words {
+            let m = first.len();
+            let wrong = windows.iter().any(|window| window.len() != m + 1);
+            if windows.is_empty() || last.len() != m || wrong {
+                return Err(Fault::NoWords);
             }
+            windows.sort_unstable();
+            windows.dedup();
+        }
+        let kind = self.kind(&words)?;
+        Ok((kind, words))
+    }
+
+    /// The kind of all letters of a set of words.
+    fn kind(&self, words: &Words) -> Result<Kind<'a>, Fault> {
+        let (ends, windows) = match words {
+            Words::Exactly(word) => ([&word[..], &[]], &[][..]),
+            Words::Between(between) => ([&between.first[..], &between.last], &between.windows[..]),
         };
-        if letters.iter().any(|letter| letter.index() >= self.sup.transition_count()) {
+        let letters = ends.into_iter().chain(windows.iter().map(Vec::as_slice)).flatten();
+        let is_known = |letter: &TransitionId| letter.index() < self.sup.transition_count();
+        if !letters.clone().all(is_known) {
             return Err(Fault::Unknown);
         }
-        let mut kinds = letters.into_iter().map(|letter| kind_of(&self.sup.transition(letter)));
-        match kinds.next() {
-            Some(kind) if kinds.all(|other| other == kind) => Ok((kind, words)),
-            _ => Err(Fault::NoWords),
-        }
+        let mut kinds = letters.map(|&letter| kind_of(&self.sup.transition(letter)));
+        kinds.next().filter(|&kind| kinds.all(|other| other == kind)).ok_or(Fault::NoWords)
     }
 
     fn apply(&self, rule: Step, goal: &Goal<'a>) -> Result<Applied<'a>, Fault> {
@@ -245,13 +250,11 @@ impl<'a> Checker<'a> {
         let take = |(letter, rest): (TransitionId, Option<Words>)| {
             let promised = self.sup.transition(letter).action;
             let done = own.iter().find(|own| own.action == promised);
-            let mut left = goal.clone();
-            left.sub = done.ok_or(not_done(kind))?.target;
-            match rest {
-                Some(rest) => left.pending.insert(kind, rest),
-                None => left.pending.remove(&kind),
-            };
-            Ok(left)
+            let sub = done.ok_or(not_done(kind))?.target;
+            let others = goal.pending.iter().filter(|&(&other, _)| other != kind);
+            let others = others.map(|(&other, words)| (other, words.clone()));
+            let pending = others.chain(rest.map(|rest| (kind, rest))).collect();
+            Ok(Goal { sub, sup: goal.sup, pending })
         };
         words.take_off().into_iter().map(take).collect()
     }
