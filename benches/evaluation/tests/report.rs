@@ -217,13 +217,15 @@ fn what_no_bare_program_does_is_out_of_reach() {
     let figures = figures::all();
     let (_, mut store) = streaming("bare", [6e6, 5e6, 2e6, 1e6]);
     let ahead = "`optimised, join` against `plain, join`";
-    for (bare, verdict) in [(7.5e6, Verdict::Short), (7.4e6, Verdict::Bare)] {
-        let row = row("fig6-streaming", "bare queues ahead, join", 50, &[bare]);
-        store.add(&environment(), vec![row]).unwrap();
+    // It is compared with a bare program that is not ahead.
+    for (bare, verdict) in [(6e6, Verdict::Short), (5.9e6, Verdict::Bare)] {
+        let row = |series, value| row("fig6-streaming", series, 50, &[value]);
+        let rows = vec![row("bare queues ahead, join", bare), row("bare queues, join", 4e6)];
+        store.add(&environment(), rows).unwrap();
         let claims = claims(&Data::new(&store, &figures));
         let claim = claims.iter().find(|claim| claim.what.contains(ahead)).unwrap();
         assert_eq!(claim.verdict, verdict);
-        let factor = digits(bare / 5e6);
+        let factor = digits(bare / 4e6);
         assert_eq!(claim.bare, format!("{factor}× at 50 (`bare queues ahead, join`)"));
     }
 }
