@@ -315,6 +315,28 @@ pub(crate) struct Refusal {
     pub(crate) machine: Option<(Arc<NamedText>, Range<usize>)>,
 }
 
+impl Refusal {
+    /// What is refused, of which nothing else is known.
+    pub(crate) fn new(subject: Subject, refused: Refused) -> Self {
+        Self {
+            subject,
+            action: None,
+            misfit: None,
+            refused,
+            fair: false,
+            is_turned: false,
+            has_siblings: false,
+            fits: None,
+            with: Vec::new(),
+            part: None,
+            others: None,
+            begins: None,
+            right_part: None,
+            machine: None,
+        }
+    }
+}
+
 /// What is known of all sessions of a protocol together, one of which its projection refuses.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Note {

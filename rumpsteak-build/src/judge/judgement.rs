@@ -556,22 +556,9 @@ impl<'a> Judge<'a> {
                     place = subtype::blame(machine, &refused).unwrap_or(place);
                 }
                 let with = with.iter().map(|&id| tree.item(id).name.clone());
-                Cause::Refused(Box::new(Refusal {
-                    subject: subject(),
-                    action: None,
-                    misfit: None,
-                    with: with.collect(),
-                    refused,
-                    fair: false,
-                    is_turned: false,
-                    has_siblings: false,
-                    fits: None,
-                    part: None,
-                    others: None,
-                    begins: None,
-                    right_part: None,
-                    machine: None,
-                }))
+                let with = with.collect();
+                let refusal = Refusal { with, ..Refusal::new(subject(), refused) };
+                Cause::Refused(Box::new(refusal))
             }
             CombinedFault::Undecided(limit) => {
                 Cause::Undecided { subject: Box::new(subject()), limit, fair: false }

@@ -186,22 +186,9 @@ pub(crate) fn judge_machine(
                 _ => None,
             };
             let sub = refused.refusal.as_ref().and_then(|found| found.sub);
-            Cause::Refused(Box::new(Refusal {
-                subject: *subject(),
-                action: sub.map(|id| (id, fsm.transition(id).action.clone())),
-                misfit,
-                with: Vec::new(),
-                refused,
-                fair,
-                is_turned: false,
-                has_siblings: false,
-                fits: None,
-                part: None,
-                others: None,
-                begins: None,
-                right_part: None,
-                machine: None,
-            }))
+            let action = sub.map(|id| (id, fsm.transition(id).action.clone()));
+            let refusal = Refusal { action, misfit, fair, ..Refusal::new(*subject(), refused) };
+            Cause::Refused(Box::new(refusal))
         }
         Ok(Verdict::Undecided(limit)) => Cause::Undecided { subject: subject(), limit, fair },
         Err(VerifyError::Machine(InputError { side: Side::Sub, defect })) => {
