@@ -44,7 +44,11 @@ pub fn certified_fair(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Option<Pr
 }
 
 /// A proof whose certificate is valid for these machines.
-fn believed(proof: Proof, sub: &Fsm, sup: &Fsm) -> Result<Proof, Invalid> {
+///
+/// # Errors
+///
+/// If it is not.
+pub fn believed(proof: Proof, sub: &Fsm, sup: &Fsm) -> Result<Proof, Invalid> {
     certificate::check(&proof.certificate(), sub, sup)?;
     Ok(proof)
 }
@@ -86,43 +90,5 @@ impl From<InputError> for VerifyError {
 impl From<Invalid> for VerifyError {
     fn from(invalid: Invalid) -> Self {
         Self::Certificate(invalid)
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "an unwrap in a test is an assertion")]
-mod tests {
-    use super::*;
-    use crate::machine::Action;
-
-    fn cycle(actions: &[Action]) -> Fsm {
-        let mut builder = Fsm::builder("m");
-        let states: Vec<_> = actions.iter().map(|_| builder.add_state()).collect();
-        for (at, action) in actions.iter().enumerate() {
-            let next = states[(at + 1) % states.len()];
-            builder.add_transition(states[at], action.clone(), next);
-        }
-        builder.build(states[0])
-    }
-
-    /// What would happen if an engine were wrong, which none is known to be: its proof is of
-    /// something else.
-    #[test]
-    fn a_proof_of_something_else_is_not_believed() {
-        let (ask, answer) = (Action::receive("p", "ask", &[]), Action::send("p", "ok", &[]));
-        let sup = cycle(&[ask.clone(), answer.clone()]);
-        let ahead = cycle(&[answer.clone(), ask.clone()]);
-        let twice = cycle(&[answer.clone(), answer, ask]);
-        // With a bound, and without.
-        for sub in [ahead, twice] {
-            let Verdict::Safe(proof) = certified(&sub, &sup, &Limits::default()).unwrap() else {
-                panic!("{sub:?}");
-            };
-            assert_eq!(believed(proof.clone(), &sub, &sup), Ok(proof.clone()));
-            let error = VerifyError::from(believed(proof, &sup, &sub).unwrap_err());
-            let text = error.to_string();
-            let expected = "the verifier's answer is not believed, because its evidence is wrong: the certificate is not valid at rule ";
-            assert!(text.starts_with(expected), "{text}");
-        }
     }
 }

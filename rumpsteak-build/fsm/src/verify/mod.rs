@@ -21,7 +21,7 @@ use crate::subtype::{InputError, Proof, Refusal, Side};
 use crate::system::{Coverage, System, SystemError, explore};
 use crate::verdict::{Limits, Verdict};
 
-pub use self::certified::{VerifyError, certified, certified_fair};
+pub use self::certified::{VerifyError, believed, certified, certified_fair};
 
 /// What a "safe" rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]

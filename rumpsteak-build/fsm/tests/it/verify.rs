@@ -17,11 +17,13 @@ use std::fs;
 
 use expect_test::expect_file;
 use rumpsteak_fsm::certificate::Certificate;
+use rumpsteak_fsm::machine::Action;
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::system::{Coverage, explore};
 use rumpsteak_fsm::verify::together::{Condition, Part, together};
 use rumpsteak_fsm::verify::{
-    Accepted, Evidence, Refused, VerifyError, certified, certified_fair, verify, verify_fair,
+    Accepted, Evidence, Refused, VerifyError, believed, certified, certified_fair, verify,
+    verify_fair,
 };
 use rumpsteak_fsm::{Fsm, Limits, System, Verdict};
 
@@ -206,4 +208,35 @@ fn a_role_is_not_left_in_its_loop_by_a_subtype_of_its_peer() {
     ];
     let found = together(&parts, &limits).unwrap();
     assert!(fair.is_some() && !found.verdict.is_safe(), "{found:?}");
+}
+
+fn cycle(actions: &[Action]) -> Fsm {
+    let mut builder = Fsm::builder("m");
+    let states: Vec<_> = actions.iter().map(|_| builder.add_state()).collect();
+    for (at, action) in actions.iter().enumerate() {
+        let next = states[(at + 1) % states.len()];
+        builder.add_transition(states[at], action.clone(), next);
+    }
+    builder.build(states[0])
+}
+
+/// What would happen if an engine were wrong, which none is known to be: its proof is of
+/// something else.
+#[test]
+fn a_proof_of_something_else_is_not_believed() {
+    let (ask, answer) = (Action::receive("p", "ask", &[]), Action::send("p", "ok", &[]));
+    let sup = cycle(&[ask.clone(), answer.clone()]);
+    let ahead = cycle(&[answer.clone(), ask.clone()]);
+    let twice = cycle(&[answer.clone(), answer, ask]);
+    // With a bound, and without.
+    for sub in [ahead, twice] {
+        let Verdict::Safe(proof) = certified(&sub, &sup, &Limits::default()).unwrap() else {
+            panic!("{sub:?}");
+        };
+        assert_eq!(believed(proof.clone(), &sub, &sup), Ok(proof.clone()));
+        let error = VerifyError::from(believed(proof, &sup, &sub).unwrap_err());
+        let text = error.to_string();
+        let expected = "the verifier's answer is not believed, because its evidence is wrong: the certificate is not valid at rule ";
+        assert!(text.starts_with(expected), "{text}");
+    }
 }
