@@ -256,9 +256,7 @@ impl Package {
             .env_remove("CARGO_ENCODED_RUSTFLAGS")
             .env("RUST_BACKTRACE", "0")
             .env("CARGO_TERM_COLOR", "never")
-            .env("CARGO_INCREMENTAL", "0")
-            // Nothing looks at it, and it is much of what a dependency costs.
-            .env("CARGO_PROFILE_DEV_DEBUG", "none");
+            .env("CARGO_INCREMENTAL", "0");
         command
     }
 
