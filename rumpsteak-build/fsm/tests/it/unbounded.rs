@@ -163,7 +163,7 @@ fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
     // By the number of peers: pairs accepted with and without a bound, and explored among safe
     // peers.
     let mut figures = [(0, 0, 0); 4];
-    let pairs = seeds(12_000).count();
+    let pairs = seeds(3_000).count();
     for pair in 0..pairs {
         let count = 1 + pair % 3;
         // Without end, since what ends piles up nothing.
