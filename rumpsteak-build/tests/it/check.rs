@@ -483,7 +483,7 @@ pub struct Ping; pub struct Pong;
 #[test]
 fn a_safe_session_after_a_bad_part_is_told_once() {
     check(
-        "part",
+        "bad_part",
         &[(
             "src/lib.rs",
             &format!(
