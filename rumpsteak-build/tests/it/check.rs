@@ -1100,7 +1100,7 @@ fn limits_are_answers() {
 
 #[test]
 fn a_package_of_too_many_modules_is_not_read_to_its_end() {
-    let folder = package("modules", &[("src/lib.rs", "mod a { mod b {} } mod c {}")]);
+    let folder = package("many_modules", &[("src/lib.rs", "mod a { mod b {} } mod c {}")]);
     for (most, is_cut) in [(4, false), (3, true)] {
         let check = configure()
             .limits(Limits::default().modules(most))
