@@ -237,7 +237,7 @@ impl Figures {
 fn small_pairs_are_as_the_definition_says() {
     let (machines, peers) = (small("m", "p"), small("p", "m"));
     let all = machines.len() * machines.len();
-    let pairs = seeds(20).count().min(all);
+    let pairs = seeds(60).count().min(all);
     let mut contexts: BTreeMap<usize, Vec<Vec<Fsm>>> = BTreeMap::new();
     let mut figures = Figures::default();
     for number in 0..pairs {
