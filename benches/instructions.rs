@@ -27,7 +27,7 @@ const TIMES: i32 = 500;
 
 /// What is counted: its name, what one unit of it is, the rows; the first row is what
 /// the others are compared with.
-const TABLE: [(&str, &str, Rows); 8] = [
+const TABLE: [(&str, &str, Rows); 9] = [
     (
         "streaming of 50 values",
         "session",
@@ -79,6 +79,11 @@ const TABLE: [(&str, &str, Rows); 8] = [
         "double buffering by fresh roles, two empty buffers",
         "session",
         &[("rumpsteak 0.1", original_buffering), ("session", standard_buffering)],
+    ),
+    (
+        "the least session of three roles: begin, a message of each, end",
+        "session",
+        &[("reused", reused_lap), ("fresh", fresh_lap)],
     ),
     (
         "ring of three",
@@ -325,6 +330,21 @@ fn standard_buffering(times: i32) {
         assert_eq!(received.ok(), Some(Default::default()));
     }
 }
+fn lap(standard::lap::Roles { a, b, c }: &mut standard::lap::Roles) {
+    use standard::lap::{first, second, third};
+    let done = block_on(try_join3(first(a, black_box(7)), second(b), third(c)));
+    assert_eq!(done.ok(), Some((7, (), ())));
+}
+
+fn reused_lap(times: i32) {
+    let mut roles = Default::default();
+    (0..times).for_each(|_| lap(&mut roles));
+}
+
+fn fresh_lap(times: i32) {
+    (0..times).for_each(|_| lap(&mut Default::default()));
+}
+
 /// Hears eight lines so often.
 macro_rules! fan {
     ($name:ident, $module:ident, $is_in_turn:literal) => {

@@ -71,7 +71,10 @@ where
     Q: Role,
     E: From<Error>,
 {
-    let start = |role, process: P| Ok(process(R::begin(begin::<R, S>(role)?)).itself());
+    let start = |role, process: P, mut place: Pin<&mut Option<_>>| {
+        place.set(Some(process(R::begin(begin::<R, S>(role)?)).itself()));
+        Ok(())
+    };
     let finish = |ended: Result<(T, End<'s, Q>), E>, identity| {
         let (value, end) = ended?;
         Ok(end.complete(identity).map(|()| value)?)
@@ -88,7 +91,7 @@ pin_project! {
     /// return its end.
     #[must_use = "no session begins unless you `await` the future"]
     pub struct Running<'s, R, P, F: Future, T, E> {
-        start: fn(&'s mut R, P) -> Result<F>,
+        start: fn(&'s mut R, P, Pin<&mut Option<F>>) -> Result<()>,
         begins: Option<(&'s mut R, P)>,
         identity: usize,
         #[pin]
@@ -107,7 +110,7 @@ impl<R: Role, P, F: Future, T, E> Future for Running<'_, R, P, F, T, E> {
         if this.process.is_none() {
             let Some((role, process)) = this.begins.take() else { polled_again() };
             *this.identity = participant::identity(role);
-            this.process.set(Some((this.start)(role, process).map_err(*this.told)?));
+            (this.start)(role, process, this.process.as_mut()).map_err(*this.told)?;
         }
         let Some(process) = this.process.as_mut().as_pin_mut() else { polled_again() };
         let ended = ready!(process.poll(context));

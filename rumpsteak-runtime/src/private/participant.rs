@@ -1,6 +1,6 @@
 //! What the sessions of a role need of it, and no user.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::ptr;
 
 use crate::transport::link::Movable;
@@ -94,7 +94,7 @@ pub(crate) fn misplaced<R: Participant>(role: &R) -> Option<Misplaced> {
     let (mut first, mut index, mut misplaced) = (None, 0, None);
     role.for_each_mark(|route, mark| {
         if let Some((set, place)) = mark.place() {
-            let is_here = (place.owner)() == TypeId::of::<R>() && place.index == index;
+            let is_here = place.is_of::<R>() && place.index == index;
             if !is_here || *first.get_or_insert(set) != set {
                 misplaced.get_or_insert(Misplaced { route, belongs: (!is_here).then_some(place) });
             }

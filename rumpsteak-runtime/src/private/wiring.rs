@@ -23,7 +23,7 @@ use crate::role::{Role, Route};
 use crate::transport::Pair;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::link::Link;
-use crate::transport::mark::Place;
+use crate::transport::mark::{Place, owner};
 
 /// A set that has a role `P`. Implemented by `#[derive(Roles)]` for each field.
 #[diagnostic::on_unimplemented(
@@ -158,7 +158,7 @@ impl<'a> Wiring<'a> {
         });
         let place = const {
             &Place {
-                owner: TypeId::of::<Near>,
+                owner: owner::<Near>,
                 index: INDEX,
                 role: <Near as Joins<Far, S>>::NAME,
                 peer: <Far as Joins<Near, S>>::NAME,

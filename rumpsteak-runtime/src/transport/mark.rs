@@ -1,6 +1,7 @@
 //! The mark of a route: what a role knows of it from one session to the next.
 
 use std::any::TypeId;
+use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use once_cell::race::OnceRef;
@@ -38,6 +39,22 @@ pub(crate) struct Place {
     pub(crate) role: &'static str,
     /// The name of the role at the other end.
     pub(crate) peer: &'static str,
+}
+
+/// The type of a struct. Never inlined, so that there mostly is one such function for each struct.
+#[inline(never)]
+pub(crate) fn owner<R: 'static>() -> TypeId {
+    TypeId::of::<R>()
+}
+
+impl Place {
+    /// Whether it is a field of this struct.
+    #[inline]
+    pub(crate) fn is_of<R: 'static>(&self) -> bool {
+        // Equal functions have one answer, and to compare them takes less than to call one.
+        ptr::fn_addr_eq(self.owner, owner::<R> as fn() -> TypeId)
+            || (self.owner)() == TypeId::of::<R>()
+    }
 }
 
 impl Mark {
