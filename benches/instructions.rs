@@ -330,6 +330,8 @@ fn standard_buffering(times: i32) {
         assert_eq!(received.ok(), Some(Default::default()));
     }
 }
+
+/// Begins a session of three roles, passes a message of each on, and ends it.
 fn lap(standard::lap::Roles { a, b, c }: &mut standard::lap::Roles) {
     use standard::lap::{first, second, third};
     let done = block_on(try_join3(first(a, black_box(7)), second(b), third(c)));
