@@ -3,12 +3,12 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use super::action::{failed, poll_accept, polled_again, unexpected};
+use super::action::{poll_accept, unexpected};
 use super::choice::{AnyPeer, Choice, Peer};
 use super::implement::{show, state_with_choice};
 use super::peer::{Peers, hear_any};
 use super::state::{Names, Session, State};
-use crate::error::{Action, Result};
+use crate::error::Result;
 use crate::private::ByMacro;
 use crate::private::fingerprint::{self, Structure, mix};
 use crate::role::{Role, Route};
@@ -106,20 +106,13 @@ where
     #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
-        let this = self.get_mut();
-        let Some(state) = &mut this.state else {
-            polled_again();
-        };
-        let received = ready!(poll_accept::<R, P>(state.role, context));
-        let mut state = || this.state.take().unwrap_or_else(|| polled_again());
-        Poll::Ready(match received {
-            Ok(message) => C::decide(state(), message, P::NUMBER.0).map_err(|(state, message)| {
+        let slot = &mut self.get_mut().state;
+        let (message, state) = ready!(poll_accept::<R, P>(slot, C::LABELS, context))?;
+        Poll::Ready(
+            C::decide(state, message, P::NUMBER.0).map_err(|(state, message)| {
                 unexpected(state, <P as Role>::NAME, message, C::LABELS)
             }),
-            Err(error) => {
-                Err(failed(state(), <P as Role>::NAME, error, Action::Receive(C::LABELS)))
-            }
-        })
+        )
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::task::{Context, Poll};
 
-use super::action::{failed, poll_accept_if, polled_again, unexpected};
+use super::action::{failed, poll_accept_if, role_of, take, unexpected};
 use super::choice::{AnyPeer, Choice, Peer as _};
 use super::state::State;
 use crate::error::{Action, Result};
@@ -166,13 +166,11 @@ where
         if index > 0 && Others::COUNT > 0 {
             return Others::hear(slot, index - 1, how, context);
         }
-        let Some(State { role }) = slot else {
-            polled_again();
-        };
+        let role = role_of(slot);
         let waker = context.waker();
         let is_idle = |role: &mut R| Route::<P>::route(role).is_idle(waker);
         match how {
-            Hearing::First(turn) => Route::<P>::route(*role).mark().set_turn(turn),
+            Hearing::First(turn) => Route::<P>::route(role).mark().set_turn(turn),
             Hearing::Stays if is_idle(role) => return ControlFlow::Continue(Silence::Empty),
             _ => {}
         }
@@ -188,9 +186,7 @@ where
             }
             Poll::Pending => return ControlFlow::Continue(Silence::Empty),
         };
-        let Some(state) = slot.take() else {
-            polled_again();
-        };
+        let state = take(slot);
         let decided = C::decide(state, message, P::NUMBER.0)
             .map_err(|(state, message)| unexpected(state, <P as Role>::NAME, message, C::LABELS));
         ControlFlow::Break(decided)
@@ -226,9 +222,7 @@ where
         assert!(C::Peers::COUNT > 0, "no option of this choice receives");
         assert!(C::Peers::COUNT < usize::BITS as usize, "a choice has at most 63 peers");
     }
-    let Some(State { role }) = slot else {
-        polled_again();
-    };
+    let role = role_of(slot);
     let Turns { index, last, .. } = C::Peers::turns(role, 0);
     let others = match C::Peers::hear(slot, index, Hearing::First(last.wrapping_add(1)), context) {
         ControlFlow::Break(heard) => return Poll::Ready(heard),
@@ -341,10 +335,7 @@ where
     // How many have left in order; the first that has not, or the last if all have.
     let (mut left, mut first) = (0, None);
     let mut judge = |state: &mut Option<State<'s, R>>, index, error| {
-        let Some(State { role }) = state else {
-            polled_again();
-        };
-        let has_left = C::Peers::has_left(role, index, &error);
+        let has_left = C::Peers::has_left(role_of(state), index, &error);
         left += usize::from(has_left);
         if !has_left || left == C::Peers::COUNT {
             first.get_or_insert((index, error));
@@ -359,9 +350,6 @@ where
         }
     }
     let (index, error) = first?;
-    let Some(state) = slot.take() else {
-        polled_again();
-    };
     let action = Action::Receive(C::LABELS);
-    Some(Err(failed(state, C::Peers::name(index), error, action)))
+    Some(Err(failed(take(slot), C::Peers::name(index), error, action)))
 }

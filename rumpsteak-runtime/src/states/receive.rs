@@ -1,12 +1,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
-use super::action::{failed, poll_accept, polled_again, unexpected};
+use super::action::poll_label;
 use super::implement::state_with_label;
 use super::state::{Names, Session, State};
-use crate::error::{Action, Result};
+use crate::error::Result;
 use crate::message::Message;
 use crate::private::ByMacro;
 use crate::private::fingerprint::{self, Structure, mix};
@@ -78,18 +78,11 @@ where
     #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(L, C)>> {
-        let this = self.get_mut();
-        let Some(state) = &mut this.state else {
-            polled_again();
-        };
-        let received = ready!(poll_accept::<R, P>(state.role, context));
-        let mut state = || this.state.take().unwrap_or_else(|| polled_again());
-        let labels = const { &[<R::Message as Message<L>>::NAME] };
-        Poll::Ready(match received.map(Message::downcast) {
-            Ok(Ok(label)) => Ok((label, C::from_state(state()))),
-            Ok(Err(message)) => Err(unexpected(state(), P::NAME, message, labels)),
-            Err(error) => Err(failed(state(), P::NAME, error, Action::Receive(labels))),
-        })
+        match poll_label::<R, P, L>(&mut self.get_mut().state, context) {
+            Poll::Ready(Ok((label, state))) => Poll::Ready(Ok((label, C::from_state(state)))),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => Poll::Pending,
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
-use super::action::{failed, poll_transmit, polled_again};
+use super::action::poll_transmit;
 use super::implement::state_with_label;
 use super::state::{Names, Session, State};
-use crate::error::{Action, Result, Unsent};
+use crate::error::{Result, Unsent};
 use crate::message::Message;
 use crate::private::ByMacro;
 use crate::private::fingerprint::{self, Structure, mix};
@@ -50,7 +50,7 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
         P: Role,
         C: Session<State = State<'s, R>>,
     {
-        Sending::new(self.state, label)
+        Sending { state: Some(self.state), label: Some(label), names: PhantomData }
     }
 
     /// Sends `label` as [`send`](Send::send) does, and returns it if it could not be sent.
@@ -87,21 +87,16 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
 #[must_use = "nothing is sent, and the role is poisoned, unless you `await` the future"]
 pub struct Sending<'s, R: Role, P, L, C> {
     /// `None` once completed.
-    state: Option<State<'s, R>>,
+    pub(super) state: Option<State<'s, R>>,
     /// `None` once the route has taken it.
-    label: Option<L>,
-    names: Names<(P, C)>,
+    pub(super) label: Option<L>,
+    pub(super) names: Names<(P, C)>,
 }
 
 // It is never pinned: the label is only moved.
 impl<R: Role, P, L, C> Unpin for Sending<'_, R, P, L, C> {}
 
 impl<'s, R: Role, P, L, C> Sending<'s, R, P, L, C> {
-    #[inline]
-    pub(super) fn new(state: State<'s, R>, label: L) -> Self {
-        Self { state: Some(state), label: Some(label), names: PhantomData }
-    }
-
     #[inline]
     pub(super) fn or_return(self) -> Returning<'s, R, P, L, C> {
         Returning { sending: self }
@@ -131,15 +126,11 @@ where
         sending: &mut Sending<'s, R, P, L, C>,
         context: &mut Context<'_>,
     ) -> Poll<Result<C>> {
-        let Some(state) = &mut sending.state else {
-            polled_again();
-        };
-        let sent = ready!(poll_transmit::<R, P, L>(state.role, &mut sending.label, context));
-        let mut state = || sending.state.take().unwrap_or_else(|| polled_again());
-        Poll::Ready(match sent {
-            Ok(()) => Ok(C::from_state(state())),
-            Err(error) => Err(failed(state(), P::NAME, error, Action::Send(R::Message::NAME))),
-        })
+        match poll_transmit::<R, P, L>(&mut sending.state, &mut sending.label, context) {
+            Poll::Ready(Ok(state)) => Poll::Ready(Ok(C::from_state(state))),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => Poll::Pending,
+        }
     }
 }
 
