@@ -14,6 +14,7 @@
 //! | `original` | the same over `rumpsteak` 0.1, whose cost grows too fast for more than 60 actions |
 //! | `channels` | as many awaits of tokio's bounded channels |
 //! | `bare` | as many awaits of a state that borrows and is dropped, without sessions: the least |
+//! | `linear` | the same where each state is of a type of its own, so that nothing is done twice |
 //!
 //! rustc's work for one `async` function grows faster than its number of awaits, whatever they
 //! await: that is in `bare`.
@@ -49,6 +50,45 @@ pub struct Ping(pub i32);
 pub struct Pong(pub i32);
 async fn send(state: State<'_>, ping: Ping) -> Result<State<'_>, ()> { *state.0 += ping.0; Ok(state) }
 async fn receive(state: State<'_>) -> Result<(Pong, State<'_>), ()> { Ok((Pong(*state.0), state)) }
+";
+
+const LINEAR: &str = "
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+pub struct State<'s>(&'s mut i32);
+impl Drop for State<'_> { fn drop(&mut self) { *self.0 += 1; } }
+pub struct Ping(pub i32);
+pub struct Pong(pub i32);
+pub trait Then<'s> { fn then(state: State<'s>) -> Self; }
+pub struct Sending<'s, C>(Option<State<'s>>, Option<Ping>, PhantomData<fn() -> C>);
+impl<'s, C: Then<'s>> Future for Sending<'s, C> {
+    type Output = Result<C, ()>;
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<C, ()>> {
+        let Self(state, ping, _) = self.get_mut();
+        Poll::Ready(take(state, ping.take().map_or(0, |ping| ping.0)).map(|state| C::then(state)))
+    }
+}
+pub struct Receiving<'s, C>(Option<State<'s>>, PhantomData<fn() -> C>);
+impl<'s, C: Then<'s>> Future for Receiving<'s, C> {
+    type Output = Result<(Pong, C), ()>;
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(Pong, C), ()>> {
+        Poll::Ready(take(&mut self.get_mut().0, 0).map(|state| (Pong(*state.0), C::then(state))))
+    }
+}
+fn take<'s>(state: &mut Option<State<'s>>, ping: i32) -> Result<State<'s>, ()> {
+    state.take().ok_or(()).inspect(|state| assert!(*state.0 != ping))
+}
+macro_rules! state {
+    ($State:ident $Then:ident) => {
+        pub struct $State<'s>(State<'s>);
+        impl<'s> Then<'s> for $State<'s> { fn then(state: State<'s>) -> Self { Self(state) } }
+        impl<'s> $State<'s> {
+            pub fn send(self, ping: Ping) -> Sending<'s, $Then<'s>> { Sending(Some(self.0), Some(ping), PhantomData) }
+            pub fn receive(self) -> Receiving<'s, $Then<'s>> { Receiving(Some(self.0), PhantomData) }
+        }
+    };
+}
 ";
 
 const ORIGINAL: &str = "#![recursion_limit = \"4096\"]
@@ -103,6 +143,20 @@ pub async fn b(role: &mut i32) -> Result<(), ()> {{ let s = State(role); {steps}
 fn main() {{ let _ = (a(&mut 1), b(&mut 2)); }}
 "
         );
+    }
+    if row == "linear" {
+        let (steps, mut text) = (actions(count, SENDS), LINEAR.to_owned());
+        for role in ["A", "B"] {
+            let name = role.to_lowercase();
+            for number in 0..=count {
+                let _ = writeln!(text, "state!({role}{number} {role}{});", count.min(number + 1));
+            }
+            let _ = writeln!(
+                text,
+                "pub async fn {name}(role: &mut i32) -> Result<(), ()> {{ let s = {role}0(State(role)); {steps} drop(s); Ok(()) }}"
+            );
+        }
+        return text + "fn main() { let _ = (a(&mut 1), b(&mut 2)); }\n";
     }
     if row == "channels" {
         let steps = ["tx.send(1).await.ok()?;\n", "rx.recv().await?;\n"];
@@ -214,7 +268,7 @@ fn main() {
         assert!(done(status).success(), "the program does not build");
     };
     println!("{:<10} {:>7} {:>9} {:>9}", "", "actions", "seconds", "kB");
-    for row in ["types", "session", "generated", "original", "channels", "bare"] {
+    for row in ["types", "session", "generated", "original", "channels", "bare", "linear"] {
         for &count in chosen.iter().filter(|&&count| row != "original" || count <= MOST_ORIGINAL) {
             write("protocols/many.scr", &protocol(2));
             write("src/main.rs", "fn main() {}\n");
