@@ -1,5 +1,5 @@
-//! The workloads that the benchmarks share: in [`workloads`] those of the verifier, and those of
-//! the runtime, each over several channels and implementations.
+//! The workloads that the benchmarks share: in [`workloads`] those of the verifier, in [`programs`]
+//! those of rustc, and those of the runtime, each over several channels and implementations.
 //!
 //! | module | the workloads of the runtime over |
 //! |---|---|
@@ -11,6 +11,7 @@
 //! The benchmarks are the files beside this one:
 //!
 //! ```text
+//! cargo bench -p rumpsteak-benches --bench compile_time
 //! cargo bench -p rumpsteak-benches --bench instructions
 //! cargo bench -p rumpsteak-benches --bench runtime
 //! cargo bench -p rumpsteak-benches --bench scribble
@@ -26,6 +27,7 @@
 pub mod bare;
 pub mod cells;
 pub mod original;
+pub mod programs;
 pub mod standard;
 pub mod unbounded;
 pub mod workloads;

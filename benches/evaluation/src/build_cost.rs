@@ -1,5 +1,5 @@
-//! What a build costs a user: the dependency tree of the build script, and packages with some
-//! protocols.
+//! What a build costs a user: the dependency tree of the build script, packages with some
+//! protocols, and processes of many actions.
 //!
 //! Everything happens in scratch packages in a temporary folder, each with a target folder of its
 //! own, and is removed afterwards. What has to be downloaded is downloaded first and not timed; the
@@ -14,11 +14,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 use std::{env, fs};
 
+use rumpsteak_benches::programs::Program;
+
 use crate::{Case, Error, Figure, Mode, Of, Result, Sample, Series, Unit, XAxis, YAxis};
 
 const TREE_TIME: &str = "build-dependency-time";
 const TREE_CRATES: &str = "build-dependency-crates";
 const PROTOCOLS: &str = "build-protocols";
+const ACTIONS: &str = "build-actions";
 
 const CLEAN: &str = "clean";
 const SOURCE: &str = "one `.rs` changed";
@@ -33,7 +36,18 @@ const TOOLS: [(&str, Option<&str>, Of); 4] = [
     ("lalrpop", Some("=0.23.2"), Of::Peer),
 ];
 
-/// The three pictures.
+/// The programs whose actions rustc compiles, each with its series.
+const PROGRAMS: [(Program, &str, Of, &str); 7] = [
+    (Program::Session, "by hand", Of::Ours, "the session types written by hand"),
+    (Program::Generated, "generated", Of::Ours, "those that `protocol!` makes"),
+    (Program::Original, "rumpsteak 0.1", Of::Peer, "the same actions"),
+    (Program::Ferrite, "ferrite-session", Of::Peer, "the same actions"),
+    (Program::Channels, "tokio's channels", Of::Floor, "as many awaits, without states"),
+    (Program::Bare, "bare", Of::Floor, "as many awaits of a state that is dropped"),
+    (Program::Linear, "bare, linear", Of::Floor, "the same with a type for each state"),
+];
+
+/// The four pictures.
 #[must_use]
 pub fn figures() -> Vec<Figure> {
     let tree = |name, title, y: YAxis, cases, about| Figure {
@@ -103,6 +117,22 @@ pub fn figures() -> Vec<Figure> {
             cases: protocols_cases,
             notes: "",
         },
+        Figure {
+            name: ACTIONS,
+            title: "Build cost: processes of many actions",
+            about: "Two roles send each other so many messages in turns, each in one `async` function: CPU-seconds, user and system, of `cargo build` in the \
+                    development profile when these functions have changed, not incremental.",
+            x: XAxis { label: "actions of each role", log: false, names: &[] },
+            y: YAxis { label: "CPU-seconds", log: true, scale: 1.0 },
+            series: PROGRAMS.map(|(_, name, of, about)| Series { name, of, about }).into(),
+            points: |mode| match mode {
+                Mode::Quick => vec![],
+                Mode::Full => vec![20, 60, 200],
+            },
+            cases: actions_cases,
+            notes: "`rumpsteak` 0.1 takes more than eight minutes for 200 actions, `ferrite-session` 31 s and 4 GB for 60. rustc's work for one `async` function grows \
+                    faster than its number of awaits.",
+        },
     ]
 }
 
@@ -170,6 +200,28 @@ fn protocols_cases(x: u64, _: Mode) -> Result<Vec<Case>> {
         );
     }
     Ok(cases)
+}
+
+fn actions_cases(x: u64, _: Mode) -> Result<Vec<Case>> {
+    let count = usize::try_from(x).map_err(Error::wrong)?;
+    // One target folder for all: what they depend on is built once.
+    let package = Rc::new(RefCell::new(Lazy::new(|| Package::new(""))));
+    let measured = PROGRAMS.into_iter().filter(|(program, ..)| count <= program.most());
+    let cases = measured.map(|(program, series, ..)| {
+        let package = Rc::clone(&package);
+        Case::new(ACTIONS, series, x, Unit::CpuSeconds, move || {
+            let mut package = package.borrow_mut();
+            let package = package.get()?;
+            package.become_program(program, 2)?;
+            package.build(false)?;
+            package.become_program(program, count)?;
+            let start = children_cpu()?;
+            package.build(false)?;
+            Ok(Sample::of(children_cpu()? - start))
+        })
+        .samples(2)
+    });
+    Ok(cases.collect())
 }
 
 /// Something that is made when it is needed first.
@@ -266,11 +318,39 @@ impl Package {
             NEXT.fetch_add(1, Ordering::Relaxed)
         );
         let package = Self { folder: env::temp_dir().join(name) };
+        package.write_manifest(dependencies)?;
+        Ok(package)
+    }
+
+    fn write_manifest(&self, dependencies: &str) -> Result<()> {
         let manifest = format!(
             "[package]\nname = \"user\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n{dependencies}\n[workspace]\n"
         );
-        package.write("Cargo.toml", &manifest)?;
-        Ok(package)
+        self.write("Cargo.toml", &manifest)
+    }
+
+    /// Replaces all files by those of a program whose roles do so many actions each.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`]; [`Error::Wrong`] if cargo cannot get what it needs.
+    pub fn become_program(&self, program: Program, actions: usize) -> Result<()> {
+        let [runtime, build] = ["rumpsteak-runtime", "rumpsteak-build"].map(ours);
+        let (runtime, build) = (runtime?, build?);
+        let ours = |name: &str| if name == "rumpsteak-build" { &build } else { &runtime }.clone();
+        self.write_manifest(&program.dependencies(ours))?;
+        self.lock()?;
+        for old in ["build.rs", "protocols", "src"].map(|old| self.folder.join(old)) {
+            let removed =
+                if old.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
+            match removed {
+                Err(error) if old.exists() => return Err(Error::io(&old)(error)),
+                _ => {}
+            }
+        }
+        let files = program.files(actions);
+        files.iter().try_for_each(|(file, text)| self.write(file, text))?;
+        self.fetch()
     }
 
     /// The versions with which this project is tested.

@@ -54,7 +54,7 @@ impl fmt::Display for Verdict {
 #[must_use]
 pub fn claims(data: &Data<'_>) -> Vec<Claim> {
     let of_sessions = [streaming(data), double_buffering(data), fft(data), delays(data)];
-    [of_sessions.concat(), transports(data), servers(data)].concat()
+    [of_sessions.concat(), transports(data), servers(data), building(data)].concat()
 }
 
 fn streaming(data: &Data<'_>) -> Vec<Claim> {
@@ -233,6 +233,17 @@ fn servers(data: &Data<'_>) -> Vec<Claim> {
         ]
     };
     beside.into_iter().flat_map(of_server).collect()
+}
+
+fn building(data: &Data<'_>) -> Vec<Claim> {
+    let (figure, ours) = ("build-actions", &["by hand", "generated"]);
+    let against = |theirs: &'static str, wanted| {
+        let what =
+            format!("building processes of many actions, the best of ours against `{theirs}`");
+        let theirs = &[theirs];
+        Comparison { figure, what, ours, theirs, floor: &[], wanted, from: 60 }.claim(data)
+    };
+    vec![against("rumpsteak 0.1", Some(10.0)), against("bare", None), against("bare, linear", None)]
 }
 
 /// How much of the time at 0 is saved at `x`, and whether that is the least that is wanted.
