@@ -3,9 +3,7 @@
 use std::fs::File;
 use std::time::{Duration, SystemTime};
 
-use super::harness::{
-    IMPORTS, KERNEL, OTHERS, PROCESS, Package, ROLES, dependency, double_buffering,
-};
+use super::harness::{IMPORTS, KERNEL, OTHERS, PROCESS, Package, ROLES, TESTED, double_buffering};
 
 /// The protocol of [`Package::new`], in which the source does not wait to be asked.
 fn unasked(package: &Package) -> String {
@@ -38,13 +36,8 @@ fn a_protocol_that_is_replaced_by_an_older_one_is_seen() {
 #[test]
 fn a_second_checkout_does_not_get_the_verdicts_of_the_first() {
     let package = Package::bare("attack-checkouts");
-    let manifest = format!(
-        "[package]\nname = \"checkout\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dependencies]\nrumpsteak-runtime = {}\n\n[build-dependencies]\nrumpsteak-build = {}\n",
-        dependency("rumpsteak-runtime"),
-        dependency("rumpsteak-build"),
-    );
     let sound = Package::new("attack-checkout-source");
+    let manifest = sound.read("Cargo.toml");
     let lock = package.read("Cargo.lock");
     // The second one lies inside of the first, as worktrees may.
     for (folder, protocol) in
@@ -117,7 +110,7 @@ fn a_session_that_failed_elsewhere_proves_nothing() {
     package.write(
         "src/main.rs",
         "fn main() { drop(NAME::kernel(&mut NAME::Roles::default().k)); }"
-            .replace("NAME", "attack_elsewhere")
+            .replace("NAME", TESTED)
             .as_str(),
     );
     let outcome = package.cargo("build", &[]);

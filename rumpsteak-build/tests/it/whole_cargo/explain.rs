@@ -20,6 +20,7 @@ fn main() -> Result<(), rumpsteak_build::Report> {
 fn what_a_page_accepts_compiles_and_what_the_macros_refuse_does_not() {
     // One package: each page is an edit, a check, and the edit taken back.
     let package = Package::empty("example");
+    package.edit("Cargo.toml", "name = \"tested\"", "name = \"example\"");
     for (code, text) in explanations().filter(|(code, _)| code.starts_with('V')) {
         let [refused, accepted] = explained(text);
         let check = |files: &Files<'_>| {

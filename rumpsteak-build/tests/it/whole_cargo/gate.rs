@@ -226,7 +226,7 @@ fn no_error_of_rustc_beside_ours() {
     package.write("src/lib.rs", &super::harness::double_buffering());
     package.write(
         "src/main.rs",
-        "use gate_alone::{K, Ready, S, Value};
+        "use tested::{K, Ready, S, Value};
          use rumpsteak_runtime::{session, states::{End, Receive, Send}};
          #[session(K)] type Own = Send<S, Ready, Receive<S, Value, End>>;
          fn main() {}",

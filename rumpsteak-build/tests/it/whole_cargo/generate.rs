@@ -1,10 +1,8 @@
 //! Top-down: the code of a protocol is included, passes the lints, and is never that of another
 //! build.
 
-use super::harness::Package;
+use super::harness::{GENERATES, Package, VERIFIES};
 use crate::support::{OPTIMISED, PROTOCOL, says};
-
-const SCRIPT: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::configure().protocols(\"protocols\").generate().verify().map(drop) }\n";
 
 /// Its process, in a crate that is as strict as can be.
 const SOURCE: &str = "\
@@ -67,11 +65,8 @@ global protocol Odd(role self, role send, role type, role String, role roles) {
 ";
 
 fn package(name: &str) -> Package {
-    let package = Package::new(name);
-    package
-        .write("build.rs", SCRIPT)
-        .write("protocols/double_buffering.k.dot", OPTIMISED)
-        .write("src/lib.rs", SOURCE);
+    let package = Package::double_buffering(name, GENERATES);
+    package.write("protocols/double_buffering.k.dot", OPTIMISED).write("src/lib.rs", SOURCE);
     package
 }
 
@@ -139,7 +134,7 @@ fn a_crate_that_lacks_a_payload_does_not_include_the_code_of_another_one() {
 #[test]
 fn a_machine_that_is_not_decided_is_an_error_that_names_the_limit() {
     let package = package("generate-undecided");
-    let limited = SCRIPT.replace(
+    let limited = GENERATES.replace(
         ".generate()",
         ".generate().limits(rumpsteak_build::Limits::default().steps(1).configurations(1))",
     );
@@ -154,7 +149,7 @@ fn a_machine_that_is_not_decided_is_an_error_that_names_the_limit() {
         .says("note: it may be safe, but the search for a proof was stopped")
         .says(".limits(rumpsteak_build::Limits::default().steps(10)).verify()?;");
     // Not one limit more than is needed.
-    package.write("build.rs", SCRIPT);
+    package.write("build.rs", GENERATES);
     package.check(&[]).passes();
 }
 
@@ -193,10 +188,7 @@ fn code_of_another_build_is_refused() {
     package.check(&[]).passes();
 
     // A script that verifies and generates nothing leaves the old file where it is.
-    package.write(
-        "build.rs",
-        "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"protocols\").map(drop) }\n",
-    );
+    package.write("build.rs", VERIFIES);
     let outcome = package.check(&[]);
     assert!(!outcome.success);
     outcome.errors()[0]
@@ -214,10 +206,9 @@ fn code_of_another_build_is_refused() {
 fn the_same_input_gives_the_same_bytes_elsewhere() {
     let [here, there] = ["generate-here", "generate-there"].map(|folder| {
         let package = package(folder);
-        package.edit("Cargo.toml", &format!("name = \"{folder}\""), "name = \"generate-same\"");
         package.check(&[]).passes();
         ["rumpsteak/double_buffering.rs", "rumpsteak/verdicts.txt"].map(|path| {
-            let file = package.out_of("generate-same", path);
+            let file = package.out(path);
             let text = std::fs::read_to_string(&file).unwrap_or_default();
             // Cargo may give both packages one `OUT_DIR`: the other one shall write anew.
             std::fs::remove_file(&file).unwrap_or_else(|error| panic!("{error}"));
@@ -268,9 +259,8 @@ fn code_that_is_checked_in_is_verified_as_any_other() {
 
 #[test]
 fn the_protocol_is_needed() {
-    let package = Package::new("generate-unknown");
+    let package = Package::double_buffering("generate-unknown", GENERATES);
     package
-        .write("build.rs", SCRIPT)
         .write("protocols/double_buffering.scr", PROTOCOL)
         .write("src/lib.rs", "rumpsteak_runtime::protocol!(DoubleBufering);\n");
     package
@@ -291,7 +281,7 @@ fn the_protocol_is_needed() {
 
 #[test]
 fn a_broken_protocol_is_one_error_at_the_call() {
-    let package = Package::new("generate-broken");
+    let package = Package::double_buffering("generate-broken", GENERATES);
     let source = "rumpsteak_runtime::protocol!(DoubleBuffering);\n\
                   use double_buffering::{K, KSession, Ready, S, T, Value};\n\
                   use rumpsteak_runtime::session;\n\
@@ -299,7 +289,6 @@ fn a_broken_protocol_is_one_error_at_the_call() {
                   #[session]\nstruct Rest(Send<K, Value, Receive<K, Ready, Self>>);\n\
                   pub fn kernel(_: KSession<'_>, _: Source<'_>, _: Value, _: T) {}\n";
     package
-        .write("build.rs", SCRIPT)
         .write("protocols/double_buffering.scr", &PROTOCOL.replacen("from", "form", 1))
         .write("src/lib.rs", source);
     package

@@ -3,11 +3,16 @@
 //! Each test writes a package of its own, which depends on the crates of this workspace by path,
 //! and runs the real Cargo on it, offline. The dependencies are built once; each package has a
 //! target folder of its own, with links to them, so that no Cargo waits for another one.
+//!
+//! Most packages have one of two build scripts. Cargo knows a package at the root of its workspace
+//! by its name and version, wherever it is: so those packages have one name, and each begins with
+//! the program that Cargo has once made of its build script, as if it had been built there before.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
+use std::time::SystemTime;
 
 use rumpsteak_contract::Verdicts;
 use rumpsteak_contract::verdict::Proof;
@@ -82,9 +87,19 @@ pub(crate) fn double_buffering() -> String {
     [IMPORTS, ROLES, OTHERS, KERNEL, PROCESS].join("\n")
 }
 
+/// A build script that verifies the package.
+pub(crate) const VERIFIES: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"protocols\").map(drop) }\n";
+
+/// A build script that generates code for the protocols, too.
+pub(crate) const GENERATES: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::configure().protocols(\"protocols\").generate().verify().map(drop) }\n";
+
+/// The name of the packages that share their build scripts.
+pub(crate) const TESTED: &str = "tested";
+
 /// A package in a temporary folder.
 pub(crate) struct Package {
     folder: PathBuf,
+    name: String,
 }
 
 /// What Cargo said.
@@ -109,19 +124,32 @@ pub(crate) struct Message {
 impl Package {
     /// A package with double buffering as its library, its protocol and its build script.
     pub(crate) fn new(name: &str) -> Self {
-        let package = Self::empty(name);
-        package.write(
-            "build.rs",
-            "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"protocols\").map(drop) }\n",
-        );
+        Self::double_buffering(name, VERIFIES)
+    }
+
+    /// The same, with one of the build scripts above.
+    pub(crate) fn double_buffering(name: &str, script: &str) -> Self {
+        let package = Self::with_script(name, script);
         package.write("protocols/double_buffering.scr", PROTOCOL);
         package.write("src/lib.rs", &double_buffering());
         package
     }
 
+    /// A package with a manifest and one of the build scripts above.
+    pub(crate) fn with_script(name: &str, text: &str) -> Self {
+        let package = Self::empty(name);
+        package.write("build.rs", text);
+        let built = DEPENDENCIES.scripts.iter().find(|script| script.text == text);
+        let Some(built) = built else { panic!("{text}") };
+        link(&built.target, &package.target());
+        // As old as what Cargo has made of it. Whoever writes the file again gives it a newer time.
+        set_modified(&package.path("build.rs"), built.modified);
+        package
+    }
+
     /// A package with a manifest only.
     pub(crate) fn empty(name: &str) -> Self {
-        let package = Self::bare(name);
+        let package = Self { name: TESTED.to_owned(), ..Self::bare(name) };
         package.write_manifest("");
         package
     }
@@ -151,7 +179,7 @@ impl Package {
         LazyLock::force(&DEPENDENCIES);
         let package = Self::alone(name);
         let _ = fs::remove_dir_all(package.target());
-        link(&DEPENDENCIES, &package.target());
+        link(&DEPENDENCIES.target, &package.target());
         package
     }
 
@@ -160,11 +188,17 @@ impl Package {
         let folder = temporary().join(name);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap_or_else(|error| panic!("{error}"));
-        let package = Self { folder };
-        // The versions that this workspace was built with are the ones that are there offline.
-        fs::copy(workspace().join("Cargo.lock"), package.path("Cargo.lock"))
-            .unwrap_or_else(|error| panic!("{error}"));
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let package = Self { folder, name };
+        package.lock();
         package
+    }
+
+    /// The versions that this workspace was built with are the ones that are there offline. Cargo
+    /// takes out of the file what the manifest does not need.
+    fn lock(&self) {
+        let copied = fs::copy(workspace().join("Cargo.lock"), self.path("Cargo.lock"));
+        copied.unwrap_or_else(|error| panic!("{error}"));
     }
 
     pub(crate) fn target(&self) -> PathBuf {
@@ -279,29 +313,25 @@ impl Package {
         proofs.collect()
     }
 
+    /// The name in the manifest.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// A file in the newest `OUT_DIR` of the package that has it.
     pub(crate) fn out(&self, path: &str) -> PathBuf {
-        self.out_of(&self.name(), path)
-    }
-
-    pub(crate) fn name(&self) -> String {
-        self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
-    }
-
-    /// The same of a package of this name, which need not be that of the folder.
-    pub(crate) fn out_of(&self, name: &str, path: &str) -> PathBuf {
         let build = self.target().join("debug/build");
         let entries =
             fs::read_dir(&build).unwrap_or_else(|error| panic!("{}: {error}", build.display()));
         let files = entries.flatten().map(|entry| entry.path()).filter(|path| {
             let folder = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            folder.rsplit_once('-').is_some_and(|(package, _)| package == name)
+            folder.rsplit_once('-').is_some_and(|(package, _)| package == self.name)
         });
         let newest = files
             .map(|folder| folder.join("out").join(path))
             .filter_map(|file| Some((fs::metadata(&file).ok()?.modified().ok()?, file)))
             .max();
-        let Some((_, file)) = newest else { panic!("no {path} of {name}") };
+        let Some((_, file)) = newest else { panic!("no {path} of {}", self.name) };
         file
     }
 }
@@ -406,15 +436,50 @@ pub(crate) fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// A target folder with the dependencies that most packages have: without tokio, and with what the
-/// examples of the documents ask of it, since the features of what both depend on differ.
-static DEPENDENCIES: LazyLock<PathBuf> = LazyLock::new(|| {
-    let package = Package::alone("dependencies");
-    package.write("build.rs", "fn main() {}\n");
+/// What has been built once, for all packages.
+struct Built {
+    /// A target folder with the dependencies.
+    target: PathBuf,
+    scripts: Vec<Script>,
+}
+
+/// A build script of the packages with one name.
+struct Script {
+    text: &'static str,
+    /// A target folder with nothing but its program, and what Cargo remembers of that.
+    target: PathBuf,
+    /// When the text was written.
+    modified: SystemTime,
+}
+
+/// The dependencies that most packages have: without tokio, and with what the examples of the
+/// documents ask of it, since the features of what both depend on differ. The build scripts are
+/// the same for all.
+static DEPENDENCIES: LazyLock<Built> = LazyLock::new(|| {
+    let package = Package { name: TESTED.to_owned(), ..Package::alone("dependencies") };
+    let target = package.target();
+    // Those of the last run of the tests, if it was ended in between.
+    let aside = ["0", "1"].map(|name| temporary().join("scripts").join(name));
+    aside.iter().for_each(|folder| drop(fs::remove_dir_all(folder)));
+    forget(&target, |_| true);
+    package.write("protocols/double_buffering.scr", PROTOCOL);
     package.write("src/lib.rs", "");
+    package.write_manifest("");
+    let scripts = [VERIFIES, GENERATES].into_iter().zip(aside).map(|(text, aside)| {
+        package.write("build.rs", text);
+        package.check(&[]).passes();
+        forget(&target, |folder| !has_script(folder));
+        move_units(&target.join("debug"), &aside.join("debug"));
+        let modified = modified(&package.path("build.rs"));
+        Script { text, target: aside, modified }
+    });
+    let scripts: Vec<Script> = scripts.collect();
+    package.write("build.rs", "fn main() {}\n");
     let tokio = |features| format!("tokio = {{ version = \"1\", features = {features:?} }}\n");
     let least = ["macros", "rt"].as_slice();
-    for dependencies in [String::new(), tokio(least), tokio(&["macros", "rt", "sync"])] {
+    package.cargo("build", &[]).passes();
+    for dependencies in [tokio(least), tokio(&["macros", "rt", "sync"])] {
+        package.lock();
         package.write_manifest(&dependencies);
         for verb in ["check", "build"] {
             package.cargo(verb, &[]).passes();
@@ -423,23 +488,85 @@ static DEPENDENCIES: LazyLock<PathBuf> = LazyLock::new(|| {
     // Sessions across processes are checked only.
     let net = dependency("rumpsteak-runtime/net");
     let serde = "serde = { version = \"1\", features = [\"derive\"] }\n";
+    package.lock();
     package.write_manifest(&format!("{}{serde}rumpsteak-net = {net}\n", tokio(least)));
     package.cargo("check", &[]).passes();
-    package.target()
+    forget(&target, |_| true);
+    Built { target, scripts }
 });
 
-/// Links all files below a target folder into another one, but for the locks.
+/// The parts of a target folder that have a folder for each unit.
+const UNITS: [&str; 2] = [".fingerprint", "build"];
+
+/// The folders of the packages with one name, in a part of a target folder.
+fn units(part: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(part).into_iter().flatten().flatten();
+    let is_ours = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.strip_prefix(TESTED).is_some_and(|rest| rest.starts_with('-'))
+    };
+    entries.map(|entry| entry.path()).filter(is_ours).collect()
+}
+
+/// Removes what Cargo remembers of the packages with one name, where the folder of the unit is.
+fn forget(target: &Path, is_forgotten: impl Fn(&Path) -> bool) {
+    let folders = UNITS.iter().flat_map(|part| units(&target.join("debug").join(part)));
+    for folder in folders.filter(|folder| is_forgotten(folder)) {
+        fs::remove_dir_all(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    }
+}
+
+/// Whether a unit compiles a build script.
+fn has_script(folder: &Path) -> bool {
+    ["build-script-build", "build-script-build-script-build"]
+        .iter()
+        .any(|name| folder.join(name).exists())
+}
+
+/// Moves the units of the packages with one name into another target folder.
+fn move_units(from: &Path, to: &Path) {
+    for part in UNITS {
+        for folder in units(&from.join(part)) {
+            let to = to.join(part).join(folder.file_name().unwrap_or_default());
+            let above = to.parent().unwrap_or(&to);
+            let moved = fs::create_dir_all(above).and_then(|()| fs::rename(&folder, &to));
+            moved.unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        }
+    }
+}
+
+/// Links all files below a target folder into another one, but for the locks. What Cargo writes
+/// over, rather than anew, where a unit is no longer as it was, is copied: all but its programs.
 fn link(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
     let entries = fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
     for entry in entries.flatten() {
         let (path, to) = (entry.path(), to.join(entry.file_name()));
+        let is_copied = || {
+            let of = from.file_name().unwrap_or_default().to_string_lossy();
+            let is_small = fs::metadata(&path).is_ok_and(|file| file.len() < 100_000);
+            of.strip_prefix(TESTED).is_some_and(|rest| rest.starts_with('-')) && is_small
+        };
         if path.is_dir() {
             link(&path, &to);
+        } else if is_copied() {
+            let copied = fs::copy(&path, &to);
+            copied.unwrap_or_else(|error| panic!("{}: {error}", to.display()));
+            set_modified(&to, modified(&path));
         } else if entry.file_name() != ".cargo-lock" {
             fs::hard_link(&path, &to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
         }
     }
+}
+
+fn modified(file: &Path) -> SystemTime {
+    let time = fs::metadata(file).and_then(|file| file.modified());
+    time.unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+fn set_modified(file: &Path, time: SystemTime) {
+    let set = fs::File::options().write(true).open(file).and_then(|file| file.set_modified(time));
+    set.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
 }
 
 fn temporary() -> PathBuf {

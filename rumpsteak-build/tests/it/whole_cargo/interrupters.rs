@@ -2,7 +2,7 @@
 //! gives up. Generated and run in every order, and written by hand. And roles that are ahead of
 //! others, who listen to them for an interrupt.
 
-use super::harness::Package;
+use super::harness::{GENERATES, Package};
 
 const WATCHED: &str = "global protocol Watched(role c, role s) {
   interruptible {
@@ -23,11 +23,7 @@ const AHEAD: &str = "global protocol Ahead(role c, role r, role p) {
 ";
 
 fn package(name: &str) -> Package {
-    let package = Package::empty(name);
-    package.write(
-        "build.rs",
-        "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::configure().protocols(\"protocols\").generate().verify().map(drop) }\n",
-    );
+    let package = Package::with_script(name, GENERATES);
     package.write("protocols/watched.scr", WATCHED);
     package.write("protocols/ahead.scr", AHEAD);
     package

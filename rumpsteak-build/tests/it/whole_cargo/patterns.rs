@@ -3,7 +3,7 @@
 //! ready, a log beside the work, one with as many entries as one likes, and somebody who is asked
 //! only where that is needed. Each with a change that is refused.
 
-use super::harness::Package;
+use super::harness::{GENERATES, Package};
 
 const PROTOCOLS: [(&str, &str); 7] = [
     (
@@ -79,12 +79,9 @@ const PROTOCOLS: [(&str, &str); 7] = [
     ),
 ];
 
-const SCRIPT: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::configure().protocols(\"protocols\").generate().verify().map(drop) }\n";
-
 /// A package with all of the protocols.
 fn package(name: &str) -> Package {
-    let package = Package::empty(name);
-    package.write("build.rs", SCRIPT);
+    let package = Package::with_script(name, GENERATES);
     for (file, protocol) in PROTOCOLS {
         package.write(&format!("protocols/{file}.scr"), protocol);
     }

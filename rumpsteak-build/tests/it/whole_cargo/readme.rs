@@ -63,8 +63,9 @@ pub(super) fn example(name: &str, section: &str) -> (Package, Vec<String>) {
                 let named = ["jobs", "mistakes", "pipeline"].map(|name| format!("name = {name:?}"));
                 let manifest =
                     named.iter().fold(manifest, |manifest, named| manifest.replace(named, &own));
-                // The folder is below that of this workspace, and no part of it.
-                format!("{manifest}\n[workspace]\n")
+                // The folder is below that of this workspace, and no part of it. Without an edition
+                // Cargo had features of before 2021, and compiled all dependencies for them.
+                format!("{manifest}\n[workspace]\nresolver = \"3\"\n")
             }
             _ => text.clone(),
         };

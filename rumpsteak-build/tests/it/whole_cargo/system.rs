@@ -41,7 +41,7 @@ fn a_safe_set_builds_and_says_for_which_k() {
     let kernel = package.proofs().into_iter().find(|(name, _)| name == "Kernel");
     let plays = kernel.and_then(|(_, proof)| proof.plays);
     let plays = plays.map(|role| role.to_string());
-    assert_eq!(plays.as_deref(), Some("lib system-safe: ::Roles::K"));
+    assert_eq!(plays.as_deref(), Some("lib tested: ::Roles::K"));
 }
 
 #[test]

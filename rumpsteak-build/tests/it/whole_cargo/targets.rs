@@ -10,7 +10,7 @@ fn a_library_and_two_binaries() {
     // One binary uses the library's sessions, the other has its own of the same names and tokens.
     package.write(
         "src/bin/one.rs",
-        "use targets_bins::{K, Kernel, KernelLoop, Ready, S};
+        "use tested::{K, Kernel, KernelLoop, Ready, S};
          pub async fn one(role: &mut K) -> rumpsteak_runtime::Result<std::convert::Infallible> {
              rumpsteak_runtime::try_run(role, async |s: Kernel<'_>| {
                  let s: KernelLoop<'_, K> = s.send(Ready).await?;
@@ -38,8 +38,8 @@ fn a_library_and_two_binaries() {
     package.write(
         "src/bin/one.rs",
         &format!(
-            "{IMPORTS}{text}\n#[session(K)] type Mine = Send<S, Ready, targets_bins::KernelLoop>;
-             #[session(S)] type Yours = Send<K, Ready, targets_bins::KernelLoop>;"
+            "{IMPORTS}{text}\n#[session(K)] type Mine = Send<S, Ready, tested::KernelLoop>;
+             #[session(S)] type Yours = Send<K, Ready, tested::KernelLoop>;"
         ),
     );
     let outcome = package.check(&["--bin", "one"]);
@@ -113,8 +113,7 @@ fn documentation() {
     // What a role sends in a race is no variant to match on, which rustc says, and not rustdoc.
     package.write("src/lib.rs", include_str!("../../../../ui-tests/src/cancel.rs"));
     package.cargo("doc", &["--no-deps"]).passes();
-    let page =
-        package.target().join("doc").join(package.name().replace('-', "_")).join("enum.Work.html");
+    let page = package.target().join("doc").join(package.name()).join("enum.Work.html");
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("Answer") && !page.contains("Deprecated"), "{page}");
 }
