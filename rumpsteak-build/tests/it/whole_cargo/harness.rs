@@ -11,13 +11,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex};
 use std::time::SystemTime;
 
 use rumpsteak_contract::Verdicts;
 use rumpsteak_contract::verdict::Proof;
 use serde_json::Value;
 
+use super::target_folder::{TargetFolder, modified, set_modified};
 use crate::support::{PROTOCOL, says};
 
 /// PPoPP'22, Listing 2, for all three roles.
@@ -93,6 +94,10 @@ pub(crate) const VERIFIES: &str = "fn main() -> Result<(), rumpsteak_build::Repo
 /// A build script that generates code for the protocols, too.
 pub(crate) const GENERATES: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::configure().protocols(\"protocols\").generate().verify().map(drop) }\n";
 
+/// What the dependencies are compiled with in this workspace, too.
+pub(crate) const AS_THE_WORKSPACE: [(&str, &str); 2] =
+    [("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "none")];
+
 /// The name of the packages that share their build scripts.
 pub(crate) const TESTED: &str = "tested";
 
@@ -141,7 +146,7 @@ impl Package {
         package.write("build.rs", text);
         let built = DEPENDENCIES.scripts.iter().find(|script| script.text == text);
         let Some(built) = built else { panic!("{text}") };
-        link(&built.target, &package.target());
+        TargetFolder::new(package.target()).link(&built.target);
         // As old as what Cargo has made of it. Whoever writes the file again gives it a newer time.
         set_modified(&package.path("build.rs"), built.modified);
         package
@@ -178,8 +183,9 @@ impl Package {
     pub(crate) fn bare(name: &str) -> Self {
         LazyLock::force(&DEPENDENCIES);
         let package = Self::alone(name);
-        let _ = fs::remove_dir_all(package.target());
-        link(&DEPENDENCIES.target, &package.target());
+        let target = TargetFolder::new(package.target());
+        target.clear();
+        target.link(&DEPENDENCIES.dependencies);
         package
     }
 
@@ -290,7 +296,7 @@ impl Package {
             .env_remove("CARGO_ENCODED_RUSTFLAGS")
             .env("RUST_BACKTRACE", "0")
             .env("CARGO_TERM_COLOR", "never")
-            .env("CARGO_INCREMENTAL", "0");
+            .envs(AS_THE_WORKSPACE);
         command
     }
 
@@ -438,8 +444,7 @@ pub(crate) fn workspace() -> PathBuf {
 
 /// What has been built once, for all packages.
 struct Built {
-    /// A target folder with the dependencies.
-    target: PathBuf,
+    dependencies: TargetFolder,
     scripts: Vec<Script>,
 }
 
@@ -447,42 +452,47 @@ struct Built {
 struct Script {
     text: &'static str,
     /// A target folder with nothing but its program, and what Cargo remembers of that.
-    target: PathBuf,
+    target: TargetFolder,
     /// When the text was written.
     modified: SystemTime,
 }
 
 /// The dependencies that most packages have: without tokio, and with what the examples of the
 /// documents ask of it, since the features of what both depend on differ. The build scripts are
-/// the same for all.
+/// the same for all. What `cargo test` has just compiled with the same features, as most of what
+/// build scripts and macros depend on, is taken from there.
 static DEPENDENCIES: LazyLock<Built> = LazyLock::new(|| {
     let package = Package { name: TESTED.to_owned(), ..Package::alone("dependencies") };
-    let target = package.target();
-    // Those of the last run of the tests, if it was ended in between.
-    let aside = ["0", "1"].map(|name| temporary().join("scripts").join(name));
-    aside.iter().for_each(|folder| drop(fs::remove_dir_all(folder)));
-    forget(&target, |_| true);
+    let target = TargetFolder::new(package.target());
+    target.clear();
+    target.link(&TargetFolder::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("..")));
     package.write("protocols/double_buffering.scr", PROTOCOL);
     package.write("src/lib.rs", "");
     package.write_manifest("");
-    let scripts = [VERIFIES, GENERATES].into_iter().zip(aside).map(|(text, aside)| {
+    let told = Mutex::new(String::new());
+    let cargo = |verb| {
+        let (success, printed, said) = package.run_with(verb, &["--message-format=json"]);
+        assert!(success, "{said}{printed}");
+        *told.lock().unwrap() += &printed;
+    };
+    let scripts = [VERIFIES, GENERATES].into_iter().enumerate().map(|(number, text)| {
         package.write("build.rs", text);
-        package.check(&[]).passes();
-        forget(&target, |folder| !has_script(folder));
-        move_units(&target.join("debug"), &aside.join("debug"));
-        let modified = modified(&package.path("build.rs"));
-        Script { text, target: aside, modified }
+        cargo("check");
+        let own = TargetFolder::new(temporary().join(format!("scripts/{number}")));
+        own.clear();
+        target.move_script(TESTED, &own);
+        Script { text, target: own, modified: modified(&package.path("build.rs")) }
     });
     let scripts: Vec<Script> = scripts.collect();
     package.write("build.rs", "fn main() {}\n");
     let tokio = |features| format!("tokio = {{ version = \"1\", features = {features:?} }}\n");
     let least = ["macros", "rt"].as_slice();
-    package.cargo("build", &[]).passes();
+    cargo("build");
     for dependencies in [tokio(least), tokio(&["macros", "rt", "sync"])] {
         package.lock();
         package.write_manifest(&dependencies);
         for verb in ["check", "build"] {
-            package.cargo(verb, &[]).passes();
+            cargo(verb);
         }
     }
     // Sessions across processes are checked only.
@@ -490,84 +500,10 @@ static DEPENDENCIES: LazyLock<Built> = LazyLock::new(|| {
     let serde = "serde = { version = \"1\", features = [\"derive\"] }\n";
     package.lock();
     package.write_manifest(&format!("{}{serde}rumpsteak-net = {net}\n", tokio(least)));
-    package.cargo("check", &[]).passes();
-    forget(&target, |_| true);
-    Built { target, scripts }
+    cargo("check");
+    target.keep(&told.into_inner().unwrap(), TESTED);
+    Built { dependencies: target, scripts }
 });
-
-/// The parts of a target folder that have a folder for each unit.
-const UNITS: [&str; 2] = [".fingerprint", "build"];
-
-/// The folders of the packages with one name, in a part of a target folder.
-fn units(part: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(part).into_iter().flatten().flatten();
-    let is_ours = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.strip_prefix(TESTED).is_some_and(|rest| rest.starts_with('-'))
-    };
-    entries.map(|entry| entry.path()).filter(is_ours).collect()
-}
-
-/// Removes what Cargo remembers of the packages with one name, where the folder of the unit is.
-fn forget(target: &Path, is_forgotten: impl Fn(&Path) -> bool) {
-    let folders = UNITS.iter().flat_map(|part| units(&target.join("debug").join(part)));
-    for folder in folders.filter(|folder| is_forgotten(folder)) {
-        fs::remove_dir_all(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    }
-}
-
-/// Whether a unit compiles a build script.
-fn has_script(folder: &Path) -> bool {
-    ["build-script-build", "build-script-build-script-build"]
-        .iter()
-        .any(|name| folder.join(name).exists())
-}
-
-/// Moves the units of the packages with one name into another target folder.
-fn move_units(from: &Path, to: &Path) {
-    for part in UNITS {
-        for folder in units(&from.join(part)) {
-            let to = to.join(part).join(folder.file_name().unwrap_or_default());
-            let above = to.parent().unwrap_or(&to);
-            let moved = fs::create_dir_all(above).and_then(|()| fs::rename(&folder, &to));
-            moved.unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-        }
-    }
-}
-
-/// Links all files below a target folder into another one, but for the locks. What Cargo writes
-/// over, rather than anew, where a unit is no longer as it was, is copied: all but its programs.
-fn link(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
-    let entries = fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
-    for entry in entries.flatten() {
-        let (path, to) = (entry.path(), to.join(entry.file_name()));
-        let is_copied = || {
-            let of = from.file_name().unwrap_or_default().to_string_lossy();
-            let is_small = fs::metadata(&path).is_ok_and(|file| file.len() < 100_000);
-            of.strip_prefix(TESTED).is_some_and(|rest| rest.starts_with('-')) && is_small
-        };
-        if path.is_dir() {
-            link(&path, &to);
-        } else if is_copied() {
-            let copied = fs::copy(&path, &to);
-            copied.unwrap_or_else(|error| panic!("{}: {error}", to.display()));
-            set_modified(&to, modified(&path));
-        } else if entry.file_name() != ".cargo-lock" {
-            fs::hard_link(&path, &to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
-        }
-    }
-}
-
-fn modified(file: &Path) -> SystemTime {
-    let time = fs::metadata(file).and_then(|file| file.modified());
-    time.unwrap_or_else(|error| panic!("{}: {error}", file.display()))
-}
-
-fn set_modified(file: &Path, time: SystemTime) {
-    let set = fs::File::options().write(true).open(file).and_then(|file| file.set_modified(time));
-    set.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-}
 
 fn temporary() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("whole-cargo")

@@ -17,4 +17,5 @@ mod resolution;
 mod rust_analyzer;
 mod source;
 mod system;
+mod target_folder;
 mod targets;

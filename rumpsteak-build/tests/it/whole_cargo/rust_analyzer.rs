@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::harness::Package;
+use super::harness::{AS_THE_WORKSPACE, Package};
 use super::mistakes::jobs;
 use super::readme::top_down;
 
@@ -50,7 +50,10 @@ impl<'a> Editor<'a> {
         });
         let mut editor = Self { package, server, to, from: receiver, next: 0, version: 0 };
         // Not offline: it asks for the dependencies of the standard library.
-        let environment = json!({"CARGO_INCREMENTAL": "0", "CARGO_TARGET_DIR": package.target()});
+        let mut environment = json!({"CARGO_TARGET_DIR": package.target()});
+        for (name, value) in AS_THE_WORKSPACE {
+            environment[name] = json!(value);
+        }
         let capabilities = json!({
             "textDocument": {
                 "completion": {"completionItem": {"snippetSupport": true}},
