@@ -5,7 +5,14 @@
 //! unless `RUMPSTEAK_UI=skip` is set.
 
 use std::env;
+use std::path::Path;
 use std::process::Command;
+
+#[path = "../../rumpsteak-build/tests/it/whole_cargo/target_folder.rs"]
+#[allow(dead_code, reason = "the tests of rumpsteak-build use all of it")]
+mod target_folder;
+
+use target_folder::TargetFolder;
 
 /// The messages around ours are rustc's own and change with its version.
 const RECORDED_WITH: &str = "rustc 1.95.";
@@ -26,5 +33,12 @@ fn mistakes_do_not_compile() {
     // The inner cargo inherits OUT_DIR, where the verdicts are, from `cargo test`. A test binary
     // that is run by hand has none, and each case would say so instead of what it is about.
     assert!(env::var_os("OUT_DIR").is_some(), "run this test through `cargo test`");
+    // What build scripts and macros depend on is compiled for this test as for this workspace, and
+    // all else of them as for the tests of rumpsteak-build, if those have run.
+    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let own = TargetFolder::new(temporary.join("../tests/trybuild"));
+    for there in ["whole-cargo/target/dependencies", ".."] {
+        own.link(&TargetFolder::new(temporary.join(there)));
+    }
     trybuild::TestCases::new().compile_fail("ui/*.rs");
 }

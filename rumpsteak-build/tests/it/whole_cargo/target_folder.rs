@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -93,8 +94,8 @@ fn is_hash(word: &str) -> bool {
     word.len() == 16 && word.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
-/// Links all files of a folder into another one. What Cargo or rustc may write over, rather than
-/// anew, is copied.
+/// Links all files of a folder into another one, but for those that are there. What Cargo or rustc
+/// may write over, rather than anew, is copied. Another Cargo may take a file away meanwhile.
 fn link(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
     let entries = fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
@@ -107,12 +108,18 @@ fn link(from: &Path, to: &Path) {
         };
         if path.is_dir() {
             link(&path, &to);
-        } else if is_program(&path) {
-            fs::hard_link(&path, &to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
-        } else {
-            let copied = fs::copy(&path, &to);
-            copied.unwrap_or_else(|error| panic!("{}: {error}", to.display()));
-            set_modified(&to, modified(&path));
+            continue;
+        }
+        let linked = match is_program(&path) {
+            _ if to.exists() => Ok(()),
+            true => fs::hard_link(&path, &to),
+            false => fs::copy(&path, &to).map(|_| set_modified(&to, modified(&path))),
+        };
+        match linked {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                panic!("{}: {error}", to.display())
+            }
+            _ => {}
         }
     }
 }
