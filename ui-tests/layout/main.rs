@@ -14,6 +14,7 @@ mod tree;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::{env, fs, process};
 
 use lines::Lines;
@@ -74,13 +75,13 @@ fn no_module_imports_from_itself_through_others() {
 fn modules_and_functions_are_short() {
     check(|package| {
         let mut wrong = Vec::new();
-        for (path, lines) in measure(package) {
+        for (path, lines) in &MEASURED[&package.name] {
             let path = path.display();
             if lines.product > MODULE {
                 wrong.push(format!("{path}: a module of {} lines", lines.product));
             }
-            for (name, line, length) in lines.functions {
-                if length > FUNCTION {
+            for (name, line, length) in &lines.functions {
+                if *length > FUNCTION {
                     wrong.push(format!("{path}:{line}: `{name}` has {length} lines"));
                 }
             }
@@ -123,7 +124,7 @@ fn the_source_is_not_longer_than_agreed() {
     for package in &packages {
         let name = package.name.as_str();
         if PUBLISHED.contains(&name) || FOR_TESTS.contains(&name) {
-            let lines = measure(package);
+            let lines = &MEASURED[name];
             let own_product: usize = lines.values().map(|lines| lines.product).sum();
             let own_tests: usize = lines.values().map(|lines| lines.test).sum();
             println!("{name:<16} {own_product:>8} {own_tests:>8}");
@@ -148,6 +149,11 @@ fn check(wrong: impl Fn(&Package) -> Vec<String>) {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
+
+/// The lines of each package, once for all tests.
+static MEASURED: LazyLock<BTreeMap<String, BTreeMap<PathBuf, Lines>>> = LazyLock::new(|| {
+    packages().iter().map(|package| (package.name.clone(), measure(package))).collect()
+});
 
 /// The lines of a package, by file.
 fn measure(package: &Package) -> BTreeMap<PathBuf, Lines> {
