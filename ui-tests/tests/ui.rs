@@ -38,7 +38,7 @@ fn mistakes_do_not_compile() {
     let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let own = TargetFolder::new(temporary.join("../tests/trybuild"));
     for there in ["whole-cargo/target/dependencies", ".."] {
-        own.link(&TargetFolder::new(temporary.join(there)));
+        own.take(&TargetFolder::new(temporary.join(there)));
     }
     trybuild::TestCases::new().compile_fail("ui/*.rs");
 }

@@ -146,7 +146,7 @@ impl Package {
         package.write("build.rs", text);
         let built = DEPENDENCIES.scripts.iter().find(|script| script.text == text);
         let Some(built) = built else { panic!("{text}") };
-        TargetFolder::new(package.target()).link(&built.target);
+        TargetFolder::new(package.target()).take(&built.target);
         // As old as what Cargo has made of it. Whoever writes the file again gives it a newer time.
         set_modified(&package.path("build.rs"), built.modified);
         package
@@ -185,7 +185,7 @@ impl Package {
         let package = Self::alone(name);
         let target = TargetFolder::new(package.target());
         target.clear();
-        target.link(&DEPENDENCIES.dependencies);
+        target.share(&DEPENDENCIES.dependencies);
         package
     }
 
@@ -465,7 +465,7 @@ static DEPENDENCIES: LazyLock<Built> = LazyLock::new(|| {
     let package = Package { name: TESTED.to_owned(), ..Package::alone("dependencies") };
     let target = TargetFolder::new(package.target());
     target.clear();
-    target.link(&TargetFolder::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("..")));
+    target.take(&TargetFolder::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("..")));
     package.write("protocols/double_buffering.scr", PROTOCOL);
     package.write("src/lib.rs", "");
     package.write_manifest("");

@@ -25,12 +25,22 @@ impl TargetFolder {
         let _ = fs::remove_dir_all(&self.0);
     }
 
-    /// Takes in all units of another one.
-    pub(super) fn link(&self, from: &Self) {
+    /// Takes in all units of another one. What Cargo or rustc may write over, rather than anew, is
+    /// copied.
+    pub(super) fn take(&self, from: &Self) {
+        self.link(from, true);
+    }
+
+    /// Takes in all units of another one, none of which Cargo will compile again here.
+    pub(super) fn share(&self, from: &Self) {
+        self.link(from, false);
+    }
+
+    fn link(&self, from: &Self, is_copied: bool) {
         for part in UNITS.iter().chain(&["deps"]) {
             let from = from.0.join("debug").join(part);
             if from.is_dir() {
-                link(&from, &self.0.join("debug").join(part));
+                link(&from, &self.0.join("debug").join(part), is_copied);
             }
         }
     }
@@ -94,9 +104,9 @@ fn is_hash(word: &str) -> bool {
     word.len() == 16 && word.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
-/// Links all files of a folder into another one, but for those that are there. What Cargo or rustc
-/// may write over, rather than anew, is copied. Another Cargo may take a file away meanwhile.
-fn link(from: &Path, to: &Path) {
+/// Links all files of a folder into another one, or copies small ones, but for those that are there.
+/// Another Cargo may take a file away meanwhile.
+fn link(from: &Path, to: &Path, is_copied: bool) {
     fs::create_dir_all(to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
     let entries = fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
     for entry in entries.flatten() {
@@ -107,10 +117,10 @@ fn link(from: &Path, to: &Path) {
                 || fs::metadata(path).is_ok_and(|file| file.len() > 100_000)
         };
         if path.is_dir() {
-            link(&path, &to);
+            link(&path, &to, is_copied);
             continue;
         }
-        let linked = match is_program(&path) {
+        let linked = match !is_copied || is_program(&path) {
             _ if to.exists() => Ok(()),
             true => fs::hard_link(&path, &to),
             false => fs::copy(&path, &to).map(|_| set_modified(&to, modified(&path))),
