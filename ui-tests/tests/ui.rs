@@ -17,6 +17,9 @@ use target_folder::TargetFolder;
 /// The messages around ours are rustc's own and change with its version.
 const RECORDED_WITH: &str = "rustc 1.95.";
 
+/// As `[profile.dev]` of this workspace has it.
+const PROFILE: (&str, &str) = ("CARGO_PROFILE_DEV_DEBUG", "none");
+
 #[test]
 fn mistakes_do_not_compile() {
     if env::var_os("RUMPSTEAK_UI").is_some_and(|value| value == "skip") {
@@ -34,7 +37,16 @@ fn mistakes_do_not_compile() {
     // that is run by hand has none, and each case would say so instead of what it is about.
     assert!(env::var_os("OUT_DIR").is_some(), "run this test through `cargo test`");
     // What build scripts and macros depend on is compiled for this test as for this workspace, and
-    // all else of them as for the tests of rumpsteak-build, if those have run.
+    // all else of them as for the tests of rumpsteak-build, if those have run: with one profile.
+    // Only a process of one's own has another environment.
+    if env::var_os(PROFILE.0).is_none_or(|value| value != PROFILE.1) {
+        let own = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "mistakes_do_not_compile", "--nocapture"])
+            .env(PROFILE.0, PROFILE.1)
+            .status();
+        assert!(own.unwrap().success(), "see above");
+        return;
+    }
     let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let own = TargetFolder::new(temporary.join("../tests/trybuild"));
     for there in ["whole-cargo/target/dependencies", ".."] {
