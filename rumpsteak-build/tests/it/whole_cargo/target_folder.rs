@@ -104,8 +104,8 @@ fn is_hash(word: &str) -> bool {
     word.len() == 16 && word.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
-/// Links all files of a folder into another one, or copies small ones, but for those that are there.
-/// Another Cargo may take a file away meanwhile.
+/// Links all files of a folder into another one, or copies small ones, but for those that are
+/// there. Another Cargo may take a file away meanwhile.
 fn link(from: &Path, to: &Path, is_copied: bool) {
     fs::create_dir_all(to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
     let entries = fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
