@@ -9,7 +9,6 @@ use std::path::Path;
 use std::process::Command;
 
 #[path = "../../rumpsteak-build/tests/it/whole_cargo/target_folder.rs"]
-#[allow(dead_code, reason = "the tests of rumpsteak-build use all of it")]
 mod target_folder;
 
 use target_folder::TargetFolder;

@@ -5,10 +5,10 @@
 //! of line, so that only the channel and a match on the message are left in the process.
 //!
 //! What knows the label and not what follows is inlined into each action, and the action into its
-//! process, only where code is optimised: otherwise it is compiled once for a label, and what is
-//! left for each action makes the next state of a result. A process of 200 actions in a row takes
-//! half as long again to compile without that. A stream takes 7 % to 12 % fewer instructions for
-//! being inlined.
+//! process, only where code is optimised: a stream takes 7 % to 12 % fewer instructions for it.
+//! Otherwise it is compiled once for a label, and what is left for each action makes the next state
+//! of a result: a process of 200 actions in a row is 29 % less code for LLVM than where an action
+//! took its state and made its errors itself.
 
 use std::task::{Context, Poll, ready};
 

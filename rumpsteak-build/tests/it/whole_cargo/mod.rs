@@ -19,3 +19,4 @@ mod source;
 mod system;
 mod target_folder;
 mod targets;
+mod units;
