@@ -4,6 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::guard::SessionGuard;
 use crate::private::proof::InRole;
 use crate::private::{ByMacro, Leaves, Structure, participant};
 use crate::role::Role;
@@ -60,6 +61,10 @@ where
     /// `N` is the same state as `S`, with the lifetime of the process: anything else does not
     /// compile.
     ///
+    /// # Panics
+    ///
+    /// If the session is [used outside of its process](ErrorKind::Outside).
+    ///
     /// ```compile_fail,E0080
     /// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
     /// # use rumpsteak_runtime::{Detached, states::End};
@@ -81,8 +86,12 @@ where
                 "a session goes on from the state in which it was taken away, and from no other"
             )
         };
-        let state = session.into_state(ByMacro(()));
-        let role = state.role.take();
+        let mut state = session.into_state(ByMacro(()));
+        let role = match state.role() {
+            Ok(role) => role,
+            Err(error) => panic!("{error}"),
+        };
+        let role = role.take();
         (Self { role, has_begun: false, session: PhantomData }, End::from_state(state))
     }
 
@@ -117,11 +126,16 @@ where
         if std::mem::replace(&mut self.has_begun, true) {
             return Err(Error::from(ErrorKind::Poisoned { role: R::NAME }).into());
         }
-        let identity = participant::identity(&self.role);
-        let (value, end) = process(N::from_state(State::new(&mut self.role))).await?;
-        // The role was there for this session only.
-        end.close(identity)?;
-        Ok(value)
+        let mut guard = SessionGuard::new(&mut self.role);
+        let ended = guard.run(|state| process(N::from_state(state))).await;
+        let ended =
+            ended.and_then(|(value, end)| Ok(end.check(guard.address()).map(|()| value)?));
+        guard.end(&ended);
+        if ended.is_ok() {
+            // The role was there for this session only.
+            guard.role().close();
+        }
+        ended
     }
 
     /// For `rumpsteak-net`: the role in the middle of its session, unless that was gone on with.

@@ -3,7 +3,7 @@
 //! The protocol itself cannot: a session that compiles was verified, so its roles never wait for
 //! each other in a circle and never meet a message that they do not expect. What remains is the
 //! outside world (a peer that failed, a broken transport, a foreign program at the other end) and
-//! the three misuses of a role that Rust's types cannot refuse. Every error leaves the role
+//! the misuses of a role that Rust's types cannot refuse. Every error leaves the role
 //! poisoned: see [`Role::is_poisoned`](crate::Role::is_poisoned).
 
 use std::error::Error as StdError;
@@ -123,7 +123,7 @@ pub enum ErrorKind {
 
     /// The session returned the [`End`](crate::states::End) of another session.
     ///
-    /// Two sessions of one role type exchanged their states. Both roles are poisoned, because
+    /// Two sessions of one role type exchanged their ends. Both roles are poisoned, because
     /// neither can tell how far its own session has come.
     ForeignEnd {
         /// The role whose session did not end.
@@ -159,8 +159,16 @@ pub enum ErrorKind {
         source: BoxError,
     },
 
+    /// The session was used outside of its process: in another task, or after that had ended.
+    ///
+    /// For another task, take the session away: [`Detached`](crate::Detached).
+    Outside {
+        /// The role whose session it is.
+        role: &'static str,
+    },
+
     /// An earlier session of this role did not return its [`End`](crate::states::End): it failed,
-    /// panicked, was cancelled, or leaked its state.
+    /// panicked or was cancelled.
     ///
     /// Messages of that session may still be under way, so the role cannot begin another. Reset it
     /// together with its peers: see [`Role::is_poisoned`](crate::Role::is_poisoned).
@@ -233,6 +241,11 @@ impl fmt::Display for ErrorKind {
                 }
             }
             Self::Other { source } => fmt::Display::fmt(source, f),
+            Self::Outside { role } => write!(
+                f,
+                "the session of `{role}` was used outside of its process: in another task, or after its process \
+                 had ended; `Detached` takes a session to another task"
+            ),
             Self::Poisoned { role } => write!(
                 f,
                 "role `{role}` is poisoned: an earlier session of it did not reach its end; \

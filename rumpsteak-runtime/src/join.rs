@@ -27,7 +27,7 @@ use std::task::{Context, Poll, Waker, ready};
 
 use pin_project_lite::pin_project;
 
-use crate::states::action::polled_again;
+use crate::states::state::polled_again;
 use crate::sync::atomic::Ordering;
 use crate::woken::{self, POLLING, Polling, Woken};
 

@@ -107,8 +107,10 @@
 pub mod channel;
 mod detached;
 pub mod error;
+mod guard;
 pub mod guide;
 pub mod join;
+mod lent;
 pub mod machine;
 mod message;
 pub mod prelude;

@@ -1,17 +1,19 @@
 //! Beginning and ending sessions.
 
 use std::fmt;
+use std::num::NonZero;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::guard::SessionGuard;
 use crate::private::participant::{self, Misplaced};
 use crate::private::process::Process;
 use crate::private::proof::Plays;
 use crate::role::Role;
-use crate::states::action::polled_again;
+use crate::states::state::polled_again;
 use crate::states::{End, State};
 
 /// Runs `process` as a session of `role`, where the process may fail.
@@ -71,16 +73,17 @@ where
     Q: Role,
     E: From<Error>,
 {
-    let start = |role, process: P, mut place: Pin<&mut Option<_>>| {
-        place.set(Some(process(R::begin(begin::<R, S>(role)?)).itself()));
+    let start = |guard: &mut SessionGuard<'s, R>, process: P, mut place: Pin<&mut Option<_>>| {
+        check::<R, S>(guard.role())?;
+        guard.begin(|state| place.set(Some(process(R::begin(state)).itself())));
         Ok(())
     };
-    let finish = |ended: Result<(T, End<'s, Q>), E>, identity| {
+    let finish = |ended: Result<(T, End<'s, Q>), E>, role| {
         let (value, end) = ended?;
-        Ok(end.complete(identity).map(|()| value)?)
+        Ok(end.check(role).map(|()| value)?)
     };
-    let begins = Some((role, process));
-    Running { start, begins, identity: 0, process: None, finish, told: E::from }
+    let guard = SessionGuard::new(role);
+    Running { start, begins: Some(process), process: None, guard, finish, told: E::from }
 }
 
 pin_project! {
@@ -90,13 +93,14 @@ pin_project! {
     /// say three times of a session that it was never verified, or of a process that it does not
     /// return its end.
     #[must_use = "no session begins unless you `await` the future"]
-    pub struct Running<'s, R, P, F: Future, T, E> {
-        start: fn(&'s mut R, P, Pin<&mut Option<F>>) -> Result<()>,
-        begins: Option<(&'s mut R, P)>,
-        identity: usize,
+    pub struct Running<'s, R: Role, P, F: Future, T, E> {
+        start: fn(&mut SessionGuard<'s, R>, P, Pin<&mut Option<F>>) -> Result<()>,
+        begins: Option<P>,
+        // Dropped before the guard, which then aborts the session.
         #[pin]
         process: Option<F>,
-        finish: fn(F::Output, usize) -> Result<T, E>,
+        guard: SessionGuard<'s, R>,
+        finish: fn(F::Output, NonZero<usize>) -> Result<T, E>,
         told: fn(Error) -> E,
     }
 }
@@ -107,15 +111,17 @@ impl<R: Role, P, F: Future, T, E> Future for Running<'_, R, P, F, T, E> {
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, E>> {
         let mut this = self.project();
-        if this.process.is_none() {
-            let Some((role, process)) = this.begins.take() else { polled_again() };
-            *this.identity = participant::identity(role);
-            (this.start)(role, process, this.process.as_mut()).map_err(*this.told)?;
+        if this.begins.is_some()
+            && let Some(process) = this.begins.take()
+        {
+            (this.start)(this.guard, process, this.process.as_mut()).map_err(*this.told)?;
         }
         let Some(process) = this.process.as_mut().as_pin_mut() else { polled_again() };
-        let ended = ready!(process.poll(context));
+        let ended = ready!(this.guard.poll(process, context));
         this.process.set(None);
-        Poll::Ready((this.finish)(ended, *this.identity))
+        let ended = (this.finish)(ended, this.guard.address());
+        this.guard.end(&ended);
+        Poll::Ready(ended)
     }
 }
 
@@ -148,16 +154,18 @@ where
     P: FnOnce(S) -> F,
     F: Future<Output = (T, End<'s, R>)>,
 {
-    let identity = participant::identity(role);
-    let state = begin::<R, S>(role)?;
-    let (value, end) = process(R::begin(state)).await;
-    end.complete(identity)?;
-    Ok(value)
+    check::<R, S>(role)?;
+    let mut guard = SessionGuard::new(role);
+    let (value, end) = guard.run(|state| process(R::begin(state))).await;
+    let ended = end.check(guard.address()).map(|()| value);
+    guard.end(&ended);
+    ended
 }
 
+/// Checks that a session of the role may begin.
 // Called once for each session: its code would only disturb that of the actions.
 #[inline(never)]
-fn begin<R: Role + Plays<S>, S>(role: &mut R) -> Result<State<'_, R>> {
+fn check<R: Role + Plays<S>, S>(role: &mut R) -> Result<()> {
     const {
         assert!(
             R::VERIFIED,
@@ -168,7 +176,7 @@ fn begin<R: Role + Plays<S>, S>(role: &mut R) -> Result<State<'_, R>> {
     if role.is_poisoned() || participant::misplaced(role).is_some() {
         return Err(refused(role));
     }
-    Ok(State::new(role))
+    Ok(())
 }
 
 /// Why the role cannot begin a session.
@@ -183,7 +191,7 @@ fn refused<R: Role>(role: &mut R) -> Error {
         },
         _ => ErrorKind::Poisoned { role: R::NAME },
     };
-    // The state of an earlier session may have been leaked: make sure that its peers wake.
+    // The future of an earlier session may have been leaked: make sure that its peers wake.
     participant::abort(role);
     kind.into()
 }

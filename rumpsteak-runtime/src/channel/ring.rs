@@ -1,5 +1,4 @@
-//! A ring: a fixed piece of memory that one side writes and the other reads, without a lock. The
-//! only module of this workspace with `unsafe` code.
+//! A ring: a fixed piece of memory that one side writes and the other reads, without a lock.
 //!
 //! ```text
 //!                 head            tail

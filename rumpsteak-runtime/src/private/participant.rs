@@ -1,7 +1,6 @@
 //! What the sessions of a role need of it, and no user.
 
 use std::any::Any;
-use std::ptr;
 
 use crate::transport::link::Movable;
 use crate::transport::mark::{Mark, Place};
@@ -75,12 +74,6 @@ pub(crate) fn complete<R: Participant>(role: &R) {
     role.for_each_mark(|_, mark| mark.complete());
 }
 
-/// Marks that the role's last session has come to its end, and closes all routes.
-pub(crate) fn leave<R: Participant>(role: &mut R) {
-    complete(role);
-    role.close();
-}
-
 /// Closes all routes, so that waiting peers wake up, and leaves the role poisoned.
 pub(crate) fn abort<R: Participant>(role: &mut R) {
     begin(role);
@@ -102,20 +95,4 @@ pub(crate) fn misplaced<R: Participant>(role: &R) -> Option<Misplaced> {
         index += 1;
     });
     misplaced
-}
-
-/// What tells a role apart from all others that are in a session at the same time: the address of
-/// its first mark, which admits one session at a time.
-///
-/// Not that of the role, because two roles without a size can be in one place. A role without
-/// routes has no mark, and no session but the empty one.
-#[inline]
-pub(crate) fn identity<R: Participant>(role: &R) -> usize {
-    let mut first = 0;
-    role.for_each_mark(|_, mark| {
-        if first == 0 {
-            first = ptr::from_ref(mark).addr();
-        }
-    });
-    first
 }

@@ -15,6 +15,7 @@ use std::task::{Context, Poll, ready};
 use super::state::State;
 use crate::error::{Action, Error, ErrorKind, Result};
 use crate::message::{Labelled as _, Message};
+use crate::private::participant;
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Left, Outgoing, RouteError};
 
@@ -23,7 +24,7 @@ use crate::transport::{Incoming, Left, Outgoing, RouteError};
 #[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn poll_transmit<'s, R, P, L>(
-    slot: &mut Option<State<'s, R>>,
+    state: &mut State<'s, R>,
     label: &mut Option<L>,
     context: &mut Context<'_>,
 ) -> Poll<Result<State<'s, R>>>
@@ -31,14 +32,15 @@ where
     R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
     P: Role,
 {
-    let sent = ready!(role_of(slot).route().poll_send(label, R::Message::upcast, context));
+    let role = state.role()?;
+    let sent = ready!(role.route().poll_send(label, R::Message::upcast, context));
     Poll::Ready(match sent {
         Ok(()) => {
             #[cfg(feature = "tracing")]
             trace::<R, P>("send", R::Message::NAME);
-            Ok(take(slot))
+            Ok(state.take())
         }
-        Err(error) => Err(failed(take(slot), P::NAME, error, Action::Send(R::Message::NAME))),
+        Err(error) => Err(failed(state.take(), P::NAME, error, Action::Send(R::Message::NAME))),
     })
 }
 
@@ -46,7 +48,7 @@ where
 #[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn poll_label<'s, R, P, L>(
-    slot: &mut Option<State<'s, R>>,
+    state: &mut State<'s, R>,
     context: &mut Context<'_>,
 ) -> Poll<Result<(L, State<'s, R>)>>
 where
@@ -54,7 +56,7 @@ where
     P: Role,
 {
     let labels = const { &[<R::Message as Message<L>>::NAME] };
-    let (message, state) = ready!(poll_accept::<R, P>(slot, labels, context))?;
+    let (message, state) = ready!(poll_accept::<R, P>(state, labels, context))?;
     Poll::Ready(match message.downcast() {
         Ok(label) => Ok((label, state)),
         Err(message) => Err(unexpected(state, P::NAME, message, labels)),
@@ -65,7 +67,7 @@ where
 #[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn poll_accept<'s, R, P>(
-    slot: &mut Option<State<'s, R>>,
+    state: &mut State<'s, R>,
     labels: &'static [&'static str],
     context: &mut Context<'_>,
 ) -> Poll<Result<(R::Message, State<'s, R>)>>
@@ -73,14 +75,15 @@ where
     R: Route<P, Link: Incoming<R::Message>>,
     P: Role,
 {
-    let received = ready!(role_of(slot).route().poll_receive(context));
+    let role = state.role()?;
+    let received = ready!(role.route().poll_receive(context));
     Poll::Ready(match received {
         Ok(message) => {
             #[cfg(feature = "tracing")]
             trace::<R, P>("receive", message.label());
-            Ok((message, take(slot)))
+            Ok((message, state.take()))
         }
-        Err(error) => Err(failed(take(slot), P::NAME, error, Action::Receive(labels))),
+        Err(error) => Err(failed(state.take(), P::NAME, error, Action::Receive(labels))),
     })
 }
 
@@ -118,8 +121,8 @@ fn trace<R: Role, P: Role>(action: &'static str, label: &'static str) {
     );
 }
 
-/// The error of an action that failed. Drops the state, so that the role is poisoned and its peers
-/// wake before the process learns of it.
+/// The error of an action that failed. Aborts the session, so that the role is poisoned and its
+/// peers wake before the process learns of it.
 #[cold]
 #[inline(never)]
 pub(super) fn failed<R: Role>(
@@ -128,7 +131,7 @@ pub(super) fn failed<R: Role>(
     error: RouteError,
     action: Action,
 ) -> Error {
-    drop(state);
+    abort(state);
     let role = R::NAME;
     match error {
         RouteError::Transport(source) if !source.is::<Left>() => {
@@ -139,7 +142,7 @@ pub(super) fn failed<R: Role>(
     .into()
 }
 
-/// The error of a message that is not legal here. Drops the state, as `failed` does.
+/// The error of a message that is not legal here. Aborts the session, as `failed` does.
 #[cold]
 #[inline(never)]
 pub(super) fn unexpected<R: Role>(
@@ -148,31 +151,13 @@ pub(super) fn unexpected<R: Role>(
     message: R::Message,
     legal: &'static [&'static str],
 ) -> Error {
-    drop(state);
+    abort(state);
     ErrorKind::Unexpected { role: R::NAME, peer, legal, came: message.label() }.into()
 }
 
-/// The role in session of a future.
-#[inline(always)]
-pub(super) fn role_of<'r, R: Role>(slot: &'r mut Option<State<'_, R>>) -> &'r mut R {
-    match slot {
-        Some(state) => state.role,
-        None => polled_again(),
+fn abort<R: Role>(mut state: State<'_, R>) {
+    // It is lent: an action has just used it.
+    if let Ok(role) = state.role() {
+        participant::abort(role);
     }
-}
-
-/// The session of a future that completes.
-#[inline(always)]
-pub(super) fn take<'s, R: Role>(slot: &mut Option<State<'s, R>>) -> State<'s, R> {
-    match slot.take() {
-        Some(state) => state,
-        None => polled_again(),
-    }
-}
-
-/// A future of an action was polled after it had given its result.
-#[cold]
-#[inline(never)]
-pub(crate) fn polled_again() -> ! {
-    panic!("the future of an action was polled after it had completed")
 }

@@ -49,7 +49,7 @@ impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C> {
         C: Choice<State = State<'s, R>, Message = R::Message>,
     {
         const { C::VERIFIED };
-        Branching { state: Some(self.state), names: PhantomData }
+        Branching { state: self.state, names: PhantomData }
     }
 }
 
@@ -75,7 +75,7 @@ impl<'s, R: Role, C> Branch<'s, R, AnyPeer, C> {
         C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
     {
         const { C::VERIFIED };
-        Branching { state: Some(self.state), names: PhantomData }
+        Branching { state: self.state, names: PhantomData }
     }
 }
 
@@ -90,8 +90,8 @@ impl<'s, R: Role, C> Branch<'s, R, AnyPeer, C> {
 /// If it is polled after it has completed.
 #[must_use = "nothing is received, and the role is poisoned, unless you `await` the future"]
 pub struct Branching<'s, R: Role, P, C> {
-    /// `None` once completed.
-    state: Option<State<'s, R>>,
+    /// [Taken](State::take) once completed.
+    state: State<'s, R>,
     names: Names<(P, C)>,
 }
 
@@ -106,8 +106,8 @@ where
     #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
-        let slot = &mut self.get_mut().state;
-        let (message, state) = ready!(poll_accept::<R, P>(slot, C::LABELS, context))?;
+        let state = &mut self.get_mut().state;
+        let (message, state) = ready!(poll_accept::<R, P>(state, C::LABELS, context))?;
         Poll::Ready(
             C::decide(state, message, P::NUMBER.0).map_err(|(state, message)| {
                 unexpected(state, <P as Role>::NAME, message, C::LABELS)
@@ -134,7 +134,7 @@ state_with_choice!(Branch, BRANCH);
 impl<R: Role, P: Peer, C: Choice> fmt::Debug for Branching<'_, R, P, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         show::<R, P>(f, "Branching", "labels", &C::LABELS)
-            .field("completed", &self.state.is_none())
+            .field("completed", &self.state.is_taken())
             .finish()
     }
 }

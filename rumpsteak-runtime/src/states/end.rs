@@ -1,7 +1,8 @@
 use std::fmt;
+use std::num::NonZero;
 
 use super::state::{Session, State};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::private::ByMacro;
 use crate::private::fingerprint::{self, Structure};
 use crate::role::Role;
@@ -9,30 +10,26 @@ use crate::role::Role;
 /// The end of a session.
 ///
 /// A process proves that it went through its whole session by returning this beside its value:
-/// `Ok((value, end))`. Dropping it instead poisons the role, like dropping any other state.
+/// `Ok((value, end))`. A process that does not return it poisons the role.
 #[must_use = "return the end of the session beside your value: `Ok((value, end))`"]
 pub struct End<'s, R: Role> {
     state: State<'s, R>,
 }
 
 impl<R: Role> End<'_, R> {
-    /// Ends the session of the role with this identity.
+    /// Checks that this is the end of the session of the role with this
+    /// [`address`](crate::lent::address).
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::ForeignEnd`](crate::ErrorKind::ForeignEnd) if this is the end of another
-    /// session; both roles are then poisoned.
-    pub(crate) fn complete(self, identity: usize) -> Result<()> {
-        self.state.end(identity)
-    }
-
-    /// As [`complete`](Self::complete), and closes the routes: there is no other session.
-    ///
-    /// # Errors
-    ///
-    /// As `complete`.
-    pub(crate) fn close(self, identity: usize) -> Result<()> {
-        self.state.end_for_good(identity)
+    /// [`ErrorKind::ForeignEnd`] if it is the end of another session.
+    #[inline]
+    pub(crate) fn check(&self, role: NonZero<usize>) -> Result<()> {
+        if self.state.is_of(role) {
+            Ok(())
+        } else {
+            Err(ErrorKind::ForeignEnd { role: R::NAME }.into())
+        }
     }
 }
 

@@ -44,7 +44,7 @@ macro_rules! state_with_label {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let label = <R::Message as Message<L>>::NAME;
                 $crate::states::implement::show::<R, P>(f, stringify!($Future), "label", &label)
-                    .field("completed", &self.state.is_none())
+                    .field("completed", &self.state.is_taken())
                     .finish()
             }
         }

@@ -3,8 +3,8 @@
 //!
 //! A state owns the right to perform one action. Performing it consumes the state and returns the
 //! next, so that Rust's affine types enforce the order; a state cannot be made, copied or used
-//! twice. All states of a session share one [`State`], which borrows the role. Where it is dropped
-//! before the session ends, the role is poisoned.
+//! twice. All states of a session share one [`State`], which borrows the role. A process that ends
+//! with another state than the [`End`], or with none, poisons the role.
 
 pub(crate) mod action;
 mod branch;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::task::{Context, Poll};
 
-use super::action::{failed, poll_accept_if, role_of, take, unexpected};
+use super::action::{failed, poll_accept_if, unexpected};
 use super::choice::{AnyPeer, Choice, Peer as _};
 use super::state::State;
 use crate::error::{Action, Result};
@@ -35,7 +35,7 @@ pub trait Peers<R: Role> {
     /// is if there is none, and says why.
     #[doc(hidden)]
     fn hear<'s, C>(
-        slot: &mut Option<State<'s, R>>,
+        state: &mut State<'s, R>,
         index: usize,
         how: Hearing,
         context: &mut Context<'_>,
@@ -105,7 +105,7 @@ impl<R: Role> Peers<R> for () {
 
     #[inline(always)]
     fn hear<'s, C>(
-        _: &mut Option<State<'s, R>>,
+        _: &mut State<'s, R>,
         _: usize,
         _: Hearing,
         _: &mut Context<'_>,
@@ -153,7 +153,7 @@ where
 
     #[inline(always)]
     fn hear<'s, C>(
-        slot: &mut Option<State<'s, R>>,
+        state: &mut State<'s, R>,
         index: usize,
         how: Hearing,
         context: &mut Context<'_>,
@@ -164,9 +164,12 @@ where
     {
         // The last one need not be told apart.
         if index > 0 && Others::COUNT > 0 {
-            return Others::hear(slot, index - 1, how, context);
+            return Others::hear(state, index - 1, how, context);
         }
-        let role = role_of(slot);
+        let role = match state.role() {
+            Ok(role) => role,
+            Err(error) => return ControlFlow::Break(Err(error)),
+        };
         let waker = context.waker();
         let is_idle = |role: &mut R| Route::<P>::route(role).is_idle(waker);
         match how {
@@ -186,7 +189,7 @@ where
             }
             Poll::Pending => return ControlFlow::Continue(Silence::Empty),
         };
-        let state = take(slot);
+        let state = state.take();
         let decided = C::decide(state, message, P::NUMBER.0)
             .map_err(|(state, message)| unexpected(state, <P as Role>::NAME, message, C::LABELS));
         ControlFlow::Break(decided)
@@ -210,7 +213,7 @@ where
 #[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn hear_any<'s, R, C>(
-    slot: &mut Option<State<'s, R>>,
+    state: &mut State<'s, R>,
     hears: bool,
     context: &mut Context<'_>,
 ) -> Poll<Result<C>>
@@ -222,14 +225,14 @@ where
         assert!(C::Peers::COUNT > 0, "no option of this choice receives");
         assert!(C::Peers::COUNT < usize::BITS as usize, "a choice has at most 63 peers");
     }
-    let role = role_of(slot);
+    let role = state.role()?;
     let Turns { index, last, .. } = C::Peers::turns(role, 0);
-    let others = match C::Peers::hear(slot, index, Hearing::First(last.wrapping_add(1)), context) {
+    let others = match C::Peers::hear(state, index, Hearing::First(last.wrapping_add(1)), context) {
         ControlFlow::Break(heard) => return Poll::Ready(heard),
-        ControlFlow::Continue(Silence::Lost(error)) => without(slot, (index, error), context),
+        ControlFlow::Continue(Silence::Lost(error)) => without(state, (index, error), context),
         ControlFlow::Continue(silence) => {
             let ahead = usize::from(matches!(silence, Silence::Ahead)) << index;
-            hear_others(slot, index, ahead, hears, context)
+            hear_others(state, index, ahead, hears, context)
         }
     };
     // Not in one place with what is mostly heard, which so needs none in memory.
@@ -243,7 +246,7 @@ where
 /// stands alone.
 #[inline(never)]
 fn hear_others<'s, R, C>(
-    slot: &mut Option<State<'s, R>>,
+    state: &mut State<'s, R>,
     mut index: usize,
     mut ahead: usize,
     hears: bool,
@@ -256,17 +259,17 @@ where
     for step in 1..C::Peers::COUNT {
         let is_last = step + 1 == C::Peers::COUNT;
         let how = if is_last { Hearing::Waits } else { Hearing::Looks };
-        if let ControlFlow::Break(heard) = hear_next(slot, &mut index, how, &mut ahead, context) {
+        if let ControlFlow::Break(heard) = hear_next(state, &mut index, how, &mut ahead, context) {
             return heard;
         }
     }
-    wait(slot, index, ahead, hears, context)
+    wait(state, index, ahead, hears, context)
 }
 
 /// Waits for all peers, from the one behind this one on.
 #[inline(never)]
 fn wait<'s, R, C>(
-    slot: &mut Option<State<'s, R>>,
+    state: &mut State<'s, R>,
     mut index: usize,
     mut ahead: usize,
     hears: bool,
@@ -284,7 +287,7 @@ where
         } else {
             break;
         };
-        if let ControlFlow::Break(heard) = hear_next(slot, &mut index, how, &mut ahead, context) {
+        if let ControlFlow::Break(heard) = hear_next(state, &mut index, how, &mut ahead, context) {
             return heard;
         }
     }
@@ -294,7 +297,7 @@ where
 /// Asks the peer behind this one. Breaks if that is all, with what was heard.
 #[inline(always)]
 fn hear_next<'s, R, C>(
-    slot: &mut Option<State<'s, R>>,
+    state: &mut State<'s, R>,
     index: &mut usize,
     how: Hearing,
     ahead: &mut usize,
@@ -305,7 +308,7 @@ where
     C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
 {
     *index = if *index + 1 == C::Peers::COUNT { 0 } else { *index + 1 };
-    match C::Peers::hear(slot, *index, how, context) {
+    match C::Peers::hear(state, *index, how, context) {
         ControlFlow::Break(heard) => ControlFlow::Break(Some(heard)),
         ControlFlow::Continue(Silence::Empty) => ControlFlow::Continue(()),
         ControlFlow::Continue(Silence::Woken) => ControlFlow::Break(None),
@@ -314,7 +317,7 @@ where
             ControlFlow::Continue(())
         }
         ControlFlow::Continue(Silence::Lost(error)) => {
-            ControlFlow::Break(without(slot, (*index, error), context))
+            ControlFlow::Break(without(state, (*index, error), context))
         }
     }
 }
@@ -323,7 +326,7 @@ where
 #[cold]
 #[inline(never)]
 fn without<'s, R, C>(
-    slot: &mut Option<State<'s, R>>,
+    state: &mut State<'s, R>,
     lost: (usize, RouteError),
     context: &mut Context<'_>,
 ) -> Option<Result<C>>
@@ -334,22 +337,23 @@ where
     let others = (0..C::Peers::COUNT).filter(|&index| index != lost.0);
     // How many have left in order; the first that has not, or the last if all have.
     let (mut left, mut first) = (0, None);
-    let mut judge = |state: &mut Option<State<'s, R>>, index, error| {
-        let has_left = C::Peers::has_left(role_of(state), index, &error);
+    let mut judge = |state: &mut State<'s, R>, index, error| {
+        let role = state.role().ok();
+        let has_left = role.is_some_and(|role| C::Peers::has_left(role, index, &error));
         left += usize::from(has_left);
         if !has_left || left == C::Peers::COUNT {
             first.get_or_insert((index, error));
         }
     };
-    judge(slot, lost.0, lost.1);
+    judge(state, lost.0, lost.1);
     for index in others {
-        match C::Peers::hear(slot, index, Hearing::Waits, context) {
+        match C::Peers::hear(state, index, Hearing::Waits, context) {
             ControlFlow::Break(heard) => return Some(heard),
-            ControlFlow::Continue(Silence::Lost(error)) => judge(slot, index, error),
+            ControlFlow::Continue(Silence::Lost(error)) => judge(state, index, error),
             ControlFlow::Continue(_) => {}
         }
     }
     let (index, error) = first?;
     let action = Action::Receive(C::LABELS);
-    Some(Err(failed(take(slot), C::Peers::name(index), error, action)))
+    Some(Err(failed(state.take(), C::Peers::name(index), error, action)))
 }

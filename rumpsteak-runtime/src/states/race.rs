@@ -3,7 +3,6 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-use super::action::polled_again;
 use super::choice::{AnyPeer, Choice, Offers, Peer};
 use super::implement::state_with_choice;
 use super::peer::{Peers, hear_any};
@@ -67,8 +66,8 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the state, so the role is poisoned. Polling it by reference, once
-    /// it is pinned, is cancel safe.
+    /// Dropping the future drops the state, so the role is poisoned when its process has returned.
+    /// Polling it by reference, once it is pinned, is cancel safe.
     pub async fn race<P, L>(
         self,
         wish: impl Future<Output = L>,
@@ -110,7 +109,7 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
         C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
     {
         const { C::VERIFIED };
-        let mut state = Some(self.state);
+        let mut state = self.state;
         let mut wish = pin!(wish);
         let first = poll_fn(|context| match hear_any(&mut state, false, context) {
             Poll::Ready(heard) => Poll::Ready(Err(heard)),
@@ -118,10 +117,7 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
         });
         match first.await {
             Err(heard) => heard.map(Until::Heard),
-            Ok(it) => {
-                let state = state.unwrap_or_else(|| polled_again());
-                Ok(Until::Wished(it, Select::from_state(state)))
-            }
+            Ok(it) => Ok(Until::Wished(it, Select::from_state(state))),
         }
     }
 }

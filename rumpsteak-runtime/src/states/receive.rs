@@ -35,9 +35,10 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the state, so the role is poisoned and its peers wake with
-    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). A timeout around a `receive` therefore ends
-    /// the session. Polling it by reference is cancel safe: see [`Receiving`].
+    /// Dropping the future drops the state, so the session cannot be ended: when its process has
+    /// returned, the role is poisoned and its peers wake with
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). So after a timeout around a `receive`, the
+    /// process returns an error. Polling it by reference is cancel safe: see [`Receiving`].
     #[inline]
     pub fn receive(self) -> Receiving<'s, R, P, L, C>
     where
@@ -45,7 +46,7 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
         P: Role,
         C: Session<State = State<'s, R>>,
     {
-        Receiving { state: Some(self.state), names: PhantomData }
+        Receiving { state: self.state, names: PhantomData }
     }
 }
 
@@ -53,8 +54,8 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
 ///
 /// # Cancel safety
 ///
-/// It owns the state of the session, so dropping it before it has completed poisons the role. Where
-/// it may lose a race, as in `select!`, poll it by reference (it is `Unpin`) and await it later: no
+/// It owns the state of the session, so dropping it before it has completed gives that up. Where it
+/// may lose a race, as in `select!`, poll it by reference (it is `Unpin`) and await it later: no
 /// message is lost, because one is only taken from the route by the poll that returns it.
 ///
 /// # Panics
@@ -62,8 +63,8 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
 /// If it is polled after it has completed.
 #[must_use = "nothing is received, and the role is poisoned, unless you `await` the future"]
 pub struct Receiving<'s, R: Role, P, L, C> {
-    /// `None` once completed.
-    state: Option<State<'s, R>>,
+    /// [Taken](State::take) once completed.
+    state: State<'s, R>,
     names: Names<(P, L, C)>,
 }
 

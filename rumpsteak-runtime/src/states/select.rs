@@ -40,7 +40,7 @@ impl<'s, R: Role, P: Role, C> Select<'s, R, P, C> {
         C: Choice<State = State<'s, R>> + Offers<L, Then: Follows<'s, R, P, L>>,
     {
         const { C::VERIFIED };
-        Sending { state: Some(self.state), label: Some(label), names: PhantomData }
+        Sending { state: self.state, label: Some(label), names: PhantomData }
     }
 
     /// Sends `label` as [`select`](Select::select) does, and returns it if it could not be sent.
@@ -80,7 +80,7 @@ impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
         C: Choice<State = State<'s, R>> + Offers<L, P, Then: Follows<'s, R, P, L>>,
     {
         const { C::VERIFIED };
-        Sending { state: Some(self.state), label: Some(label), names: PhantomData }
+        Sending { state: self.state, label: Some(label), names: PhantomData }
     }
 
     /// Sends `label` to `P` as [`select`](Select::select) does, and returns it if it could not be

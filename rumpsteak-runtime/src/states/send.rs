@@ -40,7 +40,8 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the state, so the role is poisoned and its peers wake with
+    /// Dropping the future drops the state, so the session cannot be ended: when its process has
+    /// returned, the role is poisoned and its peers wake with
     /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). The label may or may not have been sent.
     /// Polling it by reference is cancel safe: see [`Sending`].
     #[inline]
@@ -50,7 +51,7 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
         P: Role,
         C: Session<State = State<'s, R>>,
     {
-        Sending { state: Some(self.state), label: Some(label), names: PhantomData }
+        Sending { state: self.state, label: Some(label), names: PhantomData }
     }
 
     /// Sends `label` as [`send`](Send::send) does, and returns it if it could not be sent.
@@ -77,8 +78,8 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
 ///
 /// # Cancel safety
 ///
-/// It owns the state of the session, so dropping it before it has completed poisons the role. Where
-/// it may lose a race, as in `select!`, poll it by reference (it is `Unpin`) and await it later:
+/// It owns the state of the session, so dropping it before it has completed gives that up. Where it
+/// may lose a race, as in `select!`, poll it by reference (it is `Unpin`) and await it later:
 /// then nothing is lost, and nothing is sent twice.
 ///
 /// # Panics
@@ -86,8 +87,8 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
 /// If it is polled after it has completed.
 #[must_use = "nothing is sent, and the role is poisoned, unless you `await` the future"]
 pub struct Sending<'s, R: Role, P, L, C> {
-    /// `None` once completed.
-    pub(super) state: Option<State<'s, R>>,
+    /// [Taken](State::take) once completed.
+    pub(super) state: State<'s, R>,
     /// `None` once the route has taken it.
     pub(super) label: Option<L>,
     pub(super) names: Names<(P, C)>,

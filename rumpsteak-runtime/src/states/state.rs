@@ -1,10 +1,12 @@
 //! What all states have in common: the session in progress.
 
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::mem;
+use std::num::NonZero;
 
-use crate::error::{Error, ErrorKind};
-use crate::private::{ByMacro, participant};
+use crate::error::{Error, ErrorKind, Result};
+use crate::lent;
+use crate::private::ByMacro;
 use crate::role::Role;
 
 /// A state of a session, such as [`Send`](super::Send) or [`End`](super::End), or a type that
@@ -37,61 +39,122 @@ pub trait Session {
     fn into_state(self, by: ByMacro) -> Self::State;
 }
 
-/// A session in progress: the exclusive right to use the routes of a role.
+/// A session in progress: the exclusive right to use the routes of a role, which is
+/// [lent](crate::lent) to it while its process is polled.
 ///
 /// Invariant: between `try_run` and the end there is exactly one per session, because it can be
-/// neither cloned nor constructed outside this crate. It is never stored in the role, so a session
-/// that leaks it (`mem::forget`) leaves the routes marked as in a session.
+/// neither cloned nor constructed outside this crate.
 pub struct State<'s, R: Role> {
-    pub(crate) role: &'s mut R,
+    /// The address of the role.
+    role: NonZero<usize>,
+    session: PhantomData<&'s mut R>,
 }
 
 impl<'s, R: Role> State<'s, R> {
-    /// Begins a session.
-    pub(crate) fn new(role: &'s mut R) -> Self {
-        participant::begin(role);
-        Self { role }
-    }
-
-    /// Ends the session if it is that of the role with this [`identity`](participant::identity).
-    pub(super) fn end(self, identity: usize) -> Result<(), Error> {
-        // On an error `self` is dropped, which poisons the other role. The session's own role is
-        // poisoned by its own state, wherever that is.
-        self.is_of(identity)?;
-        // Not dropped: that would be the end of a session in the middle.
-        participant::complete(ManuallyDrop::new(self).role);
-        Ok(())
-    }
-
-    /// As [`end`](Self::end), and closes the routes: the role has left in order.
-    pub(super) fn end_for_good(self, identity: usize) -> Result<(), Error> {
-        self.is_of(identity)?;
-        let mut ended = ManuallyDrop::new(self);
-        participant::leave(ended.role);
-        Ok(())
-    }
-
-    /// Whether this is the session of the role with this [`identity`](participant::identity).
-    fn is_of(&self, identity: usize) -> Result<(), Error> {
-        if participant::identity(self.role) == identity {
-            Ok(())
-        } else {
-            Err(ErrorKind::ForeignEnd { role: R::NAME }.into())
+    /// The role. Only as long as an action is polled.
+    ///
+    /// Two roles without a size could have one address. They do not compile:
+    ///
+    /// ```compile_fail,E0080
+    /// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
+    /// # use std::task::{Context, Poll};
+    /// # use rumpsteak_runtime::transport::{Link, Mark, Outgoing, RouteError};
+    /// /// A route that keeps its mark, and all else, elsewhere.
+    /// struct Elsewhere;
+    /// impl Link for Elsewhere {
+    ///     fn mark(&self) -> &Mark {
+    ///         static MARK: Mark = Mark::new();
+    ///         &MARK
+    ///     }
+    ///     fn close(&mut self) {}
+    /// }
+    /// # impl Outgoing<Label> for Elsewhere {
+    /// #     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
+    /// #         Poll::Ready(Ok(()))
+    /// #     }
+    /// #     fn start_send(&mut self, _: Label) -> Result<(), RouteError> { Ok(()) }
+    /// #     fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
+    /// #         Poll::Ready(Ok(()))
+    /// #     }
+    /// # }
+    /// #[derive(Role)]
+    /// #[message(Label)]
+    /// struct A(#[route(S)] Elsewhere);
+    /// type Asks<'s, R = A> = Send<'s, R, S, Ping, End<'s, R>>;
+    /// # rumpsteak_runtime::private::plays!(A: Asks);
+    /// let mut role = A(Elsewhere);
+    /// let asks = async |s: Asks<'_>| Ok::<_, Error>(((), s.send(Ping(1)).await?));
+    /// let _ = futures::executor::block_on(try_run(&mut role, asks));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Outside`] if nobody who runs the process of the session is polling it.
+    ///
+    /// # Panics
+    ///
+    /// If the state was [taken](Self::take).
+    #[allow(unsafe_code, reason = "the role is with whoever runs the process")]
+    #[inline(always)]
+    pub(crate) fn role(&mut self) -> Result<&mut R> {
+        const { assert!(size_of::<R>() > 0, "a route has a mark, and so a size") };
+        match lent::find(self.role) {
+            // SAFETY: at this address there is the role of this session, borrowed for `'s`, and so,
+            // as long as this state exists, no other role that could be lent: roles with a size do
+            // not overlap. `SessionGuard` lends it and does not touch it before the poll returns,
+            // in which the reference is used up. It is the only one: there is one state for a
+            // session, and it is borrowed exclusively.
+            Some(role) => Ok(unsafe { role.cast().as_mut() }),
+            None => Err(self.outside()),
         }
     }
+
+    #[cold]
+    #[inline(never)]
+    fn outside(&self) -> Error {
+        if self.is_taken() {
+            polled_again()
+        }
+        ErrorKind::Outside { role: R::NAME }.into()
+    }
+
+    /// Takes the state out of the future of an action, which so has completed.
+    #[inline(always)]
+    pub(super) fn take(&mut self) -> Self {
+        mem::replace(self, Self { role: TAKEN, session: PhantomData })
+    }
+
+    /// Whether it was taken.
+    pub(super) fn is_taken(&self) -> bool {
+        self.role == TAKEN
+    }
+
+    /// Whether this is a state of the session of the role with this [`address`](lent::address).
+    pub(crate) fn is_of(&self, role: NonZero<usize>) -> bool {
+        self.role == role
+    }
+}
+
+/// The state of a session of the role at this place, which is borrowed for `'s`.
+///
+/// No function of the type: rustc would propose it to whoever makes a state by hand.
+pub(crate) fn state_of<'s, R: Role>(role: &R) -> State<'s, R> {
+    State { role: lent::address(role), session: PhantomData }
+}
+
+/// In place of an address: no role begins at the last byte of all.
+const TAKEN: NonZero<usize> = NonZero::<usize>::MAX;
+
+/// A future of an action, or of a session, was polled after it had given its result.
+#[cold]
+#[inline(never)]
+pub(crate) fn polled_again() -> ! {
+    panic!("the future of an action was polled after it had completed")
 }
 
 /// The types that a state mentions. A function returns them, because the state has none of their
 /// values: only its role decides whether it can move between threads.
 pub(super) type Names<T> = PhantomData<fn() -> T>;
-
-impl<R: Role> Drop for State<'_, R> {
-    #[cold]
-    #[inline(never)]
-    fn drop(&mut self) {
-        participant::abort(self.role);
-    }
-}
 
 impl<R: Role> std::fmt::Debug for State<'_, R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

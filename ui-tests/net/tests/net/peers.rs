@@ -166,7 +166,7 @@ async fn a_peer_that_gives_up_is_an_error() {
     let (mut d, mut a, mut b, mut c) = joined!(hosts);
     let gives_up = async {
         let session = try_run(&mut a.role, async |s: ASession<'_>| {
-            drop(s.branch().await?);
+            let _ = s.branch().await?;
             Err::<((), _), Error>(ErrorKind::Poisoned { role: "told" }.into())
         });
         session.await.unwrap_err();

@@ -1,0 +1,94 @@
+//! Whoever runs a process has its role, and aborts the session unless it comes to its end.
+
+use std::future::poll_fn;
+use std::num::NonZero;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use crate::lent;
+use crate::private::participant;
+use crate::role::Role;
+use crate::states::State;
+use crate::states::state::state_of;
+
+/// A role while the process of a session is run. Dropping it in the middle of the session aborts
+/// that: the role is poisoned, and its peers wake.
+pub(crate) struct SessionGuard<'s, R: Role> {
+    role: &'s mut R,
+    is_in_session: bool,
+}
+
+impl<'s, R: Role> SessionGuard<'s, R> {
+    /// The guard of a role that is in no session.
+    #[inline]
+    pub(crate) fn new(role: &'s mut R) -> Self {
+        Self { role, is_in_session: false }
+    }
+
+    /// The role, before its session begins.
+    #[inline]
+    pub(crate) fn role(&mut self) -> &mut R {
+        self.role
+    }
+
+    /// Begins the session: `process` gets its first state.
+    #[inline]
+    pub(crate) fn begin<T>(&mut self, process: impl FnOnce(State<'s, R>) -> T) -> T {
+        participant::begin(self.role);
+        self.is_in_session = true;
+        let state = state_of(self.role);
+        lent::lend(self.role, || process(state))
+    }
+
+    /// Polls the process of the session.
+    #[inline]
+    pub(crate) fn poll<F: Future>(
+        &mut self,
+        process: Pin<&mut F>,
+        context: &mut Context<'_>,
+    ) -> Poll<F::Output> {
+        lent::lend(self.role, || process.poll(context))
+    }
+
+    /// Begins the session, and runs its process.
+    pub(crate) async fn run<F: Future>(
+        &mut self,
+        process: impl FnOnce(State<'s, R>) -> F,
+    ) -> F::Output {
+        let mut process = pin!(self.begin(process));
+        poll_fn(|context| self.poll(process.as_mut(), context)).await
+    }
+
+    /// Which role it is.
+    pub(crate) fn address(&self) -> NonZero<usize> {
+        lent::address(self.role)
+    }
+
+    /// Ends the session, as its process did.
+    #[inline]
+    pub(crate) fn end<T, E>(&mut self, ended: &Result<T, E>) {
+        match ended {
+            Ok(_) => {
+                self.is_in_session = false;
+                participant::complete(self.role);
+            }
+            Err(_) => self.abort(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn abort(&mut self) {
+        self.is_in_session = false;
+        participant::abort(self.role);
+    }
+}
+
+impl<R: Role> Drop for SessionGuard<'_, R> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.is_in_session {
+            self.abort();
+        }
+    }
+}
