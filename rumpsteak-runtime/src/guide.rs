@@ -19,9 +19,11 @@ macro_rules! chapters {
     ($($chapter:ident)*) => {
         $(
             /// [`Channel`]: crate::Channel
+            /// [`Detached`]: crate::Detached
             /// [`ErrorKind::Closed`]: crate::ErrorKind::Closed
             /// [`ErrorKind::ForeignEnd`]: crate::ErrorKind::ForeignEnd
             /// [`ErrorKind::Misplaced`]: crate::ErrorKind::Misplaced
+            /// [`ErrorKind::Outside`]: crate::ErrorKind::Outside
             /// [`ErrorKind::Poisoned`]: crate::ErrorKind::Poisoned
             /// [`ErrorKind::Unexpected`]: crate::ErrorKind::Unexpected
             /// [`Unsent`]: crate::error::Unsent

@@ -40,7 +40,7 @@ pub trait Session {
 }
 
 /// A session in progress: the exclusive right to use the routes of a role, which is
-/// [lent](crate::lent) to it while its process is polled.
+/// lent to it while its process is polled (`lent.rs`).
 ///
 /// Invariant: between `try_run` and the end there is exactly one per session, because it can be
 /// neither cloned nor constructed outside this crate.
