@@ -45,6 +45,10 @@ fn main() {
         let package = folder.join(format!("{program:?}"));
         let write = |file: &str, text: &str| {
             let file: PathBuf = package.join(file);
+            // Cargo takes what is written for changed, and would compile the build script again.
+            if fs::read_to_string(&file).is_ok_and(|before| before == text) {
+                return;
+            }
             done(fs::create_dir_all(file.parent().unwrap_or(&package)));
             done(fs::write(file, text));
         };

@@ -340,15 +340,15 @@ impl Package {
         let ours = |name: &str| if name == "rumpsteak-build" { &build } else { &runtime }.clone();
         self.write_manifest(&program.dependencies(ours))?;
         self.lock()?;
-        for old in ["build.rs", "protocols", "src"].map(|old| self.folder.join(old)) {
-            let removed =
-                if old.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
-            match removed {
+        let files = program.files(actions);
+        let others = ["build.rs", "protocols/many.scr", "src/lib.rs"].into_iter();
+        for old in others.filter(|old| files.iter().all(|(file, _)| file != old)) {
+            let old = self.folder.join(old);
+            match fs::remove_file(&old) {
                 Err(error) if old.exists() => return Err(Error::io(&old)(error)),
                 _ => {}
             }
         }
-        let files = program.files(actions);
         files.iter().try_for_each(|(file, text)| self.write(file, text))?;
         self.fetch()
     }
@@ -360,8 +360,12 @@ impl Package {
         self.write("Cargo.lock", &text)
     }
 
+    /// Writes a file, unless that is what it says: cargo takes what is written for changed.
     fn write(&self, file: &str, text: &str) -> Result<()> {
         let path = self.folder.join(file);
+        if fs::read_to_string(&path).is_ok_and(|before| before == text) {
+            return Ok(());
+        }
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(Error::io(folder))?;
         }
