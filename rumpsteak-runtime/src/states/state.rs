@@ -97,7 +97,12 @@ impl<'s, R: Role> State<'s, R> {
     #[allow(unsafe_code, reason = "the role is with whoever runs the process")]
     #[inline(always)]
     pub(crate) fn role(&mut self) -> Result<&mut R> {
-        const { assert!(size_of::<R>() > 0, "a route has a mark, and so a size") };
+        const {
+            assert!(
+                size_of::<R>() > 0,
+                "a role without a size has no session: its routes keep their marks elsewhere, and not in themselves"
+            );
+        }
         match lent::find(self.role) {
             // SAFETY: at this address there is the role of this session, borrowed for `'s`, and so,
             // as long as this state exists, no other role that could be lent: roles with a size do
