@@ -61,10 +61,6 @@ where
     /// `N` is the same state as `S`, with the lifetime of the process: anything else does not
     /// compile.
     ///
-    /// # Panics
-    ///
-    /// If the session is [used outside of its process](ErrorKind::Outside).
-    ///
     /// ```compile_fail,E0080
     /// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
     /// # use rumpsteak_runtime::{Detached, states::End};
@@ -75,6 +71,10 @@ where
     /// });
     /// # let _ = futures::executor::block_on(taken);
     /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the session is [used outside of its process](ErrorKind::Outside).
     pub fn new<'s, N>(session: N) -> (Self, End<'s, R>)
     where
         N: Session<State = State<'s, R>> + Structure,

@@ -19,7 +19,7 @@ pub(crate) struct SessionGuard<'s, R: Role> {
 }
 
 impl<'s, R: Role> SessionGuard<'s, R> {
-    /// The guard of a role that is in no session.
+    /// The guard of a role whose session has yet to begin.
     #[inline]
     pub(crate) fn new(role: &'s mut R) -> Self {
         Self { role, is_in_session: false }
