@@ -111,9 +111,9 @@ impl<R: Role, P, F: Future, T, E> Future for Running<'_, R, P, F, T, E> {
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, E>> {
         let mut this = self.project();
-        if this.begins.is_some()
-            && let Some(process) = this.begins.take()
-        {
+        // Without a shared reference to what is pinned, which may borrow from itself.
+        if this.process.as_mut().as_pin_mut().is_none() {
+            let Some(process) = this.begins.take() else { polled_again() };
             (this.start)(this.guard, process, this.process.as_mut()).map_err(*this.told)?;
         }
         let Some(process) = this.process.as_mut().as_pin_mut() else { polled_again() };
