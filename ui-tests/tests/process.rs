@@ -72,11 +72,9 @@ fn the_outer_session_goes_on_after_a_panic_in_an_inner_process() {
     let (mut outer, mut inner) = (Roles::default(), Roles::default());
     let ended = try_run(&mut outer.c, async |s: Client<'_>| {
         let s = s.send(Ping(1)).await?;
-        let panics = try_run(&mut inner.c, async |t: Client<'_>| {
+        let panics = try_run(&mut inner.c, async |t: Client<'_>| -> Result<((), End<'_, C>)> {
             let _t = t.send(Ping(2)).await?;
-            panic::resume_unwind(Box::new("inner"));
-            #[allow(unreachable_code, reason = "says what the process returns")]
-            Err::<((), _), Error>(Error::other("not reached"))
+            panic::resume_unwind(Box::new("inner"))
         });
         assert!(AssertUnwindSafe(panics).catch_unwind().await.is_err());
         let (Pong(answer), end) = s.receive().await?;
