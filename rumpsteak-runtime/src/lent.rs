@@ -73,24 +73,20 @@ pub(crate) fn address<R>(role: &R) -> NonZero<usize> {
 
 /// The role with this address, if it is lent.
 #[inline(always)]
-pub(crate) fn find(address: NonZero<usize>) -> Option<NonNull<()>> {
+pub(crate) fn find(address: NonZero<usize>) -> Option<*mut ()> {
     let last = LAST.get();
-    if last.role.addr() == address.get() {
-        // SAFETY: its address is not null.
-        return Some(unsafe { NonNull::new_unchecked(last.role) });
-    }
-    search(last, address)
+    if last.role.addr() == address.get() { Some(last.role) } else { search(last, address) }
 }
 
 /// As `find`, among those that were lent before the last one.
 #[cold]
 #[inline(never)]
-fn search(last: Lent, address: NonZero<usize>) -> Option<NonNull<()>> {
+fn search(last: Lent, address: NonZero<usize>) -> Option<*mut ()> {
     let mut lent = last;
     while lent.role.addr() != address.get() {
         // SAFETY: it is null, or in a call of `lend` on this thread that has not returned: those
         // return in turn, and each takes what it lent off the list.
         lent = unsafe { *lent.before.as_ref()? };
     }
-    NonNull::new(lent.role)
+    Some(lent.role)
 }

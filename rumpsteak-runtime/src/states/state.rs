@@ -109,7 +109,7 @@ impl<'s, R: Role> State<'s, R> {
             // not overlap. `SessionGuard` lends it and does not touch it before the poll returns,
             // in which the reference is used up. It is the only one: there is one state for a
             // session, and it is borrowed exclusively.
-            Some(role) => Ok(unsafe { role.cast().as_mut() }),
+            Some(role) => Ok(unsafe { &mut *role.cast() }),
             None => Err(self.outside()),
         }
     }
