@@ -3,13 +3,12 @@
 use std::hint::black_box;
 use std::panic;
 use std::thread::{self, ScopedJoinHandle};
-use std::time::Duration;
 
 use futures::executor::block_on;
 use futures::future::try_join3;
 
 use crate::double_buffering::{self, ours as buffers};
-use crate::tasks::{expect, one_thread};
+use crate::tasks::{PAUSE, expect, no_pause, one_thread, pause};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis, adder, ring};
 
 const FRAMEWORKS: &str = "coordination-fig2";
@@ -18,9 +17,6 @@ const RING: &str = "coordination-fig3-ring";
 const BUFFERS: &str = "coordination-fig3-double-buffering";
 const RING_ORDERS: &str = "coordination-fig4";
 const KERNELS: &str = "coordination-fig5";
-
-/// How long a message is under way, in Figs. 4 and 5.
-const DELAY: Option<Duration> = Some(Duration::from_millis(1));
 
 /// What the adder adds.
 const NUMBERS: (i32, i32) = (20, 22);
@@ -163,7 +159,7 @@ fn frameworks(x: u64, mode: Mode) -> Result<Vec<Case>> {
                     let received = runtime.block_on(ring::ours::lap(
                         &mut roles,
                         ring::ours::Order::Plain,
-                        None,
+                        no_pause,
                     ));
                     expect(&received.map_err(Error::wrong)?, &ring::EXPECTED)
                 }),
@@ -193,7 +189,7 @@ fn frameworks(x: u64, mode: Mode) -> Result<Vec<Case>> {
                             &mut buffers::Roles::default(),
                             &first,
                             Kernel::Plain,
-                            None,
+                            no_pause,
                         ))?;
                         double_buffering::check(&received, &first, true)
                     }),
@@ -203,8 +199,9 @@ fn frameworks(x: u64, mode: Mode) -> Result<Vec<Case>> {
                     Box::new(move || {
                         let buffers::Roles { mut s, mut k, mut t } = Default::default();
                         let source =
-                            buffers::source(&mut s, double_buffering::halves(&second), None);
-                        let all = (source, buffers::kernel(&mut k, None), buffers::sink(&mut t));
+                            buffers::source(&mut s, double_buffering::halves(&second), no_pause);
+                        let all =
+                            (source, buffers::kernel(&mut k, no_pause), buffers::sink(&mut t));
                         let (sent, passed, received) = join.block_on(rumpsteak_runtime::join(all));
                         let received = sent.and(passed).and(received).map_err(Error::wrong)?;
                         double_buffering::check(&received, &second, true)
@@ -252,8 +249,11 @@ fn reused_ring(x: u64, mode: Mode) -> Result<Vec<Case>> {
         Case::timed(RING, "reused", x, mode, move || {
             let mut roles = ring::ours::Roles::default();
             (0..x).try_for_each(|_| {
-                let received =
-                    runtime.block_on(ring::ours::lap(&mut roles, ring::ours::Order::Plain, None));
+                let received = runtime.block_on(ring::ours::lap(
+                    &mut roles,
+                    ring::ours::Order::Plain,
+                    no_pause,
+                ));
                 expect(&black_box(received.map_err(Error::wrong)?), &ring::EXPECTED)
             })
         }),
@@ -274,7 +274,7 @@ fn reused_buffers(x: u64, mode: Mode) -> Result<Vec<Case>> {
             let mut roles = buffers::Roles::default();
             (0..x).try_for_each(|_| {
                 let received =
-                    runtime.block_on(pass_on(&mut roles, &values, Kernel::Plain, None))?;
+                    runtime.block_on(pass_on(&mut roles, &values, Kernel::Plain, no_pause))?;
                 double_buffering::check(&black_box(received), &values, true)
             })
         }),
@@ -299,7 +299,7 @@ fn ring_orders(x: u64, mode: Mode) -> Result<Vec<Case>> {
     let runtime = one_thread()?;
     let mut roles = ring::ours::Roles::default();
     Ok(vec![Case::timed(RING_ORDERS, "ours", x, mode, move || {
-        let received = runtime.block_on(ring::ours::lap(&mut roles, order, DELAY));
+        let received = runtime.block_on(ring::ours::lap(&mut roles, order, pause));
         expect(&received.map_err(Error::wrong)?, &ring::EXPECTED)
     })])
 }
@@ -316,17 +316,18 @@ fn kernels(x: u64, mode: Mode) -> Result<Vec<Case>> {
     let (slept, theirs) = (values.clone(), values.clone());
     let mut cases = vec![
         Case::timed(KERNELS, "ours", x, mode, move || {
-            let received = runtime.block_on(pass_on(&mut roles, &values, kernel, DELAY))?;
+            let received = runtime.block_on(pass_on(&mut roles, &values, kernel, pause))?;
             double_buffering::check(&received, &values, true)
         }),
         Case::timed(KERNELS, "ours, threads", x, mode, move || {
-            let received = pass_on_in_threads(&mut in_threads, &slept, kernel, DELAY)?;
+            let received = pass_on_in_threads(&mut in_threads, &slept, kernel)?;
             double_buffering::check(&received, &slept, true)
         }),
     ];
     if kernel != Kernel::Optimised {
         cases.push(Case::timed(KERNELS, "mpstthree", x, mode, move || {
-            let received = double_buffering::mpst::run(&theirs, kernel == Kernel::Weak, DELAY)?;
+            let received =
+                double_buffering::mpst::run(&theirs, kernel == Kernel::Weak, Some(PAUSE))?;
             double_buffering::check(&received, &theirs, true)
         }));
     }
@@ -342,38 +343,37 @@ enum Kernel {
 }
 
 impl Kernel {
-    async fn run(
+    async fn run<F: Future<Output = ()>>(
         self,
         role: &mut buffers::K,
-        delay: Option<Duration>,
+        pause: impl Fn() -> F,
     ) -> rumpsteak_runtime::Result<()> {
         match self {
-            Self::Plain => buffers::kernel(role, delay).await,
-            Self::Weak => buffers::weak_kernel(role, delay).await,
-            Self::Optimised => buffers::optimised_kernel(role, delay).await,
+            Self::Plain => buffers::kernel(role, pause).await,
+            Self::Weak => buffers::weak_kernel(role, pause).await,
+            Self::Optimised => buffers::optimised_kernel(role, pause).await,
         }
     }
 }
 
 /// Double buffering in one task.
-async fn pass_on(
+async fn pass_on<F: Future<Output = ()>>(
     roles: &mut buffers::Roles,
     values: &[i32],
     kernel: Kernel,
-    delay: Option<Duration>,
+    pause: impl Fn() -> F + Copy,
 ) -> Result<[Vec<i32>; 2]> {
     let buffers::Roles { s, k, t } = roles;
-    let source = buffers::source(s, double_buffering::halves(values), delay);
-    let received = try_join3(source, kernel.run(k, delay), buffers::sink(t)).await;
+    let source = buffers::source(s, double_buffering::halves(values), pause);
+    let received = try_join3(source, kernel.run(k, pause), buffers::sink(t)).await;
     received.map(|((), (), received)| received).map_err(Error::wrong)
 }
 
-/// Double buffering with a thread for each role.
+/// Double buffering with a thread for each role, and with pauses.
 fn pass_on_in_threads(
     roles: &mut buffers::Roles,
     values: &[i32],
     kernel: Kernel,
-    delay: Option<Duration>,
 ) -> Result<[Vec<i32>; 2]> {
     let buffers::Roles { s, k, t } = roles;
     let ended = |thread: ScopedJoinHandle<'_, _>| match thread.join() {
@@ -382,8 +382,8 @@ fn pass_on_in_threads(
     };
     let received = thread::scope(|scope| {
         let buffers = double_buffering::halves(values);
-        let source = scope.spawn(move || block_on(buffers::source(s, buffers, delay)));
-        let kernel = scope.spawn(move || block_on(kernel.run(k, delay)));
+        let source = scope.spawn(move || block_on(buffers::source(s, buffers, pause)));
+        let kernel = scope.spawn(move || block_on(kernel.run(k, pause)));
         let received = block_on(buffers::sink(t));
         ended(source).and(ended(kernel)).and(received)
     });

@@ -1,5 +1,6 @@
 //! The runtimes on which sessions are measured.
 
+use std::future::{Ready, ready};
 use std::hint::spin_loop;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
@@ -110,12 +111,19 @@ pub(crate) fn expect<T: PartialEq + std::fmt::Debug>(actual: &T, expected: &T) -
     }
 }
 
-/// Waits, if there is something to wait for: by tokio's timer in a runtime of tokio, and asleep in
-/// a thread that has none.
-pub(crate) async fn pause(delay: Option<Duration>) {
-    match delay {
-        None => {}
-        Some(delay) if Handle::try_current().is_ok() => tokio::time::sleep(delay).await,
-        Some(delay) => thread::sleep(delay),
+/// No pause: what is measured is the process alone.
+pub(crate) fn no_pause() -> Ready<()> {
+    ready(())
+}
+
+/// How long a [`pause`] is.
+pub(crate) const PAUSE: Duration = Duration::from_millis(1);
+
+/// Waits: by tokio's timer in a runtime of tokio, and asleep in a thread that has none.
+pub(crate) async fn pause() {
+    if Handle::try_current().is_ok() {
+        tokio::time::sleep(PAUSE).await;
+    } else {
+        thread::sleep(PAUSE);
     }
 }

@@ -15,7 +15,7 @@ use rumpsteak_benches::original::double_buffering as theirs;
 use tokio::runtime::Runtime;
 
 use crate::figure::ours as ours_series;
-use crate::tasks::{one_thread, two_threads};
+use crate::tasks::{no_pause, one_thread, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis, queues};
 
 const NAME: &str = "fig6-double-buffering";
@@ -145,8 +145,10 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             one(),
             Box::new(|runtime, values| {
                 let (mut s, mut k, mut t) = ours();
-                let (source, kernel) =
-                    (ours::source(&mut s, halves(values), None), ours::kernel(&mut k, None));
+                let (source, kernel) = (
+                    ours::source(&mut s, halves(values), no_pause),
+                    ours::kernel(&mut k, no_pause),
+                );
                 let (sent, passed, received) =
                     runtime.block_on(rumpsteak_runtime::join((source, kernel, ours::sink(&mut t))));
                 sent.and(passed).and(received).map_err(Error::wrong)
@@ -158,8 +160,8 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             Box::new(|runtime, values| {
                 let (mut s, mut k, mut t) = ours();
                 let (source, kernel) = (
-                    ours::source(&mut s, halves(values), None),
-                    ours::optimised_kernel(&mut k, None),
+                    ours::source(&mut s, halves(values), no_pause),
+                    ours::optimised_kernel(&mut k, no_pause),
                 );
                 let (sent, passed, received) =
                     runtime.block_on(rumpsteak_runtime::join((source, kernel, ours::sink(&mut t))));
@@ -174,8 +176,8 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                 in_tasks!(
                     runtime,
                     ours(),
-                    |s, k, t| ours::source(&mut s, halves(&values), None),
-                    ours::kernel(&mut k, None),
+                    |s, k, t| ours::source(&mut s, halves(&values), no_pause),
+                    ours::kernel(&mut k, no_pause),
                     ours::sink(&mut t)
                 )
             }),
@@ -188,8 +190,8 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                 in_tasks!(
                     runtime,
                     ours(),
-                    |s, k, t| ours::source(&mut s, halves(&values), None),
-                    ours::optimised_kernel(&mut k, None),
+                    |s, k, t| ours::source(&mut s, halves(&values), no_pause),
+                    ours::optimised_kernel(&mut k, no_pause),
                     ours::sink(&mut t)
                 )
             }),
@@ -202,8 +204,8 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                 in_tasks!(
                     runtime,
                     ours(),
-                    |s, k, t| ours::source(&mut s, halves(&values), None),
-                    ours::kernel(&mut k, None),
+                    |s, k, t| ours::source(&mut s, halves(&values), no_pause),
+                    ours::kernel(&mut k, no_pause),
                     ours::sink(&mut t)
                 )
             }),
@@ -216,8 +218,8 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                 in_tasks!(
                     runtime,
                     ours(),
-                    |s, k, t| ours::source(&mut s, halves(&values), None),
-                    ours::optimised_kernel(&mut k, None),
+                    |s, k, t| ours::source(&mut s, halves(&values), no_pause),
+                    ours::optimised_kernel(&mut k, no_pause),
                     ours::sink(&mut t)
                 )
             }),

@@ -1,11 +1,7 @@
-//! Over this project's runtime. Delays stand where the source has made a buffer and where the
+//! Over this project's runtime. A pause stands where the source has made a buffer and where the
 //! kernel has worked on one.
 
-use std::time::Duration;
-
 use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
-
-use crate::tasks::pause;
 
 /// All roles.
 #[derive(Debug, Roles)]
@@ -93,13 +89,17 @@ type Sink = Send<K, Ready, Receive<K, Copy, Send<K, Ready, Receive<K, Copy, End>
 /// # Errors
 ///
 /// Those of the session.
-pub async fn source(role: &mut S, buffers: [&[i32]; 2], delay: Option<Duration>) -> Result<()> {
+pub async fn source<F: Future<Output = ()>>(
+    role: &mut S,
+    buffers: [&[i32]; 2],
+    pause: impl Fn() -> F,
+) -> Result<()> {
     try_run(role, async |s: Source<'_>| {
         let (Ready, s) = s.receive().await?;
-        pause(delay).await;
+        pause().await;
         let s = s.send(Copy(buffers[0].to_vec())).await?;
         let (Ready, s) = s.receive().await?;
-        pause(delay).await;
+        pause().await;
         Ok(((), s.send(Copy(buffers[1].to_vec())).await?))
     })
     .await
@@ -110,14 +110,14 @@ pub async fn source(role: &mut S, buffers: [&[i32]; 2], delay: Option<Duration>)
 /// # Errors
 ///
 /// Those of the session.
-pub async fn kernel(role: &mut K, delay: Option<Duration>) -> Result<()> {
+pub async fn kernel<F: Future<Output = ()>>(role: &mut K, pause: impl Fn() -> F) -> Result<()> {
     try_run(role, async |s: Kernel<'_>| {
         let (copy, s) = s.send(Ready).await?.receive().await?;
-        pause(delay).await;
+        pause().await;
         let (Ready, s) = s.receive().await?;
         let s = s.send(copy).await?.send(Ready).await?;
         let (copy, s) = s.receive().await?;
-        pause(delay).await;
+        pause().await;
         let (Ready, s) = s.receive().await?;
         Ok(((), s.send(copy).await?))
     })
@@ -130,13 +130,16 @@ pub async fn kernel(role: &mut K, delay: Option<Duration>) -> Result<()> {
 /// # Errors
 ///
 /// Those of the session.
-pub async fn weak_kernel(role: &mut K, delay: Option<Duration>) -> Result<()> {
+pub async fn weak_kernel<F: Future<Output = ()>>(
+    role: &mut K,
+    pause: impl Fn() -> F,
+) -> Result<()> {
     try_run(role, async |s: WeakKernel<'_>| {
         let (copy, s) = s.send(Ready).await?.receive().await?;
-        pause(delay).await;
+        pause().await;
         let (Ready, s) = s.send(Ready).await?.receive().await?;
         let (next, s) = s.send(copy).await?.receive().await?;
-        pause(delay).await;
+        pause().await;
         let (Ready, s) = s.receive().await?;
         Ok(((), s.send(next).await?))
     })
@@ -148,14 +151,17 @@ pub async fn weak_kernel(role: &mut K, delay: Option<Duration>) -> Result<()> {
 /// # Errors
 ///
 /// Those of the session.
-pub async fn optimised_kernel(role: &mut K, delay: Option<Duration>) -> Result<()> {
+pub async fn optimised_kernel<F: Future<Output = ()>>(
+    role: &mut K,
+    pause: impl Fn() -> F,
+) -> Result<()> {
     try_run(role, async |s: OptimisedKernel<'_>| {
         let s = s.send(Ready).await?.send(Ready).await?;
         let (copy, s) = s.receive().await?;
-        pause(delay).await;
+        pause().await;
         let (Ready, s) = s.receive().await?;
         let (next, s) = s.send(copy).await?.receive().await?;
-        pause(delay).await;
+        pause().await;
         let (Ready, s) = s.receive().await?;
         Ok(((), s.send(next).await?))
     })

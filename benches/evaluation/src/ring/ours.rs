@@ -1,12 +1,11 @@
-//! Over this project's runtime. A delay stands before each send.
+//! Over this project's runtime. A pause stands before each send.
 
-use std::time::Duration;
 
 use rumpsteak_runtime::channel::{Receiver, Sender};
 use rumpsteak_runtime::{Message, Result, Role, Roles, session, try_run};
 
 use super::{Received, SENT};
-use crate::tasks::pause;
+use crate::tasks::no_pause;
 
 /// All roles.
 #[derive(Debug, Roles)]
@@ -77,20 +76,24 @@ pub enum Order {
     Both,
 }
 
-/// One lap, in one task; each role takes `delay` for what it sends.
+/// One lap, in one task; each role pauses before it sends.
 ///
 /// # Errors
 ///
 /// Those of the sessions.
-pub async fn lap(roles: &mut Roles, order: Order, delay: Option<Duration>) -> Result<Received> {
+pub async fn lap<F: Future<Output = ()>>(
+    roles: &mut Roles,
+    order: Order,
+    pause: impl Fn() -> F + Copy,
+) -> Result<Received> {
     let Roles { a, b, c } = roles;
-    let a = ring_a(a, delay);
+    let a = ring_a(a, pause);
     use futures::future::try_join3;
     match order {
-        Order::Plain => try_join3(a, ring_b(b, delay), ring_c(c, delay)).await,
-        Order::B => try_join3(a, optimised_b(b, delay), ring_c(c, delay)).await,
-        Order::C => try_join3(a, ring_b(b, delay), optimised_c(c, delay)).await,
-        Order::Both => try_join3(a, optimised_b(b, delay), optimised_c(c, delay)).await,
+        Order::Plain => try_join3(a, ring_b(b, pause), ring_c(c, pause)).await,
+        Order::B => try_join3(a, optimised_b(b, pause), ring_c(c, pause)).await,
+        Order::C => try_join3(a, ring_b(b, pause), optimised_c(c, pause)).await,
+        Order::Both => try_join3(a, optimised_b(b, pause), optimised_c(c, pause)).await,
     }
 }
 
@@ -101,50 +104,50 @@ pub async fn lap(roles: &mut Roles, order: Order, delay: Option<Duration>) -> Re
 /// Those of the sessions.
 pub async fn join(roles: &mut Roles) -> Result<Received> {
     let Roles { a, b, c } = roles;
-    let processes = (ring_a(a, None), ring_b(b, None), ring_c(c, None));
+    let processes = (ring_a(a, no_pause), ring_b(b, no_pause), ring_c(c, no_pause));
     let (a, b, c) = rumpsteak_runtime::join(processes).await;
     Ok((a?, b?, c?))
 }
 
-async fn ring_a(role: &mut A, delay: Option<Duration>) -> Result<i32> {
+async fn ring_a<F: Future<Output = ()>>(role: &mut A, pause: impl Fn() -> F) -> Result<i32> {
     try_run(role, async |session: RingA<'_>| {
-        pause(delay).await;
+        pause().await;
         let (Token(value), end) = session.send(Token(SENT.0)).await?.receive().await?;
         Ok((value, end))
     })
     .await
 }
 
-async fn ring_b(role: &mut B, delay: Option<Duration>) -> Result<i32> {
+async fn ring_b<F: Future<Output = ()>>(role: &mut B, pause: impl Fn() -> F) -> Result<i32> {
     try_run(role, async |session: RingB<'_>| {
         let (Token(value), session) = session.receive().await?;
-        pause(delay).await;
+        pause().await;
         Ok((value, session.send(Token(SENT.1)).await?))
     })
     .await
 }
 
-async fn optimised_b(role: &mut B, delay: Option<Duration>) -> Result<i32> {
+async fn optimised_b<F: Future<Output = ()>>(role: &mut B, pause: impl Fn() -> F) -> Result<i32> {
     try_run(role, async |session: OptimisedB<'_>| {
-        pause(delay).await;
+        pause().await;
         let (Token(value), end) = session.send(Token(SENT.1)).await?.receive().await?;
         Ok((value, end))
     })
     .await
 }
 
-async fn ring_c(role: &mut C, delay: Option<Duration>) -> Result<i32> {
+async fn ring_c<F: Future<Output = ()>>(role: &mut C, pause: impl Fn() -> F) -> Result<i32> {
     try_run(role, async |session: RingC<'_>| {
         let (Token(value), session) = session.receive().await?;
-        pause(delay).await;
+        pause().await;
         Ok((value, session.send(Token(SENT.2)).await?))
     })
     .await
 }
 
-async fn optimised_c(role: &mut C, delay: Option<Duration>) -> Result<i32> {
+async fn optimised_c<F: Future<Output = ()>>(role: &mut C, pause: impl Fn() -> F) -> Result<i32> {
     try_run(role, async |session: OptimisedC<'_>| {
-        pause(delay).await;
+        pause().await;
         let (Token(value), end) = session.send(Token(SENT.2)).await?.receive().await?;
         Ok((value, end))
     })
