@@ -88,10 +88,9 @@ where
         };
         let mut state = session.into_state(ByMacro(()));
         let role = match state.role() {
-            Ok(role) => role,
+            Ok(role) => role.take(),
             Err(error) => panic!("{error}"),
         };
-        let role = role.take();
         (Self { role, has_begun: false, session: PhantomData }, End::from_state(state))
     }
 
@@ -128,9 +127,7 @@ where
         }
         let mut guard = SessionGuard::new(&mut self.role);
         let ended = guard.run(|state| process(N::from_state(state))).await;
-        let ended =
-            ended.and_then(|(value, end)| Ok(end.check(guard.address()).map(|()| value)?));
-        guard.end(&ended);
+        let ended = guard.end(ended);
         if ended.is_ok() {
             // The role was there for this session only.
             guard.role().close();

@@ -1,20 +1,20 @@
 //! Whoever runs a process has its role, and aborts the session unless it comes to its end.
 
 use std::future::poll_fn;
-use std::num::NonZero;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-use crate::lent;
+use crate::error::{Error, Result};
+use crate::lent::Lender;
 use crate::private::participant;
 use crate::role::Role;
-use crate::states::State;
 use crate::states::state::state_of;
+use crate::states::{End, State};
 
 /// A role while the process of a session is run. Dropping it in the middle of the session aborts
 /// that: the role is poisoned, and its peers wake.
 pub(crate) struct SessionGuard<'s, R: Role> {
-    role: &'s mut R,
+    role: Lender<'s, R>,
     is_in_session: bool,
 }
 
@@ -22,22 +22,22 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     /// The guard of a role whose session has yet to begin.
     #[inline]
     pub(crate) fn new(role: &'s mut R) -> Self {
-        Self { role, is_in_session: false }
+        Self { role: Lender::new(role), is_in_session: false }
     }
 
     /// The role, before its session begins.
     #[inline]
     pub(crate) fn role(&mut self) -> &mut R {
-        self.role
+        self.role.role()
     }
 
     /// Begins the session: `process` gets its first state.
     #[inline]
     pub(crate) fn begin<T>(&mut self, process: impl FnOnce(State<'s, R>) -> T) -> T {
-        participant::begin(self.role);
+        participant::begin(self.role());
         self.is_in_session = true;
-        let state = state_of(self.role);
-        lent::lend(self.role, || process(state))
+        let state = state_of(self.role.claim());
+        self.role.lend(|| process(state))
     }
 
     /// Polls the process of the session.
@@ -47,7 +47,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         process: Pin<&mut F>,
         context: &mut Context<'_>,
     ) -> Poll<F::Output> {
-        lent::lend(self.role, || process.poll(context))
+        self.role.lend(|| process.poll(context))
     }
 
     /// Begins the session, and runs its process.
@@ -59,28 +59,32 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         poll_fn(|context| self.poll(process.as_mut(), context)).await
     }
 
-    /// Which role it is.
-    pub(crate) fn address(&self) -> NonZero<usize> {
-        lent::address(self.role)
-    }
-
-    /// Ends the session, as its process did.
+    /// Ends the session, as its process did: with a value, and the end of this session.
+    ///
+    /// # Errors
+    ///
+    /// That of the process; [`ErrorKind::ForeignEnd`](crate::ErrorKind::ForeignEnd).
     #[inline]
-    pub(crate) fn end<T, E>(&mut self, ended: &Result<T, E>) {
+    pub(crate) fn end<T, E: From<Error>, Q: Role>(
+        &mut self,
+        ended: Result<(T, End<'s, Q>), E>,
+    ) -> Result<T, E> {
+        let ended = ended.and_then(|(value, end)| Ok(end.check(&self.role).map(|()| value)?));
         match ended {
             Ok(_) => {
                 self.is_in_session = false;
-                participant::complete(self.role);
+                participant::complete(self.role());
             }
             Err(_) => self.abort(),
         }
+        ended
     }
 
     #[cold]
     #[inline(never)]
     fn abort(&mut self) {
         self.is_in_session = false;
-        participant::abort(self.role);
+        participant::abort(self.role());
     }
 }
 

@@ -28,65 +28,176 @@
 )]
 
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::num::NonZero;
 use std::ptr::{self, NonNull};
 
-/// A role that is lent.
-#[derive(Clone, Copy)]
+/// A role that can be lent to the states of a session, and to nobody else before that returns.
+pub(crate) struct Lender<'s, R> {
+    role: &'s mut R,
+}
+
+/// The right to a role whenever it is lent: what the states of a session hand on.
+///
+/// Invariant: there is one for each [`Lender`], because it can be neither cloned nor made
+/// otherwise.
+pub(crate) struct Claim<'s, R> {
+    /// That of the role, or [`NOWHERE`].
+    address: NonZero<usize>,
+    role: PhantomData<&'s mut R>,
+}
+
+/// In place of an address: no role begins at the last byte of all.
+const NOWHERE: NonZero<usize> = NonZero::<usize>::MAX;
+
+/// A role that was lent before another one, and still is, on the stack of who lent the other one.
 struct Lent {
-    /// Null if none is.
+    /// Null if there is none.
     role: *mut (),
-    /// The one that was lent before it, and still is.
     before: *const Lent,
 }
 
+// Two variables: one of two words would be written by words and read as a whole, which a processor
+// cannot do before what was written has left its buffer.
 thread_local! {
-    /// The role that was lent last.
-    static LAST: Cell<Lent> = const { Cell::new(Lent { role: ptr::null_mut(), before: ptr::null() }) };
+    /// The role that was lent last; null if there is none.
+    static LAST: Cell<*mut ()> = const { Cell::new(ptr::null_mut()) };
+    /// The one that was lent before it.
+    static BEFORE: Cell<*const Lent> = const { Cell::new(ptr::null()) };
 }
 
-/// Lends a role while `poll` runs.
-#[inline]
-pub(crate) fn lend<R, T>(role: &mut R, poll: impl FnOnce() -> T) -> T {
-    let back = GiveBack { before: LAST.get() };
-    LAST.set(Lent { role: ptr::from_mut(role).cast(), before: &raw const back.before });
-    poll()
+impl<'s, R> Lender<'s, R> {
+    /// The lender of this role.
+    ///
+    /// Two roles without a size could have one address. They do not compile:
+    ///
+    /// ```compile_fail,E0080
+    /// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
+    /// # use std::task::{Context, Poll};
+    /// # use rumpsteak_runtime::transport::{Link, Mark, Outgoing, RouteError};
+    /// /// A route that keeps its mark, and all else, elsewhere.
+    /// struct Elsewhere;
+    /// impl Link for Elsewhere {
+    ///     fn mark(&self) -> &Mark {
+    ///         static MARK: Mark = Mark::new();
+    ///         &MARK
+    ///     }
+    ///     fn close(&mut self) {}
+    /// }
+    /// # impl Outgoing<Label> for Elsewhere {
+    /// #     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
+    /// #         Poll::Ready(Ok(()))
+    /// #     }
+    /// #     fn start_send(&mut self, _: Label) -> Result<(), RouteError> { Ok(()) }
+    /// #     fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
+    /// #         Poll::Ready(Ok(()))
+    /// #     }
+    /// # }
+    /// #[derive(Role)]
+    /// #[message(Label)]
+    /// struct A(#[route(S)] Elsewhere);
+    /// type Asks<'s, R = A> = Send<'s, R, S, Ping, End<'s, R>>;
+    /// # rumpsteak_runtime::private::plays!(A: Asks);
+    /// let mut role = A(Elsewhere);
+    /// let asks = async |s: Asks<'_>| Ok::<_, Error>(((), s.send(Ping(1)).await?));
+    /// let _ = futures::executor::block_on(try_run(&mut role, asks));
+    /// ```
+    #[inline]
+    pub(crate) fn new(role: &'s mut R) -> Self {
+        const {
+            assert!(
+                size_of::<R>() > 0,
+                "a role without a size has no session: its routes keep their marks elsewhere, and not in themselves"
+            );
+        }
+        Self { role }
+    }
+
+    /// The claim to the role. Once: for the process of its session, when that begins.
+    #[inline]
+    pub(crate) fn claim(&mut self) -> Claim<'s, R> {
+        Claim { address: address(self.role), role: PhantomData }
+    }
+
+    /// The role, while it is not lent.
+    #[inline]
+    pub(crate) fn role(&mut self) -> &mut R {
+        self.role
+    }
+
+    /// Lends the role while `poll` runs.
+    #[inline]
+    pub(crate) fn lend<T>(&mut self, poll: impl FnOnce() -> T) -> T {
+        let before = Lent { role: LAST.get(), before: BEFORE.get() };
+        LAST.set(ptr::from_mut(self.role).cast());
+        BEFORE.set(&raw const before);
+        poll()
+    }
+
+    /// Whether this is the claim to the role.
+    #[inline]
+    pub(crate) fn is_claimed_by<Q>(&self, claim: &Claim<'_, Q>) -> bool {
+        claim.address == address(self.role)
+    }
 }
 
-/// Makes the role that was lent before the last one the last one again, also when a panic unwinds.
-struct GiveBack {
-    before: Lent,
-}
-
-impl Drop for GiveBack {
+impl Drop for Lent {
+    /// Takes the role that was lent last off the list, also when a panic unwinds.
     #[inline]
     fn drop(&mut self) {
-        LAST.set(self.before);
+        LAST.set(self.role);
+        BEFORE.set(self.before);
+    }
+}
+
+impl<R> Claim<'_, R> {
+    /// A claim to nothing.
+    #[inline]
+    pub(crate) fn none() -> Self {
+        Self { address: NOWHERE, role: PhantomData }
+    }
+
+    /// Whether it is a claim to nothing.
+    pub(crate) fn is_none(&self) -> bool {
+        self.address == NOWHERE
+    }
+
+    /// The role, if it is lent.
+    ///
+    /// For a poll of an action, which uses the reference up: whoever lends the role waits for it.
+    /// (A closure that gets the role would say so by its type, but not all of it is inlined: a
+    /// stream takes 17 % more instructions.)
+    #[inline(always)]
+    pub(crate) fn role(&mut self) -> Option<&mut R> {
+        let last = LAST.get();
+        let role = if last.addr() == self.address.get() { last } else { search(self.address)? };
+        // SAFETY: at this address there is the role of this claim: as long as that exists, the role
+        // is borrowed for it and its lender, and no other one could be lent there, since roles with
+        // a size do not overlap. The lender does not touch it before its call of `lend` returns,
+        // after the poll that uses the reference has. There is no other claim to it, and this one
+        // is borrowed as long as the reference.
+        Some(unsafe { &mut *role.cast() })
     }
 }
 
 /// What tells a role from others that are lent: no two that have a size are in one place.
 #[inline]
-pub(crate) fn address<R>(role: &R) -> NonZero<usize> {
+fn address<R>(role: &R) -> NonZero<usize> {
     NonNull::from(role).addr()
 }
 
-/// The role with this address, if it is lent.
-#[inline(always)]
-pub(crate) fn find(address: NonZero<usize>) -> Option<*mut ()> {
-    let last = LAST.get();
-    if last.role.addr() == address.get() { Some(last.role) } else { search(last, address) }
-}
-
-/// As `find`, among those that were lent before the last one.
+/// The role with this address, if it was lent before the last one.
 #[cold]
 #[inline(never)]
-fn search(last: Lent, address: NonZero<usize>) -> Option<*mut ()> {
-    let mut lent = last;
-    while lent.role.addr() != address.get() {
+fn search(address: NonZero<usize>) -> Option<*mut ()> {
+    let mut before = BEFORE.get();
+    loop {
         // SAFETY: it is null, or in a call of `lend` on this thread that has not returned: those
         // return in turn, and each takes what it lent off the list.
-        lent = unsafe { *lent.before.as_ref()? };
+        let lent = unsafe { before.as_ref()? };
+        if lent.role.addr() == address.get() {
+            return Some(lent.role);
+        }
+        before = lent.before;
     }
-    Some(lent.role)
 }

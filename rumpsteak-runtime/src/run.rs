@@ -1,7 +1,6 @@
 //! Beginning and ending sessions.
 
 use std::fmt;
-use std::num::NonZero;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -78,10 +77,7 @@ where
         guard.begin(|state| place.set(Some(process(R::begin(state)).itself())));
         Ok(())
     };
-    let finish = |ended: Result<(T, End<'s, Q>), E>, role| {
-        let (value, end) = ended?;
-        Ok(end.check(role).map(|()| value)?)
-    };
+    let finish = |ended, guard: &mut SessionGuard<'s, R>| guard.end::<T, E, Q>(ended);
     let guard = SessionGuard::new(role);
     Running { start, begins: Some(process), process: None, guard, finish, told: E::from }
 }
@@ -100,7 +96,7 @@ pin_project! {
         #[pin]
         process: Option<F>,
         guard: SessionGuard<'s, R>,
-        finish: fn(F::Output, NonZero<usize>) -> Result<T, E>,
+        finish: fn(F::Output, &mut SessionGuard<'s, R>) -> Result<T, E>,
         told: fn(Error) -> E,
     }
 }
@@ -119,9 +115,7 @@ impl<R: Role, P, F: Future, T, E> Future for Running<'_, R, P, F, T, E> {
         let Some(process) = this.process.as_mut().as_pin_mut() else { polled_again() };
         let ended = ready!(this.guard.poll(process, context));
         this.process.set(None);
-        let ended = (this.finish)(ended, this.guard.address());
-        this.guard.end(&ended);
-        Poll::Ready(ended)
+        Poll::Ready((this.finish)(ended, this.guard))
     }
 }
 
@@ -156,10 +150,8 @@ where
 {
     check::<R, S>(role)?;
     let mut guard = SessionGuard::new(role);
-    let (value, end) = guard.run(|state| process(R::begin(state))).await;
-    let ended = end.check(guard.address()).map(|()| value);
-    guard.end(&ended);
-    ended
+    let ended = guard.run(|state| process(R::begin(state))).await;
+    guard.end(Ok(ended))
 }
 
 /// Checks that a session of the role may begin.

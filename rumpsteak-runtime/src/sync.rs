@@ -14,6 +14,13 @@ mod real {
         Arc::new_cyclic(|_| make())
     }
 
+    /// Nothing, in a lock: a constant, which is written into its place. One that is made elsewhere
+    /// first is copied there.
+    #[inline]
+    pub(crate) fn empty<T>() -> Mutex<Option<T>> {
+        const { Mutex::new(None) }
+    }
+
     /// Memory that two threads share, with loom's interface.
     pub(crate) mod cell {
         /// As [`std::cell::UnsafeCell`].
@@ -54,6 +61,10 @@ mod models {
 
     pub(crate) fn arc<T>(make: impl FnOnce() -> T) -> Arc<T> {
         Arc::new(make())
+    }
+
+    pub(crate) fn empty<T>() -> Mutex<Option<T>> {
+        Mutex::new(None)
     }
 
     /// loom's, by the interface of the real one.

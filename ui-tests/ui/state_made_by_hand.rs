@@ -4,7 +4,7 @@ use rumpsteak_runtime::states::State;
 use rumpsteak_ui_tests::ping::C;
 
 pub fn begin(role: &mut C) -> State<'_, C> {
-    State { role }
+    State { claim: role }
 }
 
 fn main() {}

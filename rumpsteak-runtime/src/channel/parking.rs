@@ -40,8 +40,8 @@ use std::sync::PoisonError;
 use std::task::Waker;
 
 use super::ring::{Empty, FRESH, PARKED};
-use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::{self, Mutex};
 
 /// Where the waiting side leaves a waker that the other side does not yet have.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl Parker {
 
 impl WakerSlot {
     pub(super) fn new() -> Self {
-        Self { fresh: Mutex::new(None) }
+        Self { fresh: sync::empty() }
     }
 
     /// Parks with the waker: gives the flags to `say`, which writes them into the word and returns

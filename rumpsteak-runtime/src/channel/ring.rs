@@ -297,7 +297,7 @@ impl<M, T, P, C> Producer<M, T, P, C> {
     /// # Errors
     ///
     /// The message, if the ring is full or has ended.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, message: M) -> Result<usize, M> {
         if !self.has_room() {
             return Err(message);

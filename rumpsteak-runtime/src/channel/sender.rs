@@ -62,7 +62,7 @@ impl<M> QueueSender<M> {
     }
 
     #[inline]
-    fn obstacle(&self) -> u8 {
+    fn obstacle(&self) -> usize {
         self.producer.shared().obstacle.load(Ordering::Acquire)
     }
 
@@ -71,7 +71,9 @@ impl<M> QueueSender<M> {
     }
 
     /// Puts a message into a queue that is ready for it.
-    #[inline]
+    // Into the action: a message that is written by parts and then read as a whole, to be moved,
+    // waits until all of it has left the processor's buffer.
+    #[inline(always)]
     fn put(&mut self, message: M) -> Result<(), Disconnected> {
         match self.producer.push(message) {
             Ok(flags) => {
@@ -184,7 +186,7 @@ impl<M> Sink<M> for QueueSender<M> {
     /// # Panics
     ///
     /// If the queue is full, and not [growable](Capacity::Growable).
-    #[inline]
+    #[inline(always)]
     fn start_send(self: Pin<&mut Self>, message: M) -> Result<(), Disconnected> {
         self.get_mut().put(message)
     }

@@ -5,8 +5,8 @@ use std::sync::PoisonError;
 
 use super::parking::{Parking, ReceiverState, SenderState, WakerSlot};
 use super::ring;
-use crate::sync::Mutex;
-use crate::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::{self, Mutex};
 use crate::transport::capacity::{Capacity, Queue};
 
 /// The writing side of a ring of a queue.
@@ -16,9 +16,9 @@ pub(super) type Producer<M> = ring::Producer<M, Shared<M>, SenderState, Receiver
 pub(super) type Consumer<M> = ring::Consumer<M, Shared<M>, SenderState, ReceiverState>;
 
 /// The queue may be full.
-const FULL: u8 = 1;
+const FULL: usize = 1;
 /// The receiver is gone.
-pub(super) const GONE: u8 = 2;
+pub(super) const GONE: usize = 2;
 
 /// What both ends of a queue share beside the messages: in the memory of the ring, each of a queue
 /// that grows has its own. What each message is sent by comes first: the rest keeps it apart from
@@ -27,7 +27,8 @@ pub(super) const GONE: u8 = 2;
 pub(super) struct Shared<M> {
     pub(super) queue: Queue,
     /// What may keep a message from being sent: [`FULL`], if the sender waits then, or [`GONE`].
-    pub(super) obstacle: AtomicU8,
+    /// A word, so that there is no gap behind it: rustc would copy that with what follows.
+    pub(super) obstacle: AtomicUsize,
     /// For the receiver of an empty queue, which parks in its ring.
     pub(super) receiver: WakerSlot,
     /// For the sender of a full queue that waits.
@@ -62,14 +63,14 @@ impl<M> Shared<M> {
     pub(super) fn new(queue: Queue) -> Self {
         Self {
             queue,
-            obstacle: AtomicU8::new(match queue.capacity {
+            obstacle: AtomicUsize::new(match queue.capacity {
                 Capacity::Waits(_) => FULL,
                 Capacity::AtMost(_) | Capacity::Growable => 0,
             }),
             receiver: WakerSlot::new(),
             sender: Parking::new(),
             left_after: AtomicUsize::new(0),
-            next: Mutex::new(None),
+            next: sync::empty(),
         }
     }
 

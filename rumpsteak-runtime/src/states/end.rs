@@ -1,8 +1,8 @@
 use std::fmt;
-use std::num::NonZero;
 
 use super::state::{Session, State};
 use crate::error::{ErrorKind, Result};
+use crate::lent::Lender;
 use crate::private::ByMacro;
 use crate::private::fingerprint::{self, Structure};
 use crate::role::Role;
@@ -17,14 +17,13 @@ pub struct End<'s, R: Role> {
 }
 
 impl<R: Role> End<'_, R> {
-    /// Checks that this is the end of the session of the role with this
-    /// [`address`](crate::lent::address).
+    /// Checks that this is the end of the session of this role.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::ForeignEnd`] if it is the end of another session.
     #[inline]
-    pub(crate) fn check(&self, role: NonZero<usize>) -> Result<()> {
+    pub(crate) fn check<Q>(&self, role: &Lender<'_, Q>) -> Result<()> {
         if self.state.is_of(role) {
             Ok(())
         } else {

@@ -1,6 +1,5 @@
 //! Over this project's runtime. A pause stands before each send.
 
-
 use rumpsteak_runtime::channel::{Receiver, Sender};
 use rumpsteak_runtime::{Message, Result, Role, Roles, session, try_run};
 
