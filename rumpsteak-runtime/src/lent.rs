@@ -162,21 +162,25 @@ impl<R> Claim<'_, R> {
         self.address == NOWHERE
     }
 
-    /// The role, if it is lent.
+    /// The role, if it is lent, or else an error.
     ///
     /// For a poll of an action, which uses the reference up: whoever lends the role waits for it.
     /// (A closure that gets the role would say so by its type, but not all of it is inlined: a
     /// stream takes 17 % more instructions.)
     #[inline(always)]
-    pub(crate) fn role(&mut self) -> Option<&mut R> {
+    pub(crate) fn role<E>(&mut self, error: impl FnOnce(&Self) -> E) -> Result<&mut R, E> {
         let last = LAST.get();
-        let role = if last.addr() == self.address.get() { last } else { search(self.address)? };
+        let role = if last.addr() == self.address.get() {
+            last
+        } else {
+            search(self.address).ok_or_else(|| error(self))?
+        };
         // SAFETY: at this address there is the role of this claim: as long as that exists, the role
         // is borrowed for it and its lender, and no other one could be lent there, since roles with
         // a size do not overlap. The lender does not touch it before its call of `lend` returns,
         // after the poll that uses the reference has. There is no other claim to it, and this one
         // is borrowed as long as the reference.
-        Some(unsafe { &mut *role.cast() })
+        Ok(unsafe { &mut *role.cast() })
     }
 }
 

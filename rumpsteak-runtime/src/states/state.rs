@@ -59,8 +59,7 @@ impl<'s, R: Role> State<'s, R> {
     /// If the state was [taken](Self::take).
     #[inline(always)]
     pub(crate) fn role(&mut self) -> Result<&mut R> {
-        let is_taken = self.is_taken();
-        self.claim.role().ok_or_else(|| outside::<R>(is_taken))
+        self.claim.role(outside)
     }
 
     /// Takes the state out of the future of an action, which so has completed.
@@ -88,11 +87,11 @@ pub(crate) fn state_of<'s, R: Role>(claim: Claim<'s, R>) -> State<'s, R> {
     State { claim }
 }
 
-/// The error of a state whose role is not lent, if that was not taken.
+/// The error of a state whose role is not lent. If that was taken, it panics.
 #[cold]
 #[inline(never)]
-fn outside<R: Role>(is_taken: bool) -> Error {
-    if is_taken {
+fn outside<R: Role>(claim: &Claim<'_, R>) -> Error {
+    if claim.is_none() {
         polled_again()
     }
     ErrorKind::Outside { role: R::NAME }.into()
