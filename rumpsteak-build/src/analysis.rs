@@ -284,11 +284,12 @@ fn manifest(package: &Package, tree: &crate_tree::Tree) -> Option<Report> {
 
 /// The paths of protocols that cannot be read.
 pub(crate) fn unreadable(protocols: &Protocols) -> impl Iterator<Item = Report> {
-    protocols.unreadable.iter().map(|(path, error)| {
-        Report::of(
-            &format!("cannot read the protocols in `{path}`: {error}"),
-            "build.rs names the folder or the file relative to the package, as in `protocols(\"protocols\")`",
-        )
+    protocols.unreadable.iter().map(|(path, error, meant)| {
+        let help = match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "build.rs names the folder or the file relative to the package, as in `protocols(\"protocols\")`".to_owned(),
+        };
+        Report::of(&format!("cannot read the protocols in `{path}`: {error}"), &help)
     })
 }
 

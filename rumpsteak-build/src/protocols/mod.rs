@@ -16,7 +16,7 @@ use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
     Code, Diagnostic, Interaction, InteractionKind, Limits, Modules, Projection, Protocol,
-    SourceId, file_of_module, parse,
+    SourceId, file_of_module, parse, similar,
 };
 
 use self::scr_module::{ScrModule, root_of};
@@ -31,8 +31,8 @@ pub(crate) struct Protocols {
     pub(crate) files: Vec<ScrFile>,
     /// The usable protocols, in the order of the files.
     pub(crate) protocols: Vec<Loaded>,
-    /// What could not be read: a path as shown, and why.
-    pub(crate) unreadable: Vec<(String, String)>,
+    /// What could not be read: a path as shown, why, and the path beside it that may be meant.
+    pub(crate) unreadable: Vec<(String, String, Option<String>)>,
     /// The files that were read, each with the [`stamp`] of its text.
     pub(crate) texts: BTreeMap<PathBuf, String>,
     /// The existing files and folders that were looked at.
@@ -98,6 +98,17 @@ pub(crate) enum Lookup {
     Unplayable,
 }
 
+/// A folder, or a file of protocols, with a name like that of this path, and in the same place.
+fn beside(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent()?;
+    let is_read = |path: &Path| path.is_dir() || path.extension().is_some_and(|own| own == "scr");
+    let entries = std::fs::read_dir(folder).ok()?.flatten().filter(|entry| is_read(&entry.path()));
+    let names: BTreeSet<String> =
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let known: Vec<&str> = names.iter().map(String::as_str).collect();
+    similar(path.file_name()?.to_str()?, &known).map(|name| folder.join(name))
+}
+
 impl Protocols {
     /// What to write in build.rs, with one more call.
     pub(crate) fn script(&self, call: &str) -> String {
@@ -116,7 +127,10 @@ impl Protocols {
             let path = base.join(path);
             loaded.folders.push(base.show(&path));
             if let Err(error) = loaded.find(base, &path, &mut files) {
-                loaded.unreadable.push((base.show(&path), error.to_string()));
+                let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+                let meant = is_missing.then(|| beside(&path)).flatten();
+                let meant = meant.map(|meant| base.show(&meant));
+                loaded.unreadable.push((base.show(&path), error.to_string(), meant));
             }
         }
         for (path, imports) in files {
@@ -130,7 +144,7 @@ impl Protocols {
                         limits,
                     );
                 }
-                Err(error) => loaded.unreadable.push((base.show(&path), error.to_string())),
+                Err(error) => loaded.unreadable.push((base.show(&path), error.to_string(), None)),
             }
         }
         loaded
