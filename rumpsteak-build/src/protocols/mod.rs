@@ -98,9 +98,10 @@ pub(crate) enum Lookup {
     Unplayable,
 }
 
-/// A folder, or a file of protocols, with a name like that of this path, and in the same place.
+/// What may be meant by a path that is not there: a folder, or a file of protocols, in the same
+/// place and with a name like it.
 fn beside(path: &Path) -> Option<PathBuf> {
-    let folder = path.parent()?;
+    let folder = path.parent().filter(|_| !path.exists())?;
     let is_read = |path: &Path| path.is_dir() || path.extension().is_some_and(|own| own == "scr");
     let entries = std::fs::read_dir(folder).ok()?.flatten().filter(|entry| is_read(&entry.path()));
     let names: BTreeSet<String> =
@@ -127,9 +128,7 @@ impl Protocols {
             let path = base.join(path);
             loaded.folders.push(base.show(&path));
             if let Err(error) = loaded.find(base, &path, &mut files) {
-                let is_missing = error.kind() == std::io::ErrorKind::NotFound;
-                let meant = is_missing.then(|| beside(&path)).flatten();
-                let meant = meant.map(|meant| base.show(&meant));
+                let meant = beside(&path).map(|meant| base.show(&meant));
                 loaded.unreadable.push((base.show(&path), error.to_string(), meant));
             }
         }
