@@ -15,6 +15,8 @@ use crate::states::{End, State};
 /// that: the role is poisoned, and its peers wake.
 pub(crate) struct SessionGuard<'s, R: Role> {
     role: Lender<'s, R>,
+    /// For the process.
+    state: State<'s, R>,
     is_in_session: bool,
 }
 
@@ -22,10 +24,11 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     /// The guard of a role whose session has yet to begin.
     #[inline]
     pub(crate) fn new(role: &'s mut R) -> Self {
-        Self { role: Lender::new(role), is_in_session: false }
+        let (role, claim) = Lender::new(role);
+        Self { role, state: state_of(claim), is_in_session: false }
     }
 
-    /// The role, before its session begins.
+    /// The role, while its process is not polled.
     #[inline]
     pub(crate) fn role(&mut self) -> &mut R {
         self.role.role()
@@ -36,7 +39,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     pub(crate) fn begin<T>(&mut self, process: impl FnOnce(State<'s, R>) -> T) -> T {
         participant::begin(self.role());
         self.is_in_session = true;
-        let state = state_of(self.role.claim());
+        let state = self.state.take();
         self.role.lend(|| process(state))
     }
 

@@ -39,8 +39,7 @@ pub(crate) struct Lender<'s, R> {
 
 /// The right to a role whenever it is lent: what the states of a session hand on.
 ///
-/// Invariant: there is one for each [`Lender`], because it can be neither cloned nor made
-/// otherwise.
+/// Invariant: there is one for each [`Lender`], with which it is made: it cannot be cloned.
 pub(crate) struct Claim<'s, R> {
     /// That of the role, or [`NOWHERE`].
     address: NonZero<usize>,
@@ -67,7 +66,7 @@ thread_local! {
 }
 
 impl<'s, R> Lender<'s, R> {
-    /// The lender of this role.
+    /// The lender of this role, and the claim to it.
     ///
     /// Two roles without a size could have one address. They do not compile:
     ///
@@ -103,20 +102,15 @@ impl<'s, R> Lender<'s, R> {
     /// let _ = futures::executor::block_on(try_run(&mut role, asks));
     /// ```
     #[inline]
-    pub(crate) fn new(role: &'s mut R) -> Self {
+    pub(crate) fn new(role: &'s mut R) -> (Self, Claim<'s, R>) {
         const {
             assert!(
                 size_of::<R>() > 0,
                 "a role without a size has no session: its routes keep their marks elsewhere, and not in themselves"
             );
         }
-        Self { role }
-    }
-
-    /// The claim to the role. Once: for the process of its session, when that begins.
-    #[inline]
-    pub(crate) fn claim(&mut self) -> Claim<'s, R> {
-        Claim { address: address(self.role), role: PhantomData }
+        let claim = Claim { address: address(role), role: PhantomData };
+        (Self { role }, claim)
     }
 
     /// The role, while it is not lent.

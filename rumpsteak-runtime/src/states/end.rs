@@ -24,7 +24,7 @@ impl<R: Role> End<'_, R> {
     /// [`ErrorKind::ForeignEnd`] if it is the end of another session.
     #[inline]
     pub(crate) fn check<Q>(&self, role: &Lender<'_, Q>) -> Result<()> {
-        if self.state.is_of(role) {
+        if role.is_claimed_by(&self.state.claim) {
             Ok(())
         } else {
             Err(ErrorKind::ForeignEnd { role: R::NAME }.into())

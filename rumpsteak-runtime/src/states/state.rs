@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::mem;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::lent::{Claim, Lender};
+use crate::lent::Claim;
 use crate::private::ByMacro;
 use crate::role::Role;
 
@@ -44,7 +44,7 @@ pub trait Session {
 /// Invariant: between `try_run` and the end there is exactly one per session, because it can be
 /// neither cloned nor constructed outside this crate.
 pub struct State<'s, R: Role> {
-    claim: Claim<'s, R>,
+    pub(super) claim: Claim<'s, R>,
 }
 
 impl<'s, R: Role> State<'s, R> {
@@ -62,20 +62,15 @@ impl<'s, R: Role> State<'s, R> {
         self.claim.role(outside)
     }
 
-    /// Takes the state out of the future of an action, which so has completed.
+    /// Takes the state out of its place, as of the future of an action, which so has completed.
     #[inline(always)]
-    pub(super) fn take(&mut self) -> Self {
+    pub(crate) fn take(&mut self) -> Self {
         mem::replace(self, Self { claim: Claim::none() })
     }
 
     /// Whether it was taken.
     pub(super) fn is_taken(&self) -> bool {
         self.claim.is_none()
-    }
-
-    /// Whether this is a state of the session of this role.
-    pub(crate) fn is_of<Q>(&self, role: &Lender<'_, Q>) -> bool {
-        role.is_claimed_by(&self.claim)
     }
 }
 
