@@ -2,8 +2,8 @@
 //! machine does.
 //!
 //! ```text
-//! cargo run --release -p rumpsteak-benches --example counts
-//! cargo run --release -p rumpsteak-benches --example counts -- streaming
+//! cargo bench -p rumpsteak-benches --bench counts
+//! cargo bench -p rumpsteak-benches --bench counts -- streaming
 //! ```
 //!
 //! Three tables: instructions, microseconds (the best of many runs, which is what a busy machine
@@ -51,7 +51,8 @@ fn pair(row: &str, size: usize) -> (Fsm, Fsm) {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<String> =
+        env::args().skip(1).filter(|argument| argument != "--bench").collect();
     if let [runs, row, size, column] = arguments.as_slice() {
         return one(runs == "best", row, size.parse()?, column);
     }

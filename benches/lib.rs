@@ -12,11 +12,11 @@
 //!
 //! ```text
 //! cargo bench -p rumpsteak-benches --bench compile_time
-//! cargo bench -p rumpsteak-benches --bench instructions
+//! cargo bench -p rumpsteak-benches --bench counts         # the verifier's instructions and memory
+//! cargo bench -p rumpsteak-benches --bench instructions   # those of the runtime
 //! cargo bench -p rumpsteak-benches --bench runtime
 //! cargo bench -p rumpsteak-benches --bench scribble
 //! cargo bench -p rumpsteak-benches --bench verifier
-//! cargo run --release -p rumpsteak-benches --example counts   # instructions and memory
 //! ```
 
 #![allow(

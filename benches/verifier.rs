@@ -20,8 +20,8 @@
 //! loop that is timed.
 //!
 //! k-MC is timed with all that it does with a system. Instructions, which do not depend on what
-//! else the machine does, and memory are counted by `cargo run --release -p rumpsteak-benches
-//! --example counts`.
+//! else the machine does, and memory are counted by `cargo bench -p rumpsteak-benches --bench
+//! counts`.
 
 use std::hint::black_box;
 use std::time::Duration;
