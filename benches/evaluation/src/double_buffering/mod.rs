@@ -11,7 +11,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use futures::future::try_join3;
+use futures::{SinkExt as _, StreamExt as _};
 use rumpsteak_benches::original::double_buffering as theirs;
+use rumpsteak_runtime::channel::QueueSender;
+use rumpsteak_runtime::transport::Pair as _;
 use tokio::runtime::Runtime;
 
 use crate::figure::ours as ours_series;
@@ -43,6 +46,11 @@ pub fn figures() -> Vec<Figure> {
                     "bare queues, join",
                     Of::Floor,
                     "the processes without sessions, in one task: an atomic exchange for each message",
+                ),
+                series(
+                    "the runtime's queues, join",
+                    Of::Floor,
+                    "the same processes over fresh queues as those of our roles, without roles and sessions",
                 ),
                 series(
                     "rumpsteak 0.1, one task",
@@ -94,6 +102,38 @@ fn ours() -> (ours::S, ours::K, ours::T) {
 fn theirs() -> (theirs::S, theirs::K, theirs::T) {
     let theirs::Roles(s, k, t) = Default::default();
     (s, k, t)
+}
+
+/// Passes copies of both buffers on as the roles do, by nothing but the queues of their routes.
+async fn over_the_queues_of_roles(buffers: [&[i32]; 2]) -> Option<[Vec<i32>; 2]> {
+    let (mut ask_s, mut asked_s) = QueueSender::pair();
+    let (mut ask_k, mut asked_k) = QueueSender::pair();
+    let (mut to_k, mut from_s) = QueueSender::pair();
+    let (mut to_t, mut from_k) = QueueSender::pair();
+    let source = async {
+        for buffer in buffers {
+            asked_s.next().await?;
+            to_k.feed(buffer.to_vec()).await.ok()?;
+        }
+        Some(())
+    };
+    let kernel = async {
+        for _ in buffers {
+            ask_s.feed(()).await.ok()?;
+            let copy = from_s.next().await?;
+            asked_k.next().await?;
+            to_t.feed(copy).await.ok()?;
+        }
+        Some(())
+    };
+    let sink = async {
+        ask_k.feed(()).await.ok()?;
+        let first = from_k.next().await?;
+        ask_k.feed(()).await.ok()?;
+        Some([first, from_k.next().await?])
+    };
+    let (sent, passed, received) = rumpsteak_runtime::join((source, kernel, sink)).await;
+    sent.and(passed).and(received)
 }
 
 /// The values of both buffers.
@@ -233,6 +273,14 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             one(),
             Box::new(|runtime, values| {
                 Ok(runtime.block_on(queues::double_buffering(halves(values))))
+            }),
+        )?,
+        on(
+            "the runtime's queues, join",
+            one(),
+            Box::new(|runtime, values| {
+                let received = runtime.block_on(over_the_queues_of_roles(halves(values)));
+                received.ok_or_else(|| Error::wrong("a peer left"))
             }),
         )?,
         on(
