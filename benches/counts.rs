@@ -51,9 +51,12 @@ fn pair(row: &str, size: usize) -> (Fsm, Fsm) {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // `cargo bench` says `--bench`, and what is meant for criterion.
     let arguments: Vec<String> =
-        env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    if let [runs, row, size, column] = arguments.as_slice() {
+        env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    if let [runs, row, size, column] = arguments.as_slice()
+        && ["once", "best"].contains(&runs.as_str())
+    {
         return one(runs == "best", row, size.parse()?, column);
     }
 
