@@ -50,7 +50,7 @@ pub fn figures() -> Vec<Figure> {
                 series(
                     "the runtime's queues, join",
                     Of::Floor,
-                    "the same processes over fresh queues as those of our roles, without roles and sessions",
+                    "the same processes over fresh queues of the kind that our routes have: no roles, sessions or labels",
                 ),
                 series(
                     "rumpsteak 0.1, one task",
