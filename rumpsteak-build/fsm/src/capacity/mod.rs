@@ -40,8 +40,10 @@
 //! What q receives after its last reception in φ does not help p to send: leave that out, and all
 //! that depends on it. So the occupancy is what the channel holds when q stops, in some
 //! configuration within the bounds, and what p sends from there on before it depends on something
-//! that q does later: a longest path, over configurations together with who depends on q. If p can
-//! send on a cycle there, the channel has no finite occupancy.
+//! that q does later: a longest path, over configurations together with who depends on q. It begins
+//! where q has just moved, or where nothing has happened: from there, the others come to each
+//! configuration in which q may have stopped. If p can send on a cycle, the channel has no finite
+//! occupancy.
 //!
 //! # Cost
 //!
@@ -51,9 +53,9 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::fmt;
+use std::{fmt, iter};
 
-use petgraph::graph::DiGraph;
+use petgraph::graph::{DiGraph, Edge};
 use petgraph::visit::EdgeRef;
 
 use crate::kmc::Verdict;
@@ -64,7 +66,7 @@ use crate::machine::{Fsm, Role};
 use crate::system::System;
 use crate::system::components::{NONE, Whole, components};
 use crate::system::explorer::{Explorer, Node, index};
-use crate::system::interned::{ChannelIndex, InternedSystem};
+use crate::system::interned::{ChannelIndex, InternedSystem, MachineIndex};
 use crate::verdict::{Limit, Limits};
 
 /// The channels of a system.
@@ -278,9 +280,14 @@ fn occupancy(
     let mut causality = Causality::new(explorer, *budget);
     // The configurations of `causality`, and how many messages each step adds to the channel.
     let mut graph: DiGraph<(), usize> = DiGraph::with_capacity(explorer.len(), explorer.len());
+    let by_receiver = |edge: &&Edge<u32>| {
+        let by = explorer.system.get(edge.weight as usize);
+        by.machine as MachineIndex == receiver
+    };
+    let moved = explorer.graph.raw_edges().iter().filter(by_receiver);
     // By start: what the channel holds there.
     let mut held = vec![];
-    for node in explorer.nodes() {
+    for node in iter::once(0).chain(moved.map(|edge| edge.target().index() as Node)) {
         if let Some((_, true)) = causality.start(node, receiver) {
             graph.add_node(());
             held.push(explorer.held(node, channel) as usize);

@@ -24,9 +24,10 @@ pub(crate) struct Causality<'a, 'b> {
 
 impl<'a, 'b> Causality<'a, 'b> {
     pub(crate) fn new(explorer: &'a Explorer<'b>, budget: usize) -> Self {
+        let width = 1 + explorer.system.machines() + explorer.system.channels();
         Self {
             explorer,
-            rows: Rows::new(1 + explorer.system.machines() + explorer.system.channels(), budget),
+            rows: Rows::with_capacity(width, budget, 2 * explorer.len()),
             starts: vec![],
             scratch: vec![],
             is_truncated: false,
@@ -45,7 +46,7 @@ impl<'a, 'b> Causality<'a, 'b> {
         self.scratch.extend((0..system.machines()).map(|other| u32::from(other == machine)));
         self.scratch
             .extend((0..system.channels()).map(|channel| self.explorer.held(node, channel)));
-        self.forget();
+        self.forget(machine);
         self.intern(None)
     }
 
@@ -66,17 +67,20 @@ impl<'a, 'b> Causality<'a, 'b> {
         self.scratch.clear();
         self.scratch.extend_from_slice(self.rows.row(at));
         self.scratch[0] = step.to;
-        let machine = 1 + by.machine as usize;
+        let depends = |machine: usize| self.scratch[1 + machine] == 1;
+        let (_, receiver) = system.ends[by.channel as usize];
+        let machine = by.machine as usize;
         let channel = 1 + system.machines() + by.channel as usize;
         if by.is_send {
             // A sender that depends on it adds a message that does.
-            self.scratch[channel] += 1 - self.scratch[machine];
+            let counts = !depends(machine) && !depends(receiver);
+            self.scratch[channel] += u32::from(counts);
         } else if self.scratch[channel] > 0 {
             self.scratch[channel] -= 1;
-        } else {
-            self.scratch[machine] = 1;
+        } else if !depends(machine) {
+            self.scratch[1 + machine] = 1;
+            self.forget(machine);
         }
-        self.forget();
         self.intern(Some(at))
     }
 
@@ -86,10 +90,10 @@ impl<'a, 'b> Causality<'a, 'b> {
     }
 
     /// What a machine receives does not matter once it depends on the event.
-    fn forget(&mut self) {
+    fn forget(&mut self, machine: MachineIndex) {
         let system = self.explorer.system;
         for (channel, &(_, receiver)) in system.ends.iter().enumerate() {
-            if self.scratch[1 + receiver] == 1 {
+            if receiver == machine {
                 self.scratch[1 + system.machines() + channel] = 0;
             }
         }

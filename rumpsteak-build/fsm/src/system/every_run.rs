@@ -34,6 +34,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use fixedbitset::FixedBitSet;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{EdgeRef, NodeFiltered};
@@ -98,17 +99,19 @@ pub fn live_in_every_run(
     // A run that is found is one, whatever was left out.
     let bound = if verdict.is_safe() { coverage.bound } else { 1 };
     let (explorer, is_settled) = settled(&interned, bound, limits);
-    let found = neglected(system, &explorer, true);
-    let is_all = || {
-        let perhaps = neglected(system, &explorer, false);
-        !explorer.is_truncated && perhaps.len() == found.len()
+    let perhaps = neglected(system, &explorer, false);
+    // All of them are among those.
+    let found = match perhaps[..] {
+        [] => Vec::new(),
+        _ => neglected(system, &explorer, true),
     };
+    let is_all = !explorer.is_truncated && perhaps.len() == found.len();
     let limit = match verdict {
         Verdict::Undecided(limit) => Some(limit),
         Verdict::Safe(()) if !is_settled && !explorer.is_truncated => {
             Some(Limit::Queue(limits.queue))
         }
-        Verdict::Safe(()) if is_all() => None,
+        Verdict::Safe(()) if is_all => None,
         _ => Some(Limit::Configurations(limits.configurations)),
     };
     EveryRun { neglected: found, limit }
@@ -242,8 +245,12 @@ fn stays(
     for_sure: bool,
     is_kind: impl Fn(Node) -> bool,
 ) -> Option<Vec<u32>> {
-    let is_kind = |node: NodeIndex| is_kind(node.index() as Node);
-    let graph = NodeFiltered::from_fn(&explorer.graph, is_kind);
+    let of_kind = explorer.nodes().filter(|&node| is_kind(node)).map(|node| node as usize);
+    let of_kind: FixedBitSet = of_kind.collect();
+    if of_kind.is_clear() {
+        return None;
+    }
+    let graph = NodeFiltered(&explorer.graph, of_kind);
     let mut components = kosaraju_scc(&graph);
     components.iter_mut().find_map(|members| {
         members.sort_unstable();

@@ -96,7 +96,8 @@ impl QueueContents {
 pub(crate) struct Rows {
     width: usize,
     words: Vec<u32>,
-    count: usize,
+    /// By row.
+    hashes: Vec<u64>,
     most: usize,
     numbers: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -106,11 +107,16 @@ impl Rows {
     /// No rows; later at most `most` of them, and fewer than 2^32 - 1.
     pub(crate) fn new(width: usize, most: usize) -> Self {
         // Most searches meet about so many.
-        let expected = most.min(28);
+        Self::with_capacity(width, most, 28)
+    }
+
+    /// The same, with room for those that are expected.
+    pub(crate) fn with_capacity(width: usize, most: usize, expected: usize) -> Self {
+        let expected = most.min(expected);
         Self {
             width,
             words: Vec::with_capacity(width * expected),
-            count: 0,
+            hashes: Vec::with_capacity(expected),
             most: most.min(u32::MAX as usize - 1),
             numbers: HashTable::with_capacity(expected),
             hasher: DefaultHashBuilder::default(),
@@ -118,7 +124,7 @@ impl Rows {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.count
+        self.hashes.len()
     }
 
     pub(crate) fn row(&self, number: u32) -> &[u32] {
@@ -128,21 +134,17 @@ impl Rows {
     /// The number of a row, and whether it is new. `None` if it would be one too many.
     pub(crate) fn intern(&mut self, new: &[u32]) -> Option<(u32, bool)> {
         debug_assert_eq!(new.len(), self.width);
-        let Self { width, words, hasher, .. } = self;
-        let row = |number: u32| row(words, *width, number);
-        let entry = self.numbers.entry(
-            hasher.hash_one(new),
-            |&number| row(number) == new,
-            |&number| hasher.hash_one(row(number)),
-        );
-        match entry {
+        let Self { width, words, hashes, .. } = self;
+        let hash = self.hasher.hash_one(new);
+        let is_equal = |&number: &u32| row(words, *width, number) == new;
+        match self.numbers.entry(hash, is_equal, |&number| hashes[number as usize]) {
             Entry::Occupied(known) => Some((*known.get(), false)),
-            Entry::Vacant(_) if self.count >= self.most => None,
+            Entry::Vacant(_) if hashes.len() >= self.most => None,
             Entry::Vacant(free) => {
-                let number = self.count as u32;
+                let number = hashes.len() as u32;
                 free.insert(number);
-                self.words.extend_from_slice(new);
-                self.count += 1;
+                words.extend_from_slice(new);
+                hashes.push(hash);
                 Some((number, true))
             }
         }
