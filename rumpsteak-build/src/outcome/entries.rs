@@ -196,7 +196,7 @@ impl Entries<'_> {
         let protocol = linked.map(|linked| &self.context.protocols.protocols[linked.protocol]);
         Proof {
             plays: pair.map(RolePair::sealed_name),
-            projections: protocol.map(Loaded::text).unwrap_or_default(),
+            projections: protocol.map(|of| of.text().to_owned()).unwrap_or_default(),
             on_demand: protocol.map(Loaded::on_demand).unwrap_or_default(),
             system: self.systems.get(&id).cloned(),
             closed: self.judgement.closed.get(&id).copied().unwrap_or_default(),

@@ -8,7 +8,7 @@ pub(crate) mod scr_module;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rumpsteak_contract::name;
 use rumpsteak_contract::verdict::stamp;
@@ -74,6 +74,7 @@ pub(crate) struct Loaded {
     pub(crate) messages: BTreeMap<String, BTreeSet<Message>>,
     /// The labels by what they are when they are [normalised](name::normalise).
     pub(crate) labels: BTreeMap<String, BTreeSet<String>>,
+    text: OnceLock<String>,
 }
 
 /// A role of a usable protocol, by position.
@@ -390,7 +391,7 @@ impl Loaded {
             let alike = labels.entry(name::normalise(label)).or_default();
             alike.insert(label.clone());
         }
-        Self { file, protocol, projections, messages, labels }
+        Self { file, protocol, projections, messages, labels, text: OnceLock::new() }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -412,11 +413,14 @@ impl Loaded {
     }
 
     /// The projections onto all roles, as a text.
-    pub(crate) fn text(&self) -> String {
-        let machines: Vec<Fsm> = self.projections.iter().map(|found| found.fsm.clone()).collect();
-        // DOT can say every machine; the other form is shorter.
-        let printed = text::print(Form::Cfsm, &machines);
-        printed.or_else(|_| text::print(Form::Dot, &machines)).unwrap_or_default()
+    pub(crate) fn text(&self) -> &str {
+        self.text.get_or_init(|| {
+            let projections = self.projections.iter();
+            let machines: Vec<Fsm> = projections.map(|found| found.fsm.clone()).collect();
+            // DOT can say every machine; the other form is shorter.
+            let printed = text::print(Form::Cfsm, &machines);
+            printed.or_else(|_| text::print(Form::Dot, &machines)).unwrap_or_default()
+        })
     }
 
     /// The roles that play on demand.

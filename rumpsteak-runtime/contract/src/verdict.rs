@@ -16,6 +16,7 @@
 //! ```text
 //! 0.1.0                                     the version of rumpsteak-build
 //! [[["p.scr",…]],…]                         the package: Package
+//! ["--@role k\n…"]                          the projections of each protocol
 //! role K 1f3c5d6e7a8b9c0d ["src/k.rs",…]    one line for each Entry: the key, then the rest
 //! session Kernel 00d2f3a4b5c6d7e8 ["src/k.rs",…]
 //! ```
@@ -68,6 +69,9 @@ pub const fn mix(hash: u64, part: u64) -> u64 {
 pub struct Verdicts {
     /// What concerns no single item.
     pub package: Package,
+    /// What entries have as [`Proof::projections`], each text once: they are printed with its
+    /// position.
+    projections: Vec<String>,
     /// One line for each item of each target, sorted when they are printed.
     entries: Vec<String>,
 }
@@ -253,7 +257,14 @@ pub struct Site {
 impl Verdicts {
     /// Adds an entry.
     pub fn add(&mut self, entry: &Entry) {
-        self.entries.push(entry.print());
+        let text = &entry.proof.projections;
+        let projections = (!text.is_empty()).then(|| {
+            self.projections.iter().position(|known| known == text).unwrap_or_else(|| {
+                self.projections.push(text.clone());
+                self.projections.len() - 1
+            })
+        });
+        self.entries.push(entry.print(projections));
     }
 
     /// All entries.
@@ -262,7 +273,7 @@ impl Verdicts {
     ///
     /// If a line is no entry.
     pub fn entries(&self) -> impl Iterator<Item = Result<Entry, ParseError>> {
-        self.entries.iter().map(|line| Entry::parse(line))
+        self.entries.iter().map(|line| Entry::parse(line, &self.projections))
     }
 
     /// The entry for an item, by its [`key`], if there is one.
@@ -286,7 +297,7 @@ impl Verdicts {
         if lines.is_empty() {
             lines = self.with_prefix(key);
         }
-        let candidates = lines.iter().map(|line| Entry::parse(line));
+        let candidates = lines.iter().map(|line| Entry::parse(line, &self.projections));
         let mut candidates: Vec<Entry> = candidates.collect::<Result<_, _>>()?;
         prefer(&mut candidates, |entry| site.krate.as_ref() == Some(&entry.krate));
         prefer(&mut candidates, |entry| {
@@ -315,7 +326,7 @@ impl Verdicts {
     pub fn print(&self, version: &str) -> String {
         let mut entries = self.entries.clone();
         entries.sort();
-        let lines = [version.to_owned(), self.package.print()];
+        let lines = [version.to_owned(), self.package.print(), json(&self.projections)];
         let lines: Vec<String> = lines.into_iter().chain(entries).collect();
         lines.join("\n")
     }
@@ -337,6 +348,7 @@ impl Verdicts {
         }
         Ok(Self {
             package: Package::parse(lines.next().unwrap_or_default())?,
+            projections: serde_json::from_str(lines.next().unwrap_or_default())?,
             entries: lines.map(str::to_owned).collect(),
         })
     }
@@ -354,7 +366,7 @@ impl Package {
 }
 
 impl Entry {
-    fn print(&self) -> String {
+    fn print(&self, projections: Option<usize>) -> String {
         let (krate, proof) = (&self.krate, &self.proof);
         let plays = proof.plays.as_ref();
         let proof = (
@@ -364,7 +376,7 @@ impl Entry {
             proof.id,
             &proof.body,
             &proof.system,
-            &proof.projections,
+            projections,
             &proof.on_demand,
             proof.closed,
         );
@@ -373,11 +385,16 @@ impl Entry {
         self.key.clone() + &json(&(&self.file, self.line, krate, found, proof))
     }
 
-    fn parse(line: &str) -> Result<Self, ParseError> {
+    fn parse(line: &str, all: &[String]) -> Result<Self, ParseError> {
         let (key, rest) = line.split_at(line.find('[').unwrap_or(line.len()));
         let (file, line, krate, found, proof) = serde_json::from_str(rest)?;
         let ((name, is_executable), (passed, problems, stubs)) = (krate, found);
         let (plays, kmc, machine, id, body, system, projections, on_demand, closed) = proof;
+        let text = |position: usize| {
+            let unknown = || ParseError::Malformed(format!("no projections {position}"));
+            all.get(position).cloned().ok_or_else(unknown)
+        };
+        let projections = Option::map_or(projections, Ok(String::new()), text)?;
         let role_name = |(protocol, role): (String, String)| RoleName { protocol, role };
         Ok(Self {
             key: key.to_owned(),

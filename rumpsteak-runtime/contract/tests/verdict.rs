@@ -131,6 +131,22 @@ fn what_is_printed_is_what_is_parsed() {
 }
 
 #[test]
+fn projections_are_written_once_for_all_roles_of_a_protocol() {
+    let role = |name, text: &str| {
+        let proof = Proof { projections: text.to_owned(), ..Proof::default() };
+        entry(Kind::Role, name, false, (FILE, 1), proof)
+    };
+    let entries = [role("A", "--@role a"), role("B", "--@role a"), role("C", "--@role c")];
+    let mut verdicts = Verdicts::default();
+    entries.iter().for_each(|entry| verdicts.add(entry));
+    let text = verdicts.print(VERSION);
+    assert_eq!(text.lines().nth(2), Some("[\"--@role a\",\"--@role c\"]"));
+    let read = Verdicts::parse(&text, VERSION).unwrap();
+    let read: Result<Vec<Entry>, ParseError> = read.entries().collect();
+    assert_eq!(read, Ok(entries.to_vec()));
+}
+
+#[test]
 fn another_version_is_refused_by_name() {
     // Of another version, nothing but the version need be as it is here.
     for text in [sample().print("99.0.0"), "99.0.0\n{\"news\": []}".to_owned()] {
@@ -166,6 +182,7 @@ fn no_damaged_file_is_accepted() {
         ("[\"send\",", "["),
         ("null", "0.5"),
         ("[[\"src/half.rs\",7,2]]", "[]]"),
+        ("]],0,[\"t\"]", "]],1,[\"t\"]"),
     ] {
         assert!(text.contains(from), "{from}");
         assert!(!is_whole(&text.replacen(from, to, 1)), "{from}");
