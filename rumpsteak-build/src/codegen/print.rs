@@ -105,7 +105,7 @@ fn print_role(
         return;
     }
     let fields: Vec<&str> = peers.iter().map(|peer| peer.field.as_str()).collect();
-    if repeats(&fields, &role.ty) && fields.len() >= 3 {
+    if fields.len() >= 3 && repeats(&fields, &role.ty) {
         text.push_str(FIELD_NAMES);
     }
     let _ = writeln!(text, "pub struct {} {{", role.ty);

@@ -30,12 +30,12 @@ pub(crate) fn bare_names(
     run: &mut BTreeSet<String>,
 ) -> Vec<(&'static str, usize)> {
     let line = |tokens: Tokens<'_>| tokens.first().map_or(0, |tree| tree.span().start().line);
-    let called = |name: &'static str| {
-        let mut calls =
-            item.attributes.iter().filter(|of| of.bare().iter().any(|called| called == name));
-        calls.next().map(|call| (name, line(&call.content)))
-    };
-    let mut names: Vec<(&str, usize)> = MACROS.into_iter().filter_map(called).collect();
+    let called = item.attributes.iter().flat_map(|of| {
+        let called = of.bare().into_iter();
+        let called = called.filter_map(|called| MACROS.into_iter().find(|name| *name == called));
+        called.map(|name| (name, line(&of.content)))
+    });
+    let mut names: Vec<(&str, usize)> = called.collect();
     match &item.kind {
         RawKind::Struct(_) if item.attributes.iter().any(|attribute| attribute.derives("Role")) => {
             names.extend(use_of(item.tokens, "Channel", &["<"]));

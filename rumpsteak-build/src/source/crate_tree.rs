@@ -143,6 +143,36 @@ pub(crate) struct Inclusion {
     pub(crate) first: Option<usize>,
 }
 
+impl GeneratedFile {
+    /// The text without its documentation, which is most of it: no session is in that. Its lines
+    /// are those of the text.
+    fn code(&self) -> String {
+        self.lines().map(|(_, code)| code).collect()
+    }
+
+    /// The byte of the text that is a byte of the [`code`](Self::code).
+    pub(crate) fn byte(&self, mut of_code: usize) -> usize {
+        let mut start = 0;
+        for (line, code) in self.lines() {
+            if of_code < code.len() {
+                break;
+            }
+            of_code -= code.len();
+            start += line.len();
+        }
+        start + of_code
+    }
+
+    /// The lines of the text, and what they are in the code.
+    fn lines(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.text.split_inclusive('\n').map(|line| {
+            let content = line.trim_start();
+            let is_code = !content.starts_with("///") && !content.starts_with("#[cfg_attr(doc,");
+            (line, if is_code { line } else { "\n" })
+        })
+    }
+}
+
 impl Crate {
     /// The crate as its macros know it.
     pub(crate) fn site(&self) -> verdict::Crate {
@@ -415,7 +445,10 @@ impl<'a> Walker<'a> {
     ) -> Option<Rc<Source>> {
         let file = FileId(self.tree.files.len());
         let read = declarations::read(text, self.cfg);
-        let no_rust = read.as_ref().err().copied();
+        let no_rust = read.as_ref().err().map(|&NoRust { byte, line }| {
+            let byte = generated.as_ref().map_or(byte, |generated| generated.byte(byte));
+            NoRust { byte, line }
+        });
         let source = read.ok().map(|bodies| Rc::new(Source { file, bodies }));
         self.sources.insert(path.clone(), source.clone());
         self.tree.files.push(File { path, generated, no_rust });
@@ -602,7 +635,7 @@ impl<'a> Walker<'a> {
         let visibility = if is_seen { Visibility::Public } else { Visibility::Private };
         let source = match self.sources.get(&path) {
             Some(known) => known.clone(),
-            None => self.add_source(path, Some(Rc::clone(generated)), &generated.text),
+            None => self.add_source(path, Some(Rc::clone(generated)), &generated.code()),
         };
         let Some(source) = source else {
             return;
