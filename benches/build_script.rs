@@ -1,9 +1,9 @@
 //! What the build script costs a package of fifty protocols with five roles each.
 //!
-//! `cargo bench -p rumpsteak-benches --bench build_script --profile dev`
+//! `cargo bench -p rumpsteak-benches --bench build_script --profile build-script`
 //!
-//! A build script is not optimised, therefore the profile. What is measured is the whole process,
-//! as Cargo starts it.
+//! A build script is not optimised, nor is anything that it depends on: therefore the profile. What
+//! is measured is the whole process, as Cargo starts it.
 //!
 //! | row | what the script does |
 //! |---|---|

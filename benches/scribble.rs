@@ -4,7 +4,7 @@
 //!
 //! A build script is not optimised, not even by `cargo build --release`; its cost is that of
 //!
-//! `cargo bench -p rumpsteak-benches --bench scribble --profile dev`
+//! `cargo bench -p rumpsteak-benches --bench scribble --profile build-script`
 //!
 //! Compare within a group: its members differ in size only, and time per element stays the same
 //! where growth is linear. An element is an interaction of the text.
