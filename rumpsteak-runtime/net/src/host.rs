@@ -270,11 +270,21 @@ impl Host {
         Ok(reached)
     }
 
-    /// New sessions in which others expect this role here, by their names.
+    /// The sessions in which others expect this role here, by their names: those of roles that wait
+    /// already, and new ones.
     pub(crate) fn announce(&self, protocol: &str, role: &str) -> UnboundedReceiver<String> {
         let (to, announced) = mpsc::unbounded_channel();
         let service = Announced { to, sessions: BTreeSet::new() };
-        self.shared.state().services.insert((protocol.to_owned(), role.to_owned()), service);
+        let mut state = self.shared.state();
+        state.services.insert((protocol.to_owned(), role.to_owned()), service);
+        let waits = |seat: &Seat| seat.slots.get(role).is_some_and(|slot| slot.taken.is_none());
+        let waiting = state.seats.iter().filter(|((of, ..), seat)| of == protocol && waits(seat));
+        let expected =
+            waiting.map(|((of, session, _), _)| (of.clone(), session.clone(), role.to_owned()));
+        let expected: Vec<Place> =
+            expected.filter(|place| !state.seats.contains_key(place)).collect();
+        expected.into_iter().for_each(|place| state.announce(place));
+        drop(state);
         self.shared.changed.notify_waiters();
         announced
     }

@@ -140,6 +140,29 @@ async fn roles_of_one_host_are_wired_in_memory_whatever_their_addresses() {
 }
 
 #[tokio::test]
+async fn a_service_is_told_of_roles_that_joined_before_it() {
+    let host = Host::new();
+    let c = tokio::spawn(host.join::<C>("1").connect());
+    tokio::task::yield_now().await;
+    // It waits for both of them now, and the server for one.
+    let moment = Duration::from_secs(10);
+    let s = timeout(moment, host.serve::<S>().next()).await.unwrap().unwrap();
+    assert_eq!(s.session(), "1");
+    let s = tokio::spawn(s.connect());
+    tokio::task::yield_now().await;
+    let mut ledgers = host.serve::<L>();
+    let l = timeout(moment, ledgers.next()).await.unwrap().unwrap();
+    let mut l = l.connect().await.unwrap();
+    let (mut c, mut s) = (c.await.unwrap().unwrap(), s.await.unwrap().unwrap());
+    let ran = tokio::try_join!(client(&mut c.role, 10), server(&mut s.role), ledger(&mut l.role));
+    assert_eq!(ran.unwrap(), (expected(10), (), ()));
+    // Both have waited for the ledger of one session, and nobody waits any more.
+    assert!(timeout(Duration::from_millis(10), ledgers.next()).await.is_err());
+    let mut servers = host.serve::<S>();
+    assert!(timeout(Duration::from_millis(10), servers.next()).await.is_err());
+}
+
+#[tokio::test]
 async fn a_host_serves_many_sessions() {
     let [near, far] = [Host::new(), Host::new()];
     let at = far.listen("tcp://127.0.0.1:0").await.unwrap().to_string();
