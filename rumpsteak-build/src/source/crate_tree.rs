@@ -405,7 +405,10 @@ impl<'a> Walker<'a> {
     /// Reads modules, and those below them.
     fn modules(&mut self, mut pending: Vec<Pending>) {
         while let Some(next) = pending.pop() {
+            let others = pending.len();
             self.module(next, &mut pending);
+            // The next is the first of those in it.
+            pending[others..].reverse();
         }
     }
 
