@@ -29,7 +29,7 @@ fn the_kernel_of_the_paper() {
     let expected = "\
 `k` of `DoubleBuffering`: 4 orders faster and proven, of 4 orders tried; `--show 4` prints them all
 
-1. up to 1 message to `s` before its turn: 25 % less time (905 instead of 1203)
+1. up to 1 message to `s` before its turn: 25 % less time (905 instead of 1203; an action takes 1)
 
 digraph k {
   0;

@@ -298,7 +298,7 @@ impl Optimiser<'_> {
         );
         let mut words = vec![self.arguments.say(&summary)];
         for (number, proposal) in (1..).zip(faster).take(self.arguments.show) {
-            let gain = gain(found.time, proposal.time);
+            let gain = gain(found.time, proposal.time, self.costs.work);
             let summary = format!("\n{number}. {}: {gain}\n", windows(proposal));
             words.push(self.arguments.say(&summary));
             words.push(self.machine_forms(&proposal.fsm, number));
@@ -397,7 +397,7 @@ impl Optimiser<'_> {
         let summary = format!(
             "all roles of `{}` together: {}, {tried} tried\n",
             self.protocol.name(),
-            gain(found.before, found.after),
+            gain(found.before, found.after, self.costs.work),
         );
         let mut words = vec![self.arguments.say(&summary)];
         for proposal in proposals() {
@@ -575,9 +575,9 @@ fn windows(proposal: &Proposal) -> String {
     format!("up to {} before {whose} turn", windows.join(" and "))
 }
 
-/// `20 % less time (480 instead of 600)`.
-fn gain(before: u64, after: u64) -> String {
+/// `20 % less time (480 instead of 600; an action takes 1)`.
+fn gain(before: u64, after: u64, work: u64) -> String {
     let saved = before.saturating_sub(after);
     let percent = (saved * 100 + before / 2) / before.max(1);
-    format!("{percent} % less time ({after} instead of {before})")
+    format!("{percent} % less time ({after} instead of {before}; an action takes {work})")
 }
