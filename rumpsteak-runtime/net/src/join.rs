@@ -133,6 +133,7 @@ impl Host {
     }
 
     /// Plays the role `R` in each session that others begin or have begun: see [`Service::next`].
+    /// The host remembers the names of sessions: none is announced twice.
     pub fn serve<R: Joins>(&self) -> Service<R> {
         let sessions = self.announce(R::PROTOCOL, R::NAME);
         Service { host: self.clone(), sessions, join: |host, session| host.join(session) }
