@@ -51,7 +51,6 @@ mod limits;
 mod link;
 mod named_text;
 mod outcome;
-mod parallel;
 mod protocols;
 mod report;
 mod sessions;

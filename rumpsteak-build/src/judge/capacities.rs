@@ -42,7 +42,6 @@ use rumpsteak_fsm::{Fsm, Limits, Role};
 
 use crate::link::context::Context;
 use crate::link::roles::{LinkError, Pairs, peers};
-use crate::parallel;
 use crate::sessions::machine;
 use crate::source::crate_tree::{ItemId, Tree};
 
@@ -68,7 +67,7 @@ pub(crate) fn find(
     let Context { tree, pairs, .. } = context;
     let limits = limits.configurations(limits.configurations.min(CONFIGURATIONS));
     let mut seen = BTreeSet::new();
-    let mut systems = Vec::new();
+    let mut found = BTreeMap::new();
     for &start in pairs.roles.keys() {
         if seen.contains(&start) {
             continue;
@@ -85,20 +84,18 @@ pub(crate) fn find(
         if !is_closed || members.len() < 2 || !is_one(pairs, &members) {
             continue;
         }
-        systems.extend(members.iter().map(machine).collect::<Option<Vec<_>>>());
-    }
-    let proven = parallel::map(&systems, |machines| {
+        let Some(machines) = members.iter().map(machine).collect::<Option<Vec<_>>>() else {
+            continue;
+        };
         let composed = machines.iter().map(|(_, machine)| (*machine).clone());
-        prove(composed.collect(), &limits)
-    });
-    let mut found = BTreeMap::new();
-    for (machines, proven) in systems.iter().zip(proven) {
-        let Some(channels) = proven else { continue };
-        let id = number(tree, machines);
-        let names: BTreeMap<ItemId, &Role> =
-            machines.iter().map(|(id, machine)| (*id, machine.role())).collect();
-        for &(member, _) in machines {
-            found.insert(member, (id, queues(tree, member, &names, &channels)));
+        if let Some(channels) = prove(composed.collect(), &limits) {
+            let id = number(tree, &machines);
+            let names: BTreeMap<ItemId, &Role> =
+                machines.iter().map(|(id, machine)| (*id, machine.role())).collect();
+            for &member in &members {
+                let queues = queues(tree, member, &names, &channels);
+                found.insert(member, (id, queues));
+            }
         }
     }
     found

@@ -21,7 +21,6 @@ use crate::link::closed_sets::ClosedSet;
 use crate::link::context::Context;
 use crate::link::roles::{LinkError, RolePair, peers};
 use crate::link::routes;
-use crate::parallel;
 use crate::protocols::{Lookup, ProtocolRole, Protocols};
 use crate::sessions::machine::number;
 use crate::sessions::parts::parts;
@@ -119,16 +118,9 @@ pub(crate) fn judge(context: Context<'_>, configuration: &Configuration) -> Judg
     let routes = context.tree.item_ids().flat_map(|id| routes::faults(context.tree, id));
     routes.for_each(|fault| judge.found.faults.add(fault));
     let linked = judge.linked();
-    let played = linked.iter().enumerate().filter(|(_, roots)| !roots.is_empty());
-    let played: Vec<usize> = played.map(|(position, _)| position).collect();
-    let neglects = parallel::map(&played, |&position| {
-        liveness::neglects(configuration, context.protocols, position)
-    });
     for (position, roots) in linked.iter().enumerate() {
         judge.protocol(position, roots, judge.is_closed(position));
-    }
-    for (position, neglects) in played.into_iter().zip(neglects) {
-        judge.liveness(position, &linked[position], neglects);
+        judge.liveness(position, roots);
     }
     judge.together(&linked);
     for set in &context.pairs.sets {
@@ -475,9 +467,14 @@ impl<'a> Judge<'a> {
     }
 
     /// Refuses the sessions of roles that their protocol neglects, if build.rs says so.
-    fn liveness(&mut self, position: usize, roots: &[(ItemId, usize)], neglects: Neglects) {
-        let tree = self.context.tree;
-        for (role, reason) in neglects.refused {
+    fn liveness(&mut self, position: usize, roots: &[(ItemId, usize)]) {
+        if roots.is_empty() {
+            return;
+        }
+        let Context { tree, protocols, .. } = self.context;
+        let Neglects { refused, warned } =
+            liveness::neglects(self.configuration, protocols, position);
+        for (role, reason) in refused {
             let of_role = |of: &&(ItemId, usize)| of.1 == role;
             // Where the role has no session, its peers must say so.
             let is_played = roots.iter().any(|of| of_role(&of));
@@ -493,8 +490,7 @@ impl<'a> Judge<'a> {
                 self.found.faults.add(cause.at(place.item, place.token));
             }
         }
-        let warned = neglects.warned.into_iter();
-        self.found.neglected.extend(warned.map(|found| (position, found)));
+        self.found.neglected.extend(warned.into_iter().map(|found| (position, found)));
     }
 
     /// Judges the sessions together that a protocol accepts one by one: those of role structs that
