@@ -267,10 +267,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
                 Some(generated) => Some(generated.text.clone()),
                 None => text_file::read(path).ok(),
             };
-            let mut range = located.span.byte_range();
-            if let Some(generated) = &file.generated {
-                range = generated.byte(range.start)..generated.byte(range.end);
-            }
+            let range = located.span.byte_range();
             let shown = analysis.base.show(path);
             let source = Arc::new(NamedText::new(shown, source.unwrap_or_default()));
             let (line, column) = source.position(range.start);

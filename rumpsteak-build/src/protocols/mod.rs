@@ -6,9 +6,10 @@
 
 pub(crate) mod scr_module;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rumpsteak_contract::name;
 use rumpsteak_contract::verdict::stamp;
@@ -74,7 +75,7 @@ pub(crate) struct Loaded {
     pub(crate) messages: BTreeMap<String, BTreeSet<Message>>,
     /// The labels by what they are when they are [normalised](name::normalise).
     pub(crate) labels: BTreeMap<String, BTreeSet<String>>,
-    text: OnceLock<String>,
+    text: OnceCell<String>,
 }
 
 /// A role of a usable protocol, by position.
@@ -391,7 +392,7 @@ impl Loaded {
             let alike = labels.entry(name::normalise(label)).or_default();
             alike.insert(label.clone());
         }
-        Self { file, protocol, projections, messages, labels, text: OnceLock::new() }
+        Self { file, protocol, projections, messages, labels, text: OnceCell::new() }
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -144,32 +144,17 @@ pub(crate) struct Inclusion {
 }
 
 impl GeneratedFile {
-    /// The text without its documentation, which is most of it: no session is in that. Its lines
-    /// are those of the text.
+    /// The text with comments in place of its documentation, which is most of it and costs more to
+    /// read: no session is in that. All places stay.
     fn code(&self) -> String {
-        self.lines().map(|(_, code)| code).collect()
-    }
-
-    /// The byte of the text that is a byte of the [`code`](Self::code).
-    pub(crate) fn byte(&self, mut of_code: usize) -> usize {
-        let mut start = 0;
-        for (line, code) in self.lines() {
-            if of_code < code.len() {
-                break;
+        let line = |line: &str| match line.trim_start() {
+            text if text.starts_with("///") || text.starts_with("#[cfg_attr(doc,") => {
+                let indent = line.len() - text.len();
+                format!("{}// {}", &line[..indent], &text[3..])
             }
-            of_code -= code.len();
-            start += line.len();
-        }
-        start + of_code
-    }
-
-    /// The lines of the text, and what they are in the code.
-    fn lines(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.text.split_inclusive('\n').map(|line| {
-            let content = line.trim_start();
-            let is_code = !content.starts_with("///") && !content.starts_with("#[cfg_attr(doc,");
-            (line, if is_code { line } else { "\n" })
-        })
+            _ => line.to_owned(),
+        };
+        self.text.split_inclusive('\n').map(line).collect()
     }
 }
 
@@ -448,10 +433,7 @@ impl<'a> Walker<'a> {
     ) -> Option<Rc<Source>> {
         let file = FileId(self.tree.files.len());
         let read = declarations::read(text, self.cfg);
-        let no_rust = read.as_ref().err().map(|&NoRust { byte, line }| {
-            let byte = generated.as_ref().map_or(byte, |generated| generated.byte(byte));
-            NoRust { byte, line }
-        });
+        let no_rust = read.as_ref().err().copied();
         let source = read.ok().map(|bodies| Rc::new(Source { file, bodies }));
         self.sources.insert(path.clone(), source.clone());
         self.tree.files.push(File { path, generated, no_rust });
