@@ -12,7 +12,6 @@ use rumpsteak_scribble::{Projection, Protocol};
 use crate::analysis::{Analysis, Summary, unreadable};
 use crate::codegen::{self, Generator};
 use crate::configuration::Configuration;
-use crate::fault::Cause;
 use crate::judge::inclusions;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::source::package_root::PackageRoot;
@@ -31,7 +30,7 @@ pub use crate::report::comparison::{
 };
 pub use crate::report::excerpt::{Excerpt, Mark, visible};
 pub use crate::report::notice::{Notice, Severity};
-pub use crate::report::runs::{NextSession, shortest, undecided_next_session};
+pub use crate::report::runs::shortest;
 use crate::report::wording;
 pub use crate::source::conditions::Cfg;
 pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out};
@@ -126,25 +125,15 @@ impl Configuration {
             return Err(report);
         }
         let generator = Generator::new(&protocols, &base, true, None);
-        let code = generator.all().zip(protocols.protocols.iter().enumerate()).map(
-            |((name, generated), protocol)| {
-                let problems = inclusions::problems(&generated, &protocols, &self);
-                let mut problems: Vec<Cause> =
-                    problems.into_iter().map(|(cause, _)| cause).collect();
-                if problems.is_empty() {
-                    let limits = &self.limits.verifier;
-                    problems.extend(inclusions::next_session(&generated, protocol, limits));
-                }
-                let problems = problems.iter();
-                Code {
-                    protocol: name.to_owned(),
-                    text: generated.file.as_ref().map(|file| file.text.clone()),
-                    problems: problems
-                        .map(|cause| wording::told(cause, None, &protocols))
-                        .collect(),
-                }
-            },
-        );
+        let code = generator.all().map(|(name, generated)| {
+            let problems = inclusions::problems(&generated, &protocols, &self);
+            let told = |(cause, _): &_| wording::told(cause, None, &protocols);
+            Code {
+                protocol: name.to_owned(),
+                text: generated.file.as_ref().map(|file| file.text.clone()),
+                problems: problems.iter().map(told).collect(),
+            }
+        });
         Ok(code.collect())
     }
 

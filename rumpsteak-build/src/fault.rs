@@ -9,7 +9,6 @@ use std::sync::Arc;
 use rumpsteak_contract::name;
 use rumpsteak_contract::session::Direction;
 use rumpsteak_contract::verdict::RoleName;
-use rumpsteak_fsm::verify::again::Overlap;
 use rumpsteak_fsm::verify::{Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, TransitionId};
 use rumpsteak_scribble::{Span, similar};
@@ -74,9 +73,6 @@ pub(crate) enum Cause {
     /// The protocol neglects the role of a session, or is not known not to, and build.rs refuses
     /// that.
     NotLive { name: String, protocol: usize, reason: String },
-    /// The roles are not known to be safe if one begins the next session while others are still in
-    /// the last one.
-    NotAgain { protocol: usize, found: Box<Confusion> },
     /// A role has no route to a peer of its session, which has one to it. One may be added of this
     /// type, unless the field that has the name of the peer leads to another one.
     NoRoute { role: String, peer: String, message: String, added: Result<String, String> },
@@ -159,14 +155,6 @@ pub(crate) enum Cause {
     },
     /// The protocol cannot be said in Rust.
     Unwritable { protocol: String, reason: String },
-}
-
-/// Why sessions may not follow one another: a run that goes wrong, or the limit that ended the
-/// search; and where one may be taken for the next.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Confusion {
-    pub(crate) found: Result<Box<Run>, Limit>,
-    pub(crate) overlap: Overlap,
 }
 
 /// What a type that is no message of the role was most likely meant to be.

@@ -177,6 +177,18 @@ pub enum ErrorKind {
         role: &'static str,
     },
 
+    /// The role cannot have a second session over the same routes.
+    ///
+    /// Either it hears several peers in one state, and the route to this peer does not [keep
+    /// sessions apart](crate::transport::Link::keeps_sessions_apart). Or the peer plays on demand,
+    /// with several peers: which of them calls it first is known within a session only.
+    SecondSession {
+        /// The role that reports the error.
+        role: &'static str,
+        /// The peer.
+        peer: &'static str,
+    },
+
     /// The transport failed.
     Transport {
         /// The role that reports the error.
@@ -250,6 +262,11 @@ impl fmt::Display for ErrorKind {
                 f,
                 "role `{role}` is poisoned: an earlier session of it did not reach its end; \
                  reset the role together with its peers"
+            ),
+            Self::SecondSession { role, peer } => write!(
+                f,
+                "`{role}` cannot have a second session over the same routes: messages of two sessions could be \
+                 confused at `{role}` or `{peer}`; make fresh roles for each session"
             ),
             Self::Transport { role, peer, action, .. } => {
                 failed(f, role, peer, *action)?;

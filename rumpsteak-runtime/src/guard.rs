@@ -53,6 +53,16 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         self.role.lend(|| process.poll(context))
     }
 
+    /// Waits until the next session of the role may begin.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing has begun yet.
+    #[inline]
+    pub(crate) fn poll_begin(&mut self, context: &Context<'_>) -> Poll<()> {
+        self.role().poll_begin(context.waker())
+    }
+
     /// Begins the session, and runs its process.
     pub(crate) async fn run<F: Future>(
         &mut self,
@@ -76,7 +86,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         match ended {
             Ok(_) => {
                 self.is_in_session = false;
-                participant::complete(self.role());
+                self.role().complete();
             }
             Err(_) => self.abort(),
         }

@@ -25,6 +25,7 @@ macro_rules! chapters {
             /// [`ErrorKind::Misplaced`]: crate::ErrorKind::Misplaced
             /// [`ErrorKind::Outside`]: crate::ErrorKind::Outside
             /// [`ErrorKind::Poisoned`]: crate::ErrorKind::Poisoned
+            /// [`ErrorKind::SecondSession`]: crate::ErrorKind::SecondSession
             /// [`ErrorKind::Unexpected`]: crate::ErrorKind::Unexpected
             /// [`Unsent`]: crate::error::Unsent
             /// [`join`]: crate::join()

@@ -1,6 +1,7 @@
 //! Beginning and ending sessions.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -44,6 +45,7 @@ use crate::states::{End, State};
 ///
 /// What the process returns; [`ErrorKind::Poisoned`] if an earlier session of this role did not
 /// end; [`ErrorKind::Misplaced`] if a route is not where `#[derive(Roles)]` put it;
+/// [`ErrorKind::SecondSession`] if the role has one session over its routes;
 /// [`ErrorKind::ForeignEnd`] if the process returned the end of another session. Unless the result
 /// is `Ok`, the role is poisoned afterwards, and peers that wait for it wake with
 /// [`ErrorKind::Closed`].
@@ -72,10 +74,15 @@ where
     Q: Role,
     E: From<Error>,
 {
-    let start = |guard: &mut SessionGuard<'s, R>, process: P, mut place: Pin<&mut Option<_>>| {
-        check::<R, S>(guard.role())?;
+    let start = |guard: &mut SessionGuard<'s, R>,
+                 begins: &mut Option<P>,
+                 mut place: Pin<&mut Option<_>>,
+                 context: &Context<'_>| {
+        check::<R, S>(guard.role()).inspect_err(|_| *begins = None)?;
+        ready!(guard.poll_begin(context));
+        let Some(process) = begins.take() else { polled_again() };
         guard.begin(|state| place.set(Some(process(R::begin(state)).itself())));
-        Ok(())
+        Poll::Ready(Ok(()))
     };
     let finish = |ended, guard: &mut SessionGuard<'s, R>| guard.end::<T, E, Q>(ended);
     let guard = SessionGuard::new(role);
@@ -90,7 +97,12 @@ pin_project! {
     /// return its end.
     #[must_use = "no session begins unless you `await` the future"]
     pub struct Running<'s, R: Role, P, F: Future, T, E> {
-        start: fn(&mut SessionGuard<'s, R>, P, Pin<&mut Option<F>>) -> Result<()>,
+        start: fn(
+            &mut SessionGuard<'s, R>,
+            &mut Option<P>,
+            Pin<&mut Option<F>>,
+            &Context<'_>,
+        ) -> Poll<Result<()>>,
         begins: Option<P>,
         // Dropped before the guard, which then aborts the session.
         #[pin]
@@ -109,8 +121,11 @@ impl<R: Role, P, F: Future, T, E> Future for Running<'_, R, P, F, T, E> {
         let mut this = self.project();
         // Without a shared reference to what is pinned, which may borrow from itself.
         if this.process.as_mut().as_pin_mut().is_none() {
-            let Some(process) = this.begins.take() else { polled_again() };
-            (this.start)(this.guard, process, this.process.as_mut()).map_err(*this.told)?;
+            if this.begins.is_none() {
+                polled_again();
+            }
+            let place = this.process.as_mut();
+            ready!((this.start)(this.guard, this.begins, place, context)).map_err(*this.told)?;
         }
         let Some(process) = this.process.as_mut().as_pin_mut() else { polled_again() };
         let ended = ready!(this.guard.poll(process, context));
@@ -150,6 +165,7 @@ where
 {
     check::<R, S>(role)?;
     let mut guard = SessionGuard::new(role);
+    poll_fn(|context| guard.poll_begin(context)).await;
     let ended = guard.run(|state| process(R::begin(state))).await;
     guard.end(Ok(ended))
 }
@@ -165,7 +181,8 @@ fn check<R: Role + Plays<S>, S>(role: &mut R) -> Result<()> {
              another item than to the build script, which reads the source files as they are written"
         );
     }
-    if role.is_poisoned() || participant::misplaced(role).is_some() {
+    let is_second = R::ONCE.is_some() && participant::has_completed(role);
+    if role.is_poisoned() || participant::misplaced(role).is_some() || is_second {
         return Err(refused(role));
     }
     Ok(())
@@ -181,6 +198,10 @@ fn refused<R: Role>(role: &mut R) -> Error {
             route,
             belongs: belongs.map(|place| (place.role, place.peer)),
         },
+        _ if !role.is_poisoned() => {
+            let peer = R::ONCE.unwrap_or_default();
+            ErrorKind::SecondSession { role: R::NAME, peer }
+        }
         _ => ErrorKind::Poisoned { role: R::NAME },
     };
     // The future of an earlier session may have been leaked: make sure that its peers wake.

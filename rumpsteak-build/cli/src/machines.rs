@@ -4,20 +4,14 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use rumpsteak_build::command::{
-    NamedText, NextSession as Told, Notice, list, meant, shortest, undecided_next_session,
-};
+use rumpsteak_build::command::{NamedText, Notice, list, meant};
 use rumpsteak_fsm::text::{self, Form};
-use rumpsteak_fsm::verify::again;
-use rumpsteak_fsm::{Defect, Fsm, Limits, Role, Run, System, TransitionId, Verdict};
-use rumpsteak_scribble::{Projection, Protocol};
-use serde_json::Value;
+use rumpsteak_fsm::{Defect, Fsm, Role, Run, TransitionId};
+use rumpsteak_scribble::Projection;
 
 use crate::input::Reader;
-use crate::json::{self, Answer};
 use crate::modules::{self, Module};
 use crate::options::Scribble;
-use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
 /// A machine, and where it was written.
@@ -131,51 +125,6 @@ pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> V
         Machine { file: module.name().to_owned(), places: places.collect(), fsm: projection.fsm }
     };
     projections.into_iter().map(machine).collect()
-}
-
-/// Why the build refuses the sessions of a protocol, if it does: a role may not begin its next one
-/// while others are in this one.
-#[derive(Debug)]
-pub(crate) struct NextSession {
-    pub(crate) outcome: Outcome,
-    pub(crate) notice: Notice,
-    pub(crate) verdict: Value,
-}
-
-impl NextSession {
-    /// Judges the projections onto all roles of a protocol.
-    pub(crate) fn of(protocol: &Protocol, machines: &[Machine], limits: &Limits) -> Option<Self> {
-        if protocol.repeats() {
-            return None;
-        }
-        let fsms = machines.iter().map(|machine| machine.fsm.clone());
-        let system = System::new(fsms.collect()).ok()?;
-        let found = again::follow(&system, limits);
-        if found.is_safe() {
-            return None;
-        }
-        let overlap = again::overlap(&system, limits);
-        let Told { headline, early, help } = Told::of(&protocol.name().text, &overlap);
-        let mut notice = Notice::error(headline).with_code(Some("V0504")).help(help);
-        if let Some(early) = early {
-            notice = notice.remark(early);
-        }
-        let (outcome, notice, mut verdict) = match found {
-            Verdict::Safe(()) => return None,
-            Verdict::Unsafe(run) => {
-                let notice = mark_waits(notice, machines, &run);
-                let remark = format!("{}; {}", run.failure, shortest(&run));
-                (Outcome::Fails, notice.remark(remark), json::unsafe_run(&run))
-            }
-            Verdict::Undecided(limit) => {
-                let verdict = Answer::limited(limit).object(Outcome::Undecided);
-                let remark = undecided_next_session(&limit, &overlap);
-                (Outcome::Undecided, notice.remark(remark), verdict)
-            }
-        };
-        verdict["reason"] = notice.message.as_str().into();
-        Some(Self { outcome, notice, verdict })
-    }
 }
 
 /// The name of a form in a sentence.

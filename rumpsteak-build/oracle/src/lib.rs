@@ -4,6 +4,7 @@
 //! `rumpsteak-fsm`, of which it uses only the machines.
 //!
 //! * [`System::explore`] visits every configuration of a composed system under bounded queues.
+//! * [`Successive::explore`] does the same with several sessions of each role, one after the other.
 //! * [`Global::random`] makes random global protocols as Scribble text, the same for the same seed.
 //! * [`mutate`] reorders, unrolls, narrows, widens or damages a machine.
 //! * [`paper::subtype`] is asynchronous subtyping as PPoPP'22 gives it, rule by rule.
@@ -22,6 +23,7 @@ mod project;
 mod protocol;
 mod report;
 mod shrink;
+mod successive;
 mod system;
 
 pub use environment::{corpus, seeds};
@@ -31,4 +33,5 @@ pub use mutation::{Draft, Mutation, mutate, put_off, scatter, shift};
 pub use protocol::{Global, Shape};
 pub use report::{Coverage, Fault, FaultKind, Finding, Limits, Neglect, Report};
 pub use shrink::{Rewritten, shrink};
+pub use successive::Successive;
 pub use system::{Configuration, Step, System, SystemError};

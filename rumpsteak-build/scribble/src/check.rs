@@ -19,8 +19,8 @@ use crate::names::modules::Modules;
 use crate::names::program::Source;
 use crate::names::resolve::resolve;
 use crate::project::blocks::{self, Together};
+use crate::project::on_demand;
 use crate::project::projection::{self, Projection};
-use crate::project::{flat, on_demand};
 use crate::syntax::ast::{Ending, Interaction, InteractionKind, Module, ProtocolDecl};
 
 /// With so many branches it is tried whether `continue` is missing.
@@ -252,17 +252,6 @@ impl Protocol {
     /// demand.
     pub fn is_safe_by_construction(&self) -> bool {
         self.together.as_deref().is_none_or(|found| matches!(found, Ok((_, true))))
-    }
-
-    /// Whether roles that do what the protocol says, again and again, each as soon as it is done,
-    /// are known to be safe together: the protocol in a loop can be projected.
-    pub fn repeats(&self) -> bool {
-        let Some(looped) = self.global.repeated() else { return true };
-        if self.together.is_some() {
-            return self.is_safe_by_construction()
-                && flat::is_safe(&looped, &self.role_names, &self.limits);
-        }
-        self.is_projectable(&looped)
     }
 
     /// The machine of `role`, after Li, Stutz, Wies and Zufferey (CAV'23).

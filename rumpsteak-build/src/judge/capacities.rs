@@ -2,9 +2,11 @@
 //!
 //! A *system* is a set of role structs that name each other in their routes, one for each role that
 //! any of them talks to, in one crate: what `#[derive(Roles)]` can wire. Its sessions are composed
-//! as they are written, each role starting again when it has finished, because roles are used for
-//! session after session and one may be ahead of its peers. [`rumpsteak_fsm::capacity`] says how
-//! long the queues of that get.
+//! as they are written, and [`rumpsteak_fsm::capacity`] says how long the queues of one session get.
+//! That is enough for session after session: a role that is a session ahead of a peer sends into a
+//! queue of its own for that session, and a role that would be two sessions ahead waits. Only the
+//! queues of a role that plays on demand are shared by several sessions of its peer; there each
+//! role starts again when it has finished.
 //!
 //! # What is believed
 //!
@@ -14,9 +16,7 @@
 //! * *Waits*: the queue may hold any number of messages, but capacities are known with which
 //!   senders may wait. Believed only of a *directed* system: in one, what is enough stays enough
 //!   for longer queues, so that every queue may have as much as the least that is enough or more.
-//!   It gets room for [`ROOM`] messages, so that a sender goes on for a while, and for all that one
-//!   session alone can have under way, so that one session may be played to its end before its peer
-//!   begins.
+//!   It gets room for [`ROOM`] messages at least, so that a sender goes on for a while.
 //! * *Growable* otherwise: nothing was proven, and nothing is lost but the bound on memory.
 //!
 //! There is no system, and all queues grow, where
@@ -139,36 +139,23 @@ fn is_one(pairs: &Pairs, members: &BTreeSet<ItemId>) -> bool {
     first.is_some() && of_members.all(|other| other == first)
 }
 
-/// The capacities of the queues of these sessions, repeated for ever, as the runtime has them:
-/// `AtMost(2)`. `None` if it is not known
-/// that they are safe.
+/// The capacities of the queues of these sessions, as the runtime has them: `AtMost(2)`. `None` if
+/// the sessions are not known to be safe.
 fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<Vec<(Role, Role, String)>> {
-    let system = rumpsteak_fsm::System::new(machines).ok()?;
-    let found = capacity::find(&capacity::repeated(&system), limits).ok()?;
+    let mut system = rumpsteak_fsm::System::new(machines).ok()?;
+    if system.machines().iter().any(Fsm::is_on_demand) {
+        // A queue of a role on demand may have messages of several sessions of its peer.
+        system = capacity::repeated(&system);
+    }
+    let found = capacity::find(&system, limits).ok()?;
     // Minimal capacities are only claimed of directed systems, in which longer queues are enough,
     // too.
     let may_wait = found.is_minimal;
-    let is_unbounded = |channel: &ChannelCapacity| channel.occupancy == Occupancy::Unbounded;
-    let once = if may_wait && found.channels.iter().any(is_unbounded) {
-        capacity::find(&system, limits).map_or(Vec::new(), |once| once.channels)
-    } else {
-        Vec::new()
-    };
     let choose = |channel: ChannelCapacity| {
-        let in_one_session =
-            once.iter().find(|other| other.from == channel.from && other.to == channel.to);
-        let in_one_session = match in_one_session.map(|other| other.occupancy) {
-            Some(Occupancy::AtMost(most)) => most,
-            _ => 0,
-        };
+        let room = channel.capacity.max(ROOM);
         let capacity = match channel.occupancy {
             Occupancy::AtMost(most) if most <= LARGEST => format!("AtMost({most})"),
-            Occupancy::Unbounded if may_wait => {
-                match channel.capacity.max(in_one_session).max(ROOM) {
-                    room if room <= LARGEST => format!("Waits({room})"),
-                    _ => "Growable".to_owned(),
-                }
-            }
+            Occupancy::Unbounded if may_wait && room <= LARGEST => format!("Waits({room})"),
             _ => "Growable".to_owned(),
         };
         (channel.from, channel.to, capacity)

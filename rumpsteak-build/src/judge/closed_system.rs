@@ -21,10 +21,9 @@
 //! largest of the least bounds k is the answer. The system holds as a whole or not at all: a proof
 //! about one session is a proof about its peers.
 //!
-//! Why sessions that follow one another do no harm: in a system that is k-MC, a role that ends a
-//! session has received all that was sent to it, and its own messages will be received. Messages of
-//! the next session stand behind those of this one in every queue. Where a role hears several peers
-//! at once, that is not enough, and [`again`] judges it.
+//! Sessions that follow one another need no judgement of their own. In a system that is k-MC, a role
+//! that ends a session has received all that was sent to it, and its own messages will be received.
+//! The runtime gives a role no message of a session that it has not begun.
 //!
 //! At most [`Limits::combinations`] systems are judged, each within the limits of the verifier.
 
@@ -32,7 +31,6 @@ use std::iter::successors;
 
 use rumpsteak_fsm::kmc::{self, Verdict};
 use rumpsteak_fsm::run::{Failure, Step, Wait};
-use rumpsteak_fsm::verify::again;
 use rumpsteak_fsm::{Action, Direction, Role, Run, StateId, System, Transition, TransitionId};
 
 use crate::fault::{Blamed, Gap, Place};
@@ -126,13 +124,7 @@ fn judge_one(
         (Gap::Unsafe(run, named.to_vec()), blamed)
     };
     match kmc::check(&system, &limits.verifier).verdict {
-        Verdict::Safe { bound } => match again::follow(&system, &limits.verifier) {
-            rumpsteak_fsm::Verdict::Safe(()) => Ok(bound),
-            rumpsteak_fsm::Verdict::Unsafe(run) => Err(refuse(run)),
-            rumpsteak_fsm::Verdict::Undecided(limit) => {
-                Err(undecided(format!("one session after the other, {limit}")))
-            }
-        },
+        Verdict::Safe { bound } => Ok(bound),
         Verdict::Unsafe(run) => Err(refuse(run)),
         Verdict::Undecided { limit, obstacle } => Err(undecided(match obstacle {
             Some(obstacle) => format!("{limit}: {obstacle}"),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rumpsteak_fsm::subtype::Refusal;
 use rumpsteak_fsm::verify::{Evidence, Refused};
-use rumpsteak_fsm::{Fsm, Limits, Message, StateId};
+use rumpsteak_fsm::{Fsm, Message, StateId};
 use syn::ext::IdentExt as _;
 
 use crate::codegen::Generated;
@@ -17,8 +17,8 @@ use crate::codegen::machines::Machine;
 use crate::configuration::Configuration;
 use crate::fault::{Cause, MachineProblem, Note, Subject};
 use crate::judge::judgement::{ClosedSystem, Judgement};
-use crate::judge::{subtype, together};
-use crate::protocols::{Loaded, Protocols};
+use crate::judge::subtype;
+use crate::protocols::Protocols;
 use crate::source::crate_tree::{Inclusion, Tree};
 
 /// What is wrong with the code of a protocol. With it, for a machine that its projection refuses or
@@ -73,24 +73,6 @@ pub(crate) fn problems(
     problems
 }
 
-/// What is wrong with the sessions of the code if they follow one another.
-pub(crate) fn next_session(
-    generated: &Generated,
-    (position, protocol): (usize, &Loaded),
-    limits: &Limits,
-) -> Option<Cause> {
-    if generated.machines.is_empty() && protocol.protocol.repeats() {
-        return None;
-    }
-    let machines = (0..).zip(&protocol.projections).map(|(role, projection)| {
-        let mut own = generated.machines.iter().filter(|machine| machine.linked.role == role);
-        let fsm = own.next().map_or(&projection.fsm, |machine| &machine.fsm).clone();
-        fsm.on_demand(projection.fsm.is_on_demand())
-    });
-    let found = together::next_session(machines.collect(), limits)?;
-    Some(Cause::NotAgain { protocol: position, found })
-}
-
 /// Raises at each `protocol!(…)` what is said of an item that it generates and is not about its
 /// protocol or a machine: no line of that is the user's.
 pub(crate) fn raise(tree: &Tree, judgement: &mut Judgement) {
@@ -98,8 +80,7 @@ pub(crate) fn raise(tree: &Tree, judgement: &mut Judgement) {
     for item in judgement.faults.items() {
         let Some(position) = of_file(tree.item(item).file) else { continue };
         let faults = judgement.faults.of(item).iter().map(|fault| &fault.cause);
-        let raised =
-            faults.filter(|cause| matches!(cause, Cause::NotAgain { .. } | Cause::Unmarked { .. }));
+        let raised = faults.filter(|cause| matches!(cause, Cause::Unmarked { .. }));
         judgement.inclusions[position].extend(raised.map(|cause| (cause.clone(), None)));
     }
 }

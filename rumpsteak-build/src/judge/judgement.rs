@@ -566,7 +566,6 @@ impl<'a> Judge<'a> {
             CombinedFault::Unjudged(error) => {
                 Cause::Unjudged { subject: Box::new(subject()), error }
             }
-            CombinedFault::NotAgain(found) => Cause::NotAgain { protocol: linked.protocol, found },
             CombinedFault::Combinations(reason) => {
                 Cause::UndecidedSystem { set: tree.item(id).name.clone(), reason }
             }

@@ -23,12 +23,10 @@
 //! [`Limits::combinations`](crate::Limits::combinations) are judged, each within the limits of the
 //! verifier; sessions that do what the protocol says, each action at its turn, count as one.
 
-use rumpsteak_fsm::verify::again;
 use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError};
-use rumpsteak_fsm::{Fsm, Limit, Role, Run, System, Verdict};
+use rumpsteak_fsm::{Fsm, Limit, Role, Run, Verdict};
 
-use crate::fault::Confusion;
 use crate::judge::closed_system;
 use crate::limits::Limits;
 use crate::protocols::Loaded;
@@ -69,8 +67,6 @@ pub(crate) enum CombinedFault {
     Combinations(String),
     /// The machines are not judged, and why.
     Unjudged(VerifyError),
-    /// They are not safe if one begins the next session early, or not known to be.
-    NotAgain(Box<Confusion>),
 }
 
 /// Judges every combination of sessions; `sessions` has those of each role of the protocol.
@@ -95,7 +91,6 @@ pub(crate) fn judge(protocol: &Loaded, sessions: &[Vec<Session<'_>>], limits: &L
     match closed_system::combinations(&choices, limits) {
         Ok(combinations) => combinations.for_each(|chosen| {
             combined.add(protocol, &chosen, limits);
-            combined.add_again(protocol, &chosen, first, limits);
         }),
         Err(reason) => combined.refused.push((first, CombinedFault::Combinations(reason))),
     }
@@ -118,47 +113,7 @@ fn choices<'a>(sessions: &[Session<'a>]) -> Vec<Option<Session<'a>>> {
     choices
 }
 
-/// What goes wrong if these machines begin the next session while others are still in the last one.
-pub(super) fn next_session(
-    machines: Vec<Fsm>,
-    limits: &rumpsteak_fsm::Limits,
-) -> Option<Box<Confusion>> {
-    let system = System::new(machines).ok()?;
-    let found = match again::follow(&system, limits) {
-        Verdict::Safe(()) => return None,
-        Verdict::Unsafe(run) => Ok(run),
-        Verdict::Undecided(limit) => Err(limit),
-    };
-    Some(Box::new(Confusion { found, overlap: again::overlap(&system, limits) }))
-}
-
 impl Combined {
-    /// Judges one combination where each role begins the next session as soon as it has finished,
-    /// if a role hears several peers at once: only such a role can take a message of the next
-    /// session for one of this, since messages of one peer stay in their order.
-    fn add_again(
-        &mut self,
-        protocol: &Loaded,
-        chosen: &[Option<Session<'_>>],
-        first: ItemId,
-        limits: &Limits,
-    ) {
-        let machines: Vec<Fsm> = chosen
-            .iter()
-            .zip(&protocol.projections)
-            .map(|(session, projection)| {
-                session.map_or(&projection.fsm, |session| &session.machine.fsm).clone()
-            })
-            .collect();
-        // Without a session of its own each role does what the protocol says.
-        let is_plain = chosen.iter().all(Option::is_none) && protocol.protocol.repeats();
-        if is_plain || self.refused.iter().any(|(root, _)| *root == first) {
-            return;
-        }
-        let found = next_session(machines, &limits.verifier);
-        self.refused.extend(found.map(|found| (first, CombinedFault::NotAgain(found))));
-    }
-
     /// Judges one combination.
     fn add(&mut self, protocol: &Loaded, chosen: &[Option<Session<'_>>], limits: &Limits) {
         let is_refused = |session: &Session<'_>| {

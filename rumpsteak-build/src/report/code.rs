@@ -31,7 +31,7 @@ pages! {
     "V0401" "V0402" "V0403" "V0404" "V0405" "V0406" "V0407" "V0408" "V0409" "V0410" "V0411"
     "V0412" "V0413"
     // Sessions together, and limits.
-    "V0501" "V0502" "V0503" "V0504"
+    "V0501" "V0502" "V0503"
     // Generated code.
     "V0601" "V0602" "V0603" "V0604"
     // What the macros say, where a session has no verdict or another one.
@@ -83,7 +83,6 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         Cause::UnsafeSystem { .. } => "V0501",
         Cause::SilentRole { .. } => "V0502",
         Cause::Undecided { .. } | Cause::UndecidedSystem { .. } | Cause::Unjudged { .. } => "V0503",
-        Cause::NotAgain { .. } => "V0504",
         Cause::NotGenerated { .. } => "V0601",
         Cause::IncludedTwice { .. } => "V0602",
         Cause::Machine { .. } => "V0603",

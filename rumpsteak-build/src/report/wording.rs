@@ -10,7 +10,6 @@ use std::fmt::Write as _;
 use rumpsteak_contract::name;
 use rumpsteak_contract::session::Direction;
 use rumpsteak_fsm::verify::Evidence;
-use rumpsteak_fsm::verify::again::Early;
 use rumpsteak_fsm::{Action, Defect, Message, Run};
 use rumpsteak_scribble::similar;
 
@@ -19,11 +18,9 @@ use super::code::code;
 use super::excerpt::{Excerpt, declared_here, sent_here};
 use super::refusal;
 use super::rules::Deed;
-use super::runs::{NextSession, failure, shortest, undecided_next_session};
+use super::runs::failure;
 use crate::configuration::raised;
-use crate::fault::{
-    Blamed, Cause, Confusion, Gap, LabelHint, MachineProblem, NameProblem, Note, NoteKind,
-};
+use crate::fault::{Blamed, Cause, Gap, LabelHint, MachineProblem, NameProblem, Note, NoteKind};
 use crate::outcome::findings::Told;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::words::{either, list};
@@ -142,7 +139,6 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                  `rumpsteak_build::Liveness::Fair`"
             )
         }
-        Cause::NotAgain { protocol, found } => not_again(loaded(*protocol), found),
         Cause::NoMessage { path } => {
             format!("`{path}` is no message type\n\nhelp: put `#[derive(Message)]` on it")
         }
@@ -409,24 +405,6 @@ fn foreign_role_text(path: &str, others: Option<&str>) -> String {
         "the role `{path}` is declared in another target of this package, and a role's sessions stand beside it\n\n\
          {note}help: declare {sessions} there and use {them} here, or declare a role of this target's own"
     )
-}
-
-/// That sessions may not follow one another, with the lines of the protocol where one may be taken
-/// for the next.
-fn not_again((protocol, file): (&Loaded, &ScrFile), confusion: &Confusion) -> String {
-    let Confusion { found, overlap } = confusion;
-    let reason = match found {
-        Ok(run) => format!("{}; {}", run.failure, shortest(run)),
-        Err(limit) => undecided_next_session(limit, overlap),
-    };
-    let NextSession { headline, early, help } = NextSession::of(protocol.name(), overlap);
-    let early = early.map_or(String::new(), |early| format!("note: {early}\n"));
-    let excerpt = sent_here((protocol, file), |role, due| {
-        let waits = |early: &&Early| early.role == *role && early.awaited.contains(due);
-        let early = overlap.early.as_ref().filter(waits)?;
-        Some(format!("`{}` may still wait for this", early.role))
-    });
-    format!("{headline}\n\n{excerpt}\n\n{early}note: {reason}\n\nhelp: {help}")
 }
 
 fn machine_text(file: &str, problem: &MachineProblem) -> String {

@@ -186,29 +186,69 @@ fn verdict_on(item: &RoleItem) -> (Verdict, RoleName) {
 
 /// The methods that go through all routes of a role.
 fn methods(item: &RoleItem) -> TokenStream {
-    let krate = &item.krate;
+    let (krate, message) = (&item.krate, &item.message);
+    let [mut visits, mut begins, mut ends, mut closes, mut once]: [TokenStream; 5] =
+        Default::default();
     // All spans are those of the field's type, so that rustc says only once that it is no route.
-    let (visits, closes): (TokenStream, TokenStream) = item
-        .routes
-        .iter()
-        .map(|route| {
-            let (span, peer) = (route.ty.span(), route.peer.to_string());
-            let (krate, member) = (at(krate, span), member(route.field.as_ref(), route.index));
-            (
-                quote_spanned!(span=> visit(#peer, #krate::transport::Link::mark(&self.#member));),
-                quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);),
-            )
-        })
-        .unzip();
+    for route in &item.routes {
+        let (span, peer) = (route.ty.span(), route.peer.to_string());
+        let (krate, member) = (at(krate, span), member(route.field.as_ref(), route.index));
+        visits.extend(
+            quote_spanned!(span=> visit(#peer, #krate::transport::Link::mark(&self.#member));),
+        );
+        let (name, with) = (&item.name, &route.peer);
+        let between = quote_spanned!(span=> #krate::private::Between::<#name, #with>);
+        begins.extend(quote_spanned! {span=>
+            let ready = #krate::private::poll_begin::<#message, _>(
+                &mut self.#member,
+                const { #between::COUNTS },
+                waker,
+                ready,
+            );
+        });
+        ends.extend(quote_spanned! {span=>
+            #krate::private::complete::<#message, _>(&mut self.#member, const { #between::COUNTS });
+        });
+        once.extend(quote_spanned!(span=> #between::ONCE,));
+        closes.extend(quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);));
+    }
     // A role without routes visits none.
-    let visit = if item.routes.is_empty() { quote!(_) } else { quote!(mut visit) };
+    let is_alone = item.routes.is_empty();
+    let visit = if is_alone { quote!(_) } else { quote!(mut visit) };
+    let waker = if is_alone { quote!(_) } else { quote!(waker) };
+    let routes = item.routes.len();
+    let imported = quote! {
+        #[allow(unused_imports)]
+        use #krate::private::NotBetween as _;
+    };
     quote! {
+        const ROUTES: usize = #routes;
+
+        const ONCE: ::core::option::Option<&'static str> = {
+            #imported
+            #krate::private::first(&[#once])
+        };
+
         #[inline]
         fn for_each_mark<'a>(
             &'a self,
             #visit: impl ::core::ops::FnMut(&'static str, &'a #krate::transport::Mark),
         ) {
             #visits
+        }
+
+        #[inline]
+        fn poll_begin(&mut self, #waker: &::core::task::Waker) -> ::core::task::Poll<()> {
+            #imported
+            let ready = ::core::task::Poll::Ready(());
+            #begins
+            ready
+        }
+
+        #[inline]
+        fn complete(&mut self) {
+            #imported
+            #ends
         }
 
         fn close(&mut self) {

@@ -4,8 +4,8 @@
 //! frame ::= 0 count (length payload)*    so many messages
 //!         | 1 sessions                   the role has left: no message follows. It had completed so
 //!                                        many sessions, or none if it was in the middle of one
-//!         | 2 received limit             all before `received` has come; all before `limit` may
-//!                                        be sent
+//!         | 2 received limit sessions    all before `received` has come; all before `limit` may
+//!                                        be sent; the role has completed so many sessions
 //!         | 3                            nothing to say, but still here
 //! ```
 //!
@@ -30,7 +30,7 @@ const BEAT: u8 = 3;
 pub(crate) enum Frame {
     Messages(Messages),
     End { sessions: u64 },
-    Grant { received: u64, limit: u64 },
+    Grant { received: u64, limit: u64, sessions: u64 },
     Beat,
 }
 
@@ -42,8 +42,10 @@ impl Frame {
             END => Some(Self::End { sessions: number(&bytes[1..])? }),
             BEAT if bytes.len() == 1 => Some(Self::Beat),
             GRANT => {
-                let (received, limit) = bytes[1..].split_at_checked(8)?;
-                Some(Self::Grant { received: number(received)?, limit: number(limit)? })
+                let (received, rest) = bytes[1..].split_at_checked(8)?;
+                let (limit, sessions) = rest.split_at_checked(8)?;
+                let [received, limit] = [number(received)?, number(limit)?];
+                Some(Self::Grant { received, limit, sessions: number(sessions)? })
             }
             _ => None,
         }
@@ -194,11 +196,12 @@ pub(crate) fn beat() -> Bytes {
     Bytes::from_static(&[BEAT])
 }
 
-pub(crate) fn grant(received: u64, limit: u64) -> Bytes {
-    let mut bytes = BytesMut::with_capacity(17);
+pub(crate) fn grant(received: u64, limit: u64, sessions: u64) -> Bytes {
+    let mut bytes = BytesMut::with_capacity(25);
     bytes.put_u8(GRANT);
     bytes.put_u64_le(received);
     bytes.put_u64_le(limit);
+    bytes.put_u64_le(sessions);
     bytes.freeze()
 }
 
@@ -211,7 +214,8 @@ mod tests {
         let read = |bytes: &[u8]| Frame::read(bytes.into());
         assert_eq!(read(&end(3)), Some(Frame::End { sessions: 3 }));
         assert_eq!(read(&beat()), Some(Frame::Beat));
-        assert_eq!(read(&grant(3, u64::MAX)), Some(Frame::Grant { received: 3, limit: u64::MAX }));
+        let granted = Frame::Grant { received: 3, limit: u64::MAX, sessions: 2 };
+        assert_eq!(read(&grant(3, u64::MAX, 2)), Some(granted));
         for bytes in [
             &[][..],
             &[4],
@@ -221,8 +225,8 @@ mod tests {
             &[END; 10],
             &[BEAT, 0],
             &[GRANT],
-            &grant(1, 2)[..16],
-            &[GRANT; 18],
+            &grant(1, 2, 3)[..24],
+            &[GRANT; 26],
         ] {
             assert_eq!(read(bytes), None, "{bytes:?}");
         }

@@ -73,6 +73,10 @@ pub(crate) struct Luggage {
     left_after: Option<u64>,
     /// How many sessions the role has completed.
     pub(crate) completed: u64,
+    /// How many sessions the peer has completed.
+    peer_completed: u64,
+    /// How many of the last frames are of a session that the peer has not begun.
+    ahead: usize,
 }
 
 /// A lane on its way to another host, with its ends.
@@ -193,6 +197,13 @@ pub(crate) struct Lane<M, C> {
     /// How many sessions the role has completed at other hosts, of which its routes here know
     /// nothing.
     completed: u64,
+    /// How many sessions of the role the peer knows to be completed.
+    told_completed: u64,
+    /// How many sessions the peer has completed.
+    peer_completed: u64,
+    /// How many of the last frames the role has sent at another host in a session that the peer has
+    /// not begun. They wait for the peer.
+    ahead: usize,
     /// What is taken from the role becomes a frame here.
     batch: Batch,
     beats: Interval,
@@ -239,6 +250,9 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             owes: true,
             left_after: None,
             completed: 0,
+            told_completed: 0,
+            peer_completed: 0,
+            ahead: 0,
             batch: Batch::default(),
             beats,
             has_written: false,
@@ -282,12 +296,13 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     ///
     /// If a message cannot be written, or read.
     pub(crate) fn pack(&mut self) -> Result<Luggage, NetError> {
-        // Nobody waits: what the role has sent is there.
-        let mut context = Context::from_waker(Waker::noop());
-        while let Poll::Ready(Some(message)) = self.poll_outgoing(&mut context) {
-            self.add(&message)?;
+        self.pack_outgoing()?;
+        // The rest is of the session that the role is in, and the peer is not.
+        let before = self.unacknowledged.len() - self.ahead;
+        if let Some(outgoing) = &mut self.outgoing {
+            outgoing.complete(usize::MAX);
         }
-        self.unacknowledged.extend(self.batch.take());
+        self.pack_outgoing()?;
         let mut unread = Vec::new();
         for Arrived { mut messages, numbers } in self.arrived.drain(..) {
             while let Some(bytes) = messages.next() {
@@ -310,20 +325,35 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             has_ended: self.has_ended,
             left_after: self.left_after,
             completed: self.completed,
+            peer_completed: self.peer_completed,
+            ahead: self.unacknowledged.len() - before,
         })
     }
 
-    /// Goes on from what another host has packed.
+    /// Makes frames of what the role has sent, as far as the peer is in its session.
+    fn pack_outgoing(&mut self) -> Result<(), NetError> {
+        // Nobody waits: what the role has sent is there.
+        let mut context = Context::from_waker(Waker::noop());
+        while let Poll::Ready(Some(message)) = self.poll_outgoing(&mut context) {
+            self.add(&message)?;
+        }
+        self.unacknowledged.extend(self.batch.take());
+        Ok(())
+    }
+
+    /// Goes on from what another host has packed. Only if both ends count the same sessions may
+    /// the peer be a session behind.
     ///
     /// # Errors
     ///
     /// If it makes no sense.
-    pub(crate) fn unpack(mut self, luggage: Luggage) -> Result<Self, NetError> {
+    pub(crate) fn unpack(mut self, luggage: Luggage, is_counted: bool) -> Result<Self, NetError> {
         let Luggage { first, unacknowledged, received, granted, unread, has_ended, .. } = luggage;
-        let Luggage { left_after, completed, .. } = luggage;
+        let Luggage { left_after, completed, peer_completed, ahead, .. } = luggage;
         let is_sound = received >= unread.len() as u64
-            && first.max(received).max(granted).max(completed) < u64::MAX / 2
-            && granted + 1 >= received;
+            && first.max(received).max(granted).max(completed).max(peer_completed) < u64::MAX / 2
+            && granted + 1 >= received
+            && ahead <= unacknowledged.len();
         if !is_sound {
             return Err(self.nonsense("luggage that is none"));
         }
@@ -350,8 +380,9 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         if left_after.is_some() {
             self.outgoing = None;
         }
+        let peer_completed = if is_counted { peer_completed } else { u64::MAX };
         let numbers = Self { told_before, first, received, granted, ..self };
-        Ok(Self { has_ended, left_after, completed, ..numbers })
+        Ok(Self { has_ended, left_after, completed, peer_completed, ahead, ..numbers })
     }
 
     /// Puts what has arrived into the role's queue, without a connection.
@@ -429,9 +460,14 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     fn take_frame(&mut self, frame: Frame) -> Result<(), NetError> {
         match frame {
             Frame::Beat => {}
-            Frame::Grant { received, limit } => {
+            Frame::Grant { received, limit, sessions } => {
                 self.acknowledge(received)?;
                 self.limit = self.limit.max(limit);
+                self.peer_completed = self.peer_completed.max(sessions);
+                let here = self.peer_completed.saturating_sub(self.completed);
+                if let Some(outgoing) = &mut self.outgoing {
+                    outgoing.complete(usize::try_from(here).unwrap_or(usize::MAX));
+                }
             }
             Frame::Messages(_) | Frame::End { .. } if self.has_peer_left() => {
                 return Err(self.nonsense("a message after its end"));
@@ -543,6 +579,10 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     /// Takes what the role sends, as far as the peer has granted; whether there was anything.
     fn poll_take(&mut self, context: &mut Context<'_>) -> bool {
         let before = self.next;
+        // What the role sent first in this session may wait, and what follows waits behind it.
+        if self.is_ahead() {
+            return false;
+        }
         let until = self.limit.min(before + BATCH);
         let mut sessions = 0;
         while self.next < until
@@ -591,20 +631,35 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     ) -> Result<(), Stop> {
         let told = self.fate.received(context).wrapping_sub(self.told_before);
         let limit = told + self.room;
+        let completed = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);
+        let completed = (self.completed + completed).max(self.told_completed);
+        self.owes |= completed > self.told_completed;
         if self.owes || limit >= self.granted + self.every {
-            let word = frame::grant(self.received, limit);
+            let word = frame::grant(self.received, limit, completed);
             if !self.poll_put(connection, context, word)? {
                 return Ok(());
             }
             (self.granted, self.owes) = (limit.max(self.granted), false);
+            self.told_completed = completed;
         }
-        while let Some(frame) = self.unacknowledged.get(self.sent).cloned() {
+        if !self.is_ahead() {
+            self.ahead = 0;
+        }
+        while self.sent + self.ahead < self.unacknowledged.len()
+            && let Some(frame) = self.unacknowledged.get(self.sent).cloned()
+        {
             if !self.poll_put(connection, context, frame)? {
                 return Ok(());
             }
             self.sent += 1;
         }
         Ok(())
+    }
+
+    /// Returns true if the role is in a session that it has begun at another host, and that the
+    /// peer has not begun.
+    fn is_ahead(&self) -> bool {
+        self.peer_completed < self.completed
     }
 
     /// Puts one frame into the connection; whether it took it.

@@ -15,7 +15,7 @@ use futures_sink::Sink;
 use rumpsteak_runtime::channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::private::ByMacro;
-use rumpsteak_runtime::transport::{Bidirectional, Left, Look, Pair};
+use rumpsteak_runtime::transport::{Bidirectional, Half, Left, Pair};
 
 use crate::error::NetError;
 use crate::frame::Messages;
@@ -72,6 +72,8 @@ pub struct Inbox<M> {
     every: u64,
     /// How many it has not told yet.
     untold: u64,
+    /// The peer is a program that knows nothing of sessions.
+    is_foreign: bool,
 }
 
 /// Where a role receives from.
@@ -115,6 +117,16 @@ pub(crate) enum Incoming<M> {
     /// The role is wired with a peer that has left its host.
     Messages(QueueSender<M>, Read<M>),
     Frames(QueueSender<Arrived>),
+}
+
+impl<M> Incoming<M> {
+    /// The number of sessions that the role has completed here.
+    pub(crate) fn completed(&self) -> usize {
+        match self {
+            Self::Messages(queue, _) => queue.completed(),
+            Self::Frames(queue) => queue.completed(),
+        }
+    }
 }
 
 impl<M> Frames<M> {
@@ -166,7 +178,8 @@ pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, Fate)
         let outbox = Outbox { queue: out, fate: Some(Arc::clone(&fate)) };
         let every = every(window(inbox.queue().capacity));
         let (source, fate) = (Source::Messages(inbox), Arc::clone(&fate));
-        let inbox = Inbox { source, fate: Some(Arc::clone(&fate)), every, untold: 0 };
+        let inbox =
+            Inbox { source, fate: Some(Arc::clone(&fate)), every, untold: 0, is_foreign: false };
         (route(outbox, inbox), fate)
     })
 }
@@ -200,29 +213,31 @@ pub(crate) fn net<M: 'static>(
 ) -> (Net<M>, FarEnd<M>) {
     let (far_out, queue) = pair(Queue::default());
     let frames = Frames { queue, current: None, held: None, read };
-    let (net, far_in) = net_from(Source::Frames(Box::new(frames)), sent, window, fate);
-    (net, (Incoming::Frames(far_out), far_in))
+    let (outbox, far_in) = outbox(sent, Arc::clone(&fate));
+    let source = Source::Frames(Box::new(frames));
+    let every = every(window);
+    let inbox = Inbox { source, fate: Some(fate), every, untold: 0, is_foreign: false };
+    (route(outbox, inbox), (Incoming::Frames(far_out), far_in))
 }
 
-/// The same, for a task that has messages.
+/// The same, for a task that has messages, and a peer that knows nothing of sessions.
 pub(crate) fn net_of_messages<M: 'static>(
     fate: Fate,
 ) -> (Net<M>, (QueueSender<M>, QueueReceiver<M>)) {
     let (far_out, queue) = pair(Queue::default());
-    let (net, far_in) = net_from(Source::Messages(queue), Queue::default(), WINDOW, fate);
-    (net, (far_out, far_in))
+    let (outbox, mut far_in) = outbox(Queue::default(), Arc::clone(&fate));
+    // No word of it ever comes.
+    far_in.complete(usize::MAX);
+    let source = Source::Messages(queue);
+    let inbox =
+        Inbox { source, fate: Some(fate), every: every(WINDOW), untold: 0, is_foreign: true };
+    (route(outbox, inbox), (far_out, far_in))
 }
 
-fn net_from<M: 'static>(
-    source: Source<M>,
-    sent: Queue,
-    window: usize,
-    fate: Fate,
-) -> (Net<M>, QueueReceiver<M>) {
+/// The sending half of a route with a queue of this capacity, and the other end of the queue.
+fn outbox<M: 'static>(sent: Queue, fate: Fate) -> (Outbox<M>, QueueReceiver<M>) {
     let (queue, far_in) = pair(sent);
-    let outbox = Outbox { queue, fate: Some(Arc::clone(&fate)) };
-    let inbox = Inbox { source, fate: Some(fate), every: every(window), untold: 0 };
-    (route(outbox, inbox), far_in)
+    (Outbox { queue, fate: Some(fate) }, far_in)
 }
 
 fn pair<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
@@ -230,10 +245,15 @@ fn pair<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
 }
 
 fn route<M: 'static>(outbox: Outbox<M>, inbox: Inbox<M>) -> Net<M> {
-    Net::looking(Some((outbox, inbox)), Some(Inbox::poll_wanted), ByMacro(()))
+    Net::of_halves(Some((outbox, inbox)), || (Outbox::HALF, Inbox::HALF), ByMacro(()))
 }
 
 impl<M> Outbox<M> {
+    const HALF: Half<Self> = Half {
+        poll_begin: |outbox, session, waker| outbox.queue.poll_begin(session, waker),
+        ..Half::PLAIN
+    };
+
     /// Why its connection fails, once it does; `None` within a process.
     pub(crate) fn fate(&self) -> Option<&Fate> {
         self.fate.as_ref()
@@ -250,9 +270,30 @@ pub(crate) fn queues<M>(
     }
 }
 
+impl<M: 'static> Inbox<M> {
+    const HALF: Half<Self> = Half {
+        look: Some(Self::poll_wanted),
+        complete: Self::complete,
+        keeps_sessions_apart: |inbox| !inbox.is_foreign,
+        ..Half::PLAIN
+    };
+}
+
 impl<M> Inbox<M> {
     fn local(queue: QueueReceiver<M>) -> Self {
-        Self { source: Source::Messages(queue), fate: None, every: 0, untold: 0 }
+        let source = Source::Messages(queue);
+        Self { source, fate: None, every: 0, untold: 0, is_foreign: false }
+    }
+
+    /// Says that the role has completed so many sessions.
+    fn complete(&mut self, sessions: usize) {
+        match &mut self.source {
+            Source::Messages(queue) => queue.complete(sessions),
+            Source::Frames(frames) => frames.queue.complete(sessions),
+        }
+        if let Some(fate) = &self.fate {
+            fate.lane.wake();
+        }
     }
 
     /// Whether the next message is wanted: a [`Look`]. So is what cannot be read.
@@ -389,9 +430,7 @@ impl<M: 'static> Pair<Inbox<M>> for Outbox<M> {
         (Self { queue: sender, fate: None }, Inbox::local(receiver))
     }
 
-    fn looks() -> (Option<Look<Self>>, Option<Look<Inbox<M>>>) {
-        (None, Some(Inbox::poll_wanted))
-    }
+    const HALVES: (Half<Self>, Half<Inbox<M>>) = (Outbox::HALF, Inbox::HALF);
 }
 
 impl<M: 'static> Pair<Outbox<M>> for Inbox<M> {
@@ -404,9 +443,7 @@ impl<M: 'static> Pair<Outbox<M>> for Inbox<M> {
         (Self::local(receiver), Outbox { queue: sender, fate: None })
     }
 
-    fn looks() -> (Option<Look<Self>>, Option<Look<Outbox<M>>>) {
-        (Some(Self::poll_wanted), None)
-    }
+    const HALVES: (Half<Self>, Half<Outbox<M>>) = (Inbox::HALF, Outbox::HALF);
 }
 
 impl<M> fmt::Debug for Outbox<M> {

@@ -207,7 +207,7 @@ where
             let addresses = addresses.iter().map(|address| address.parse());
             let addresses = addresses.collect::<Result<_, AddressError>>()?;
             let (end, lane, fate) = lane(&own, theirs.as_ref(), codec.clone(), shared);
-            let lane = lane.unpack(luggage)?;
+            let lane = lane.unpack(luggage, !may_miss(&own))?;
             ends.push(end);
             let greeting = Hello { known: None, ..own.clone() };
             let (shared, guard) = (Arc::clone(shared), Arc::clone(&guard));

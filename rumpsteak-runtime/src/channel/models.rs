@@ -353,3 +353,80 @@ fn reset_races_with_the_old_session() {
         assert_eq!(answer, None);
     });
 }
+
+async fn begin<M>(sender: &mut QueueSender<M>, session: usize) {
+    poll_fn(|context| sender.poll_begin(session, context.waker())).await;
+}
+
+/// Sends a message in each of three sessions.
+fn three_sessions(mut sender: QueueSender<usize>) -> QueueSender<usize> {
+    block_on(async {
+        for session in 0..3 {
+            begin(&mut sender, session).await;
+            send(&mut sender, session).await.unwrap();
+        }
+    });
+    sender
+}
+
+/// The sender begins the next session while the receiver completes this one: the receiver gets no
+/// message before it has, and the sender waits when it is two sessions ahead.
+#[test]
+fn next_session_races_with_end_of_session() {
+    for capacity in [Capacity::AtMost(1), Capacity::Waits(1)] {
+        model(move || {
+            let (tx, mut rx) = with(capacity);
+            let sender = thread::spawn(move || three_sessions(tx));
+            for session in 0..3 {
+                assert_eq!(block_on(receive(&mut rx)), Some(session));
+                assert_eq!(rx.try_receive(), None);
+                rx.complete(session + 1);
+            }
+            drop(sender.join().unwrap());
+        });
+    }
+}
+
+/// The receiver looks at the queue, and waits, in the session before that of the next message; then
+/// it waits for that with another waker.
+#[test]
+fn next_session_races_with_a_receiver_that_waits_elsewhere() {
+    model(|| {
+        let (mut tx, mut rx) = with(Capacity::AtMost(1));
+        let sender = thread::spawn(move || {
+            block_on(async {
+                begin(&mut tx, 1).await;
+                send(&mut tx, 1).await.unwrap();
+            });
+            tx
+        });
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(rx.poll_if(true, |_| true, &context).is_pending());
+        assert!(Pin::new(&mut rx).poll_next(&mut context).is_pending());
+        rx.complete(1);
+        assert_eq!(block_on(receive(&mut rx)), Some(1));
+        drop(sender.join().unwrap());
+    });
+}
+
+/// The receiver goes while the sender is ahead of it, or waits to begin a session: it is told.
+#[test]
+fn next_session_races_with_receiver_going() {
+    model(|| {
+        let (tx, mut rx) = with(Capacity::Growable);
+        let receiver = thread::spawn(move || block_on(receive(&mut rx)));
+        let mut sender = tx;
+        block_on(async {
+            let mut sent = 0;
+            loop {
+                begin(&mut sender, sent).await;
+                if send(&mut sender, sent).await.is_err() {
+                    break;
+                }
+                sent += 1;
+            }
+            assert!((1..=3).contains(&sent));
+        });
+        assert_eq!(receiver.join().unwrap(), Some(0));
+    });
+}

@@ -160,6 +160,8 @@ impl Parking {
 pub(super) struct SenderState {
     /// Whether it waits where the queue is full.
     pub(super) waits: bool,
+    /// The session that has begun ahead of the receiver, while the ring is held.
+    pub(super) session: usize,
     pub(super) receiver: Unparker,
     pub(super) own: Parker,
 }

@@ -1,13 +1,15 @@
 //! The receiving half of a queue.
 
+use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::{fmt, mem};
 
 use futures_core::Stream;
 
+use super::parking::Parker;
 use super::ring::{Empty, PARKED};
-use super::shared::{Consumer, drop_messages};
+use super::shared::{Consumer, Following, drop_messages};
 use crate::sync::atomic::Ordering;
 use crate::testing;
 use crate::transport::capacity::Queue;
@@ -38,7 +40,7 @@ impl<M> QueueReceiver<M> {
         loop {
             match self.take() {
                 Ok(message) => return Some(message),
-                Err(empty) if empty.is_final() && self.go_on() => {}
+                Err(empty) if empty.is_final() && self.go_on().is_break() => {}
                 Err(_) => return None,
             }
         }
@@ -67,10 +69,13 @@ impl<M> QueueReceiver<M> {
                 Err(empty) => empty,
             };
             if empty.is_final() {
-                if !self.go_on() {
-                    return Poll::Ready(None);
+                match self.go_on() {
+                    ControlFlow::Break(()) => continue,
+                    ControlFlow::Continue(Silent::Gone) => return Poll::Ready(None),
+                    ControlFlow::Continue(Silent::Ahead) => {}
                 }
-            } else if !waits || self.parks(empty, context) {
+            }
+            if !waits || self.parks(empty, context) {
                 return Poll::Pending;
             }
         }
@@ -137,10 +142,11 @@ impl<M> QueueReceiver<M> {
                 Err(empty) => empty,
             };
             if empty.is_final() {
-                if !self.go_on() {
-                    return Poll::Ready(None);
+                match self.go_on() {
+                    ControlFlow::Break(()) => continue,
+                    ControlFlow::Continue(Silent::Gone) => return Poll::Ready(None),
+                    ControlFlow::Continue(Silent::Ahead) => {}
                 }
-                continue;
             }
             if testing::ends_queues() {
                 return Poll::Ready(None);
@@ -151,17 +157,45 @@ impl<M> QueueReceiver<M> {
         }
     }
 
-    /// Leaves a ring that has ended for the one that follows it, if the queue has grown.
-    fn go_on(&mut self) -> bool {
-        match self.consumer.shared().take_next() {
-            Some(mut next) => {
-                *next.state().1 = mem::take(self.consumer.state().1);
-                self.consumer = next;
-                true
-            }
-            None => false,
-        }
+    /// Leaves a ring that has ended for the one that follows it, if that is no ring of a session
+    /// that the role has not begun.
+    #[cold]
+    #[inline(never)]
+    fn go_on(&mut self) -> ControlFlow<(), Silent> {
+        let completed = self.consumer.shared().completed.load(Ordering::Relaxed);
+        let mut next = match self.consumer.shared().take_next(completed) {
+            Following::Ring(next) => next,
+            Following::Later => return ControlFlow::Continue(Silent::Ahead),
+            Following::Nothing => return ControlFlow::Continue(Silent::Gone),
+        };
+        let (shared, state) = next.state();
+        *state = mem::take(self.consumer.state().1);
+        // The sender may not have taken the waker that was left at the former ring.
+        state.own = Parker::default();
+        shared.completed.store(completed, Ordering::Release);
+        shared.is_reached.store(true, Ordering::Release);
+        shared.sender.unpark(&mut state.sender);
+        self.consumer = next;
+        ControlFlow::Break(())
     }
+
+    /// Says that the role has completed so many sessions: what the sender sends in later ones, it
+    /// receives from now on.
+    ///
+    /// For `rumpsteak-net`.
+    #[doc(hidden)]
+    #[inline]
+    pub fn complete(&mut self, sessions: usize) {
+        self.consumer.shared().completed.store(sessions, Ordering::Release);
+    }
+}
+
+/// Why nothing comes any more from a ring that has ended.
+enum Silent {
+    /// The sender is gone.
+    Gone,
+    /// The sender has completed the session that the receiver is in.
+    Ahead,
 }
 
 impl<M> Drop for QueueReceiver<M> {

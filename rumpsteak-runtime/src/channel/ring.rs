@@ -88,6 +88,8 @@ struct Writing<P> {
     tail: usize,
     /// Up to which position there was room when that was last looked at.
     limit: usize,
+    /// No message is taken: the ring has ended, or is held.
+    is_shut: bool,
     has_ended: bool,
     state: P,
 }
@@ -184,6 +186,7 @@ pub(super) fn ring<M, T, P, C>(
         writing: UnsafeCell::new(Writing {
             tail: FIRST,
             limit: FIRST + capacity * ONE,
+            is_shut: false,
             has_ended: false,
             state: producer(),
         }),
@@ -267,7 +270,8 @@ impl<M, T, P, C> Producer<M, T, P, C> {
         self.ring.capacity
     }
 
-    /// Whether there is room for a message. There is none once the ring has ended.
+    /// Whether there is room for a message. There is none once the ring has ended, or while it is
+    /// held.
     #[inline]
     pub(super) fn has_room(&mut self) -> bool {
         let (_, writing) = self.parts();
@@ -280,11 +284,27 @@ impl<M, T, P, C> Producer<M, T, P, C> {
         self.writing().has_ended
     }
 
+    /// Makes the ring take no message until it is [released](Self::release). The next `push` finds
+    /// no room, so those that find some pay nothing for it.
+    pub(super) fn hold(&mut self) {
+        let (_, writing) = self.parts();
+        writing.is_shut = true;
+        writing.limit = writing.tail;
+    }
+
+    /// Makes a ring that was held take messages again. Returns true if it was held.
+    pub(super) fn release(&mut self) -> bool {
+        let (_, writing) = self.parts();
+        let was_shut = writing.is_shut;
+        writing.is_shut = writing.has_ended;
+        was_shut && !writing.has_ended
+    }
+
     #[cold]
     #[inline(never)]
     fn look_for_room(&mut self) -> bool {
         let (ring, writing) = self.parts();
-        if !writing.has_ended {
+        if !writing.is_shut {
             let head = ring.head.load(Ordering::Acquire);
             writing.limit = head.wrapping_add(ring.capacity * ONE);
         }
@@ -296,7 +316,7 @@ impl<M, T, P, C> Producer<M, T, P, C> {
     ///
     /// # Errors
     ///
-    /// The message, if the ring is full or has ended.
+    /// The message, if the ring is full, is held or has ended.
     #[inline(always)]
     pub(super) fn push(&mut self, message: M) -> Result<usize, M> {
         if !self.has_room() {
@@ -323,6 +343,7 @@ impl<M, T, P, C> Producer<M, T, P, C> {
     pub(super) fn end(&mut self) -> usize {
         let (ring, writing) = self.parts();
         writing.has_ended = true;
+        writing.is_shut = true;
         writing.limit = writing.tail;
         let before = ring.tail.swap(writing.tail | ENDED, Ordering::AcqRel);
         before & (PARKED | FRESH)

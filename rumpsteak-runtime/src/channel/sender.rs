@@ -2,12 +2,12 @@
 
 use std::cell::Cell;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::{fmt, mem};
 
 use futures_sink::Sink;
 
-use super::parking::{ReceiverState, SenderState};
+use super::parking::{Parker, ReceiverState, SenderState};
 use super::ring::ring;
 use super::shared::{GONE, Producer, Shared};
 use crate::sync::atomic::Ordering;
@@ -47,7 +47,7 @@ impl<M> QueueSender<M> {
     pub fn try_send(&mut self, message: M) -> Result<(), M> {
         let is_refused = self.producer.has_ended()
             || self.receiver_is_gone()
-            || self.producer.state().1.waits && !self.producer.has_room();
+            || self.producer.state().1.waits && !self.has_room();
         if is_refused {
             return Err(message);
         }
@@ -59,6 +59,84 @@ impl<M> QueueSender<M> {
     /// many sessions: its receiver can [tell](super::QueueReceiver::left_after).
     pub fn leave(self, completed: usize) {
         leave(&mut Some(self), completed);
+    }
+
+    /// Begins the session of this number: its messages reach the receiver once that has completed
+    /// those before. Waits if the receiver has not even begun the session of what was sent last.
+    ///
+    /// For `rumpsteak-net`.
+    #[doc(hidden)]
+    #[inline]
+    pub fn poll_begin(&mut self, session: usize, waker: &Waker) -> Poll<()> {
+        if self.producer.shared().completed.load(Ordering::Acquire) >= session {
+            return Poll::Ready(());
+        }
+        self.begin_ahead(session, waker)
+    }
+
+    /// The number of sessions that the receiver has completed.
+    ///
+    /// For `rumpsteak-net`.
+    #[doc(hidden)]
+    pub fn completed(&self) -> usize {
+        self.producer.shared().completed.load(Ordering::Acquire)
+    }
+
+    /// Begins a session that the receiver cannot begin yet.
+    #[cold]
+    #[inline(never)]
+    fn begin_ahead(&mut self, session: usize, waker: &Waker) -> Poll<()> {
+        let waits = |this: &Self| {
+            let is_reached = this.producer.shared().is_reached.load(Ordering::Acquire);
+            !is_reached && !this.receiver_is_gone()
+        };
+        if waits(self) {
+            let (shared, state) = self.producer.state();
+            shared.sender.park(&mut state.own, waker);
+            if waits(self) {
+                return Poll::Pending;
+            }
+        }
+        if !self.producer.has_ended() {
+            self.producer.hold();
+            self.producer.state().1.session = session;
+        }
+        Poll::Ready(())
+    }
+
+    /// Whether there is room for a message of the session that has begun.
+    #[inline]
+    fn has_room(&mut self) -> bool {
+        self.producer.has_room() || self.is_opened() && self.producer.has_room()
+    }
+
+    /// Goes on to a ring of the session that has begun if the receiver has not completed those
+    /// before, when the first message is sent. Returns true if that was to be decided.
+    fn is_opened(&mut self) -> bool {
+        if !self.producer.release() {
+            return false;
+        }
+        let session = self.producer.state().1.session;
+        if self.producer.shared().completed.load(Ordering::Acquire) < session {
+            self.go_on(self.producer.capacity(), session, false);
+        }
+        true
+    }
+
+    /// Goes on to a new ring of this size.
+    fn go_on(&mut self, size: usize, session: usize, is_reached: bool) {
+        let (mut producer, consumer) = ring(
+            size,
+            || Shared::of_session(self.queue(), session, is_reached),
+            SenderState::default,
+            ReceiverState::default,
+        );
+        self.producer.shared().continue_at(consumer);
+        self.end_ring();
+        *producer.state().1 = mem::take(self.producer.state().1);
+        // The receiver may not have taken the waker that was left at the former ring.
+        producer.state().1.own = Parker::default();
+        self.producer = producer;
     }
 
     #[inline]
@@ -113,7 +191,7 @@ impl<M> QueueSender<M> {
         if self.producer.has_ended() || self.receiver_is_gone() {
             return Poll::Ready(Err(Disconnected));
         }
-        if !self.producer.state().1.waits || self.producer.has_room() {
+        if !self.producer.state().1.waits || self.has_room() {
             return Poll::Ready(Ok(()));
         }
         let (shared, state) = self.producer.state();
@@ -134,23 +212,17 @@ impl<M> QueueSender<M> {
         if self.producer.has_ended() {
             return Err(Disconnected);
         }
+        if self.is_opened() {
+            return self.put(message);
+        }
         let Queue { from, to, capacity } = self.queue();
         match capacity {
             Capacity::Growable => {
                 let size = self.producer.capacity().saturating_mul(2);
-                let (mut producer, consumer) = ring(
-                    size,
-                    || Shared::new(self.queue()),
-                    SenderState::default,
-                    ReceiverState::default,
-                );
-                // The new ring is empty, has room for at least two, and no receiver waits at it.
-                assert!(producer.push(message).is_ok(), "a new ring has room");
-                self.producer.shared().continue_at(consumer);
-                self.end_ring();
-                *producer.state().1 = mem::take(self.producer.state().1);
-                self.producer = producer;
-                Ok(())
+                let shared = self.producer.shared();
+                let is_reached = shared.is_reached.load(Ordering::Acquire);
+                self.go_on(size, shared.session, is_reached);
+                self.put(message)
             }
             Capacity::AtMost(most) => {
                 panic!(

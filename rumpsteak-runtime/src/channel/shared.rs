@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use super::parking::{Parking, ReceiverState, SenderState, WakerSlot};
 use super::ring;
-use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{self, Mutex};
 use crate::transport::capacity::{Capacity, Queue};
 
@@ -36,8 +36,24 @@ pub(super) struct Shared<M> {
     /// How many sessions the sender's role had completed when it was dropped in order; 0 as long as
     /// it was not, and for good if it never completes one. Written before the last ring ends.
     pub(super) left_after: AtomicUsize,
+    /// How many sessions the receiver's role has completed: as long as it receives from this ring.
+    pub(super) completed: AtomicUsize,
+    /// The session from which on the receiver may come to this ring.
+    pub(super) session: usize,
+    /// Whether the receiver has come to the session of this ring.
+    pub(super) is_reached: AtomicBool,
     /// Where the receiver goes on when this ring has ended, if it has not done so.
     next: Mutex<Option<Next<M>>>,
+}
+
+/// Where the receiver of a ring that has ended goes on.
+pub(super) enum Following<M> {
+    /// At this ring.
+    Ring(Consumer<M>),
+    /// At a ring of a later session: nothing more comes in this one.
+    Later,
+    /// Nowhere: the sender is gone.
+    Nothing,
 }
 
 /// A ring to which the receiver has not come. If it is dropped here, with the ring before it, the
@@ -48,6 +64,8 @@ impl<M> Drop for Next<M> {
     fn drop(&mut self) {
         if let Some(ring) = &mut self.0 {
             ring.shared().leave();
+            let (shared, state) = ring.state();
+            shared.sender.unpark(&mut state.sender);
             drop_messages(ring);
         }
     }
@@ -60,7 +78,13 @@ pub(super) fn drop_messages<M>(ring: &mut Consumer<M>) {
 }
 
 impl<M> Shared<M> {
+    /// For the first ring of a queue.
     pub(super) fn new(queue: Queue) -> Self {
+        Self::of_session(queue, 0, true)
+    }
+
+    /// For a ring of messages from this session on.
+    pub(super) fn of_session(queue: Queue, session: usize, is_reached: bool) -> Self {
         Self {
             queue,
             obstacle: AtomicUsize::new(match queue.capacity {
@@ -70,6 +94,9 @@ impl<M> Shared<M> {
             receiver: WakerSlot::new(),
             sender: Parking::new(),
             left_after: AtomicUsize::new(0),
+            completed: AtomicUsize::new(0),
+            session,
+            is_reached: AtomicBool::new(is_reached),
             next: sync::empty(),
         }
     }
@@ -84,9 +111,18 @@ impl<M> Shared<M> {
         *self.next() = Some(Next(Some(ring)));
     }
 
-    /// The ring that follows, if there is one: for the receiver, which goes there.
-    pub(super) fn take_next(&self) -> Option<Consumer<M>> {
-        self.next().take().and_then(|mut next| next.0.take())
+    /// The ring that follows, for the receiver in this session, which goes there unless the ring
+    /// is of a later one.
+    pub(super) fn take_next(&self, session: usize) -> Following<M> {
+        let mut next = self.next();
+        match next.as_mut().and_then(|next| next.0.as_mut()) {
+            None => Following::Nothing,
+            Some(ring) if ring.shared().session > session => Following::Later,
+            Some(_) => match next.take().and_then(|mut next| next.0.take()) {
+                Some(ring) => Following::Ring(ring),
+                None => Following::Nothing,
+            },
+        }
     }
 
     /// No code of users runs under the lock.

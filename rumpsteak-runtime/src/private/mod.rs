@@ -9,7 +9,9 @@ mod stub;
 pub mod wiring;
 
 pub use self::fingerprint::Structure;
-pub use self::participant::{Leaves, Moves, Participant};
+pub use self::participant::{
+    Between, Leaves, Moves, NotBetween, Participant, complete, first, poll_begin,
+};
 pub use self::process::Process;
 pub use self::proof::{Plays, Unnamed};
 pub use self::seal::{ByMacro, Label, Played, Seals};

@@ -1,8 +1,12 @@
 //! What the sessions of a role need of it, and no user.
 
 use std::any::Any;
+use std::marker::PhantomData;
+use std::task::{Poll, Waker};
 
-use crate::transport::link::Movable;
+use super::wiring::same;
+use crate::role::Role;
+use crate::transport::link::{Link, Movable};
 use crate::transport::mark::{Mark, Place};
 
 /// The part of a role that only sessions use. Implemented by `#[derive(Role)]`.
@@ -12,12 +16,109 @@ use crate::transport::mark::{Mark, Place};
     note = "add `#[derive(Role)]` to `{Self}`: the trait `Role` is not implemented by hand"
 )]
 pub trait Participant: Sized + 'static {
+    /// The number of routes.
+    const ROUTES: usize;
+
+    /// A peer for whose sake the role has one session over its routes: see [`Between::ONCE`].
+    const ONCE: Option<&'static str>;
+
     /// Calls `visit` for each route, in the order of the fields, with the name of the peer's struct
     /// and the mark of the route.
     fn for_each_mark<'a>(&'a self, visit: impl FnMut(&'static str, &'a Mark));
 
+    /// Begins the next session on all routes: [`Link::poll_begin`].
+    fn poll_begin(&mut self, waker: &Waker) -> Poll<()>;
+
+    /// Ends a session on all routes.
+    fn complete(&mut self);
+
     /// Closes all routes.
     fn close(&mut self);
+}
+
+/// Begins the next session on a route, where both ends count the same sessions; the other routes
+/// are ready or not.
+#[inline]
+pub fn poll_begin<M: 'static, L: Link + 'static>(
+    link: &mut L,
+    counts: bool,
+    waker: &Waker,
+    others: Poll<()>,
+) -> Poll<()> {
+    if counts && link.poll_begin::<M>(link.mark().completed(), waker).is_pending() {
+        return Poll::Pending;
+    }
+    others
+}
+
+/// Ends a session on a route, where both ends count the same sessions or not.
+#[inline]
+pub fn complete<M: 'static, L: Link + 'static>(link: &mut L, counts: bool) {
+    link.mark().complete();
+    if counts {
+        link.complete::<M>(link.mark().completed());
+    }
+}
+
+/// Two roles with a route between them, seen from the first.
+///
+/// A role that plays on demand has other sessions than its peers: none in some of theirs, several
+/// in others. So the ends of its routes do not count the same sessions. With one peer it needs no
+/// count, because it takes one message after the other of one queue. With several peers, one of
+/// them could call it in its next session before another one does in this session.
+#[derive(Debug)]
+pub struct Between<R, P>(PhantomData<(R, P)>);
+
+impl<R: Role, P: Role> Between<R, P> {
+    /// True if both ends of the route count the same sessions.
+    pub const COUNTS: bool = !plays_on_demand::<R>() && !plays_on_demand::<P>();
+
+    /// The peer, if the first role has one session over its routes because of it.
+    pub const ONCE: Option<&'static str> =
+        if !plays_on_demand::<R>() && plays_on_demand::<P>() && P::ROUTES > 1 {
+            Some(P::NAME)
+        } else {
+            None
+        };
+}
+
+/// Stands in for [`Between`] where a struct has no `#[derive(Role)]`, which is an error elsewhere.
+pub trait NotBetween {
+    /// As [`Between::COUNTS`].
+    const COUNTS: bool = true;
+
+    /// As [`Between::ONCE`].
+    const ONCE: Option<&'static str> = None;
+}
+
+impl<R, P> NotBetween for Between<R, P> {}
+
+const fn plays_on_demand<R: Role>() -> bool {
+    let mut names = R::PLAYED.0.on_demand;
+    while let [name, others @ ..] = names {
+        if same(name, R::PLAYED.0.role) {
+            return true;
+        }
+        names = others;
+    }
+    false
+}
+
+/// The first of these that is there.
+pub const fn first(all: &[Option<&'static str>]) -> Option<&'static str> {
+    match all {
+        [] => None,
+        [None, others @ ..] => first(others),
+        [found, ..] => *found,
+    }
+}
+
+/// Returns true if a session of the role has come to its end.
+#[inline]
+pub(crate) fn has_completed<R: Participant>(role: &R) -> bool {
+    let mut has_completed = false;
+    role.for_each_mark(|_, mark| has_completed |= mark.completed() > 0);
+    has_completed
 }
 
 /// A role whose routes can be taken away in the middle of a session. Implemented by
@@ -66,12 +167,6 @@ pub(crate) fn is_in_session<R: Participant>(role: &R) -> bool {
 #[inline]
 pub(crate) fn begin<R: Participant>(role: &R) {
     role.for_each_mark(|_, mark| mark.set_in_session(true));
-}
-
-/// Marks that a session has come to its end.
-#[inline]
-pub(crate) fn complete<R: Participant>(role: &R) {
-    role.for_each_mark(|_, mark| mark.complete());
 }
 
 /// Closes all routes, so that waiting peers wake up, and leaves the role poisoned.

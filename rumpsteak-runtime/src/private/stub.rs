@@ -113,11 +113,21 @@ macro_rules! __stub {
         }
 
         impl $crate::private::Participant for $role {
+            const ROUTES: usize = 0;
+
+            const ONCE: ::core::option::Option<&'static str> = ::core::option::Option::None;
+
             fn for_each_mark<'a>(
                 &'a self,
                 _: impl ::core::ops::FnMut(&'static str, &'a $crate::transport::Mark),
             ) {
             }
+
+            fn poll_begin(&mut self, _: &::core::task::Waker) -> ::core::task::Poll<()> {
+                ::core::task::Poll::Ready(())
+            }
+
+            fn complete(&mut self) {}
 
             fn close(&mut self) {}
         }

@@ -155,7 +155,8 @@ pub(super) fn unexpected<R: Role>(
     ErrorKind::Unexpected { role: R::NAME, peer, legal, came: message.label() }.into()
 }
 
-fn abort<R: Role>(mut state: State<'_, R>) {
+/// Aborts the session.
+pub(super) fn abort<R: Role>(mut state: State<'_, R>) {
     // It is lent: an action has just used it.
     if let Ok(role) = state.role() {
         participant::abort(role);

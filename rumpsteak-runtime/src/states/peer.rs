@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 use std::task::{Context, Poll};
 
-use super::action::{failed, poll_accept_if, unexpected};
+use super::action::{abort, failed, poll_accept_if, unexpected};
 use super::choice::{AnyPeer, Choice, Peer as _};
 use super::state::State;
-use crate::error::{Action, Result};
+use crate::error::{Action, ErrorKind, Result};
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Link as _, RouteError};
 
@@ -26,6 +26,11 @@ pub trait Peers<R: Role> {
     /// Of the peers, numbered from `index` on.
     #[doc(hidden)]
     fn turns(role: &mut R, index: usize) -> Turns;
+
+    /// The first of the peers that is heard in a second session over a route that does not [keep
+    /// sessions apart](crate::transport::Link::keeps_sessions_apart).
+    #[doc(hidden)]
+    fn confused(role: &mut R) -> Option<&'static str>;
 
     /// Whether the error of a route says that the peer has left in order: [`Incoming::has_left`].
     #[doc(hidden)]
@@ -99,6 +104,11 @@ impl<R: Role> Peers<R> for () {
         Turns { index, first: usize::MAX, last: 0 }
     }
 
+    #[inline(always)]
+    fn confused(_: &mut R) -> Option<&'static str> {
+        None
+    }
+
     fn has_left(_: &mut R, _: usize, _: &RouteError) -> bool {
         false
     }
@@ -142,6 +152,15 @@ where
         } else {
             Turns { last: others.last.max(turn), ..others }
         }
+    }
+
+    #[inline(always)]
+    fn confused(role: &mut R) -> Option<&'static str> {
+        let link = role.route();
+        if !link.keeps_sessions_apart::<R::Message>() && link.mark().completed() > 0 {
+            return Some(<P as Role>::NAME);
+        }
+        Others::confused(role)
     }
 
     fn has_left(role: &mut R, index: usize, error: &RouteError) -> bool {
@@ -226,6 +245,11 @@ where
         assert!(C::Peers::COUNT < usize::BITS as usize, "a choice has at most 63 peers");
     }
     let role = state.role()?;
+    // `None` for channels, as is known when this is compiled.
+    if let Some(peer) = C::Peers::confused(role) {
+        abort(state.take());
+        return Poll::Ready(Err(ErrorKind::SecondSession { role: R::NAME, peer }.into()));
+    }
     let Turns { index, last, .. } = C::Peers::turns(role, 0);
     let others = match C::Peers::hear(state, index, Hearing::First(last.wrapping_add(1)), context) {
         ControlFlow::Break(heard) => return Poll::Ready(heard),

@@ -1,6 +1,6 @@
 //! The route made of a sink and a stream.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
@@ -11,7 +11,7 @@ use futures_sink::Sink;
 
 use super::link::{Arrival, Disconnected, Incoming, Left, Link, Movable, Outgoing, RouteError};
 use super::mark::Mark;
-use crate::channel::{self, QueueReceiver};
+use crate::channel::{self, QueueReceiver, QueueSender};
 use crate::error::BoxError;
 use crate::private::ByMacro;
 
@@ -31,25 +31,52 @@ pub struct Bidirectional<Tx, Rx> {
     /// `None` once the route is closed: dropping both halves is what wakes the peer.
     halves: Option<(Tx, Rx)>,
     mark: Mark,
-    look: Option<Look<Rx>>,
+    abilities: fn() -> (Half<Tx>, Half<Rx>),
+}
+
+/// The abilities of a half of a route beside those of a sink or stream.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Half<T> {
+    /// Looks ahead, as a half that receives.
+    pub look: Option<Look<T>>,
+    /// Begins a session, as a half that sends: [`Link::poll_begin`].
+    pub poll_begin: fn(&mut T, usize, &Waker) -> Poll<()>,
+    /// Ends a session, as a half that receives: [`Link::complete`].
+    pub complete: fn(&mut T, usize),
+    /// Returns true if this half [keeps sessions apart](Link::keeps_sessions_apart).
+    pub keeps_sessions_apart: fn(&T) -> bool,
+}
+
+impl<T> Half<T> {
+    /// A half that is a sink or a stream, and no more.
+    pub const PLAIN: Self = Self {
+        look: None,
+        poll_begin: |_, _, _| Poll::Ready(()),
+        complete: |_, _| {},
+        keeps_sessions_apart: |_| false,
+    };
 }
 
 /// Whether the next message that a half receives is wanted; so is the end. It stays where it is. If
 /// there is neither at the moment, the half waits.
-#[doc(hidden)]
-pub type Look<Rx> = fn(&mut Rx, &dyn Fn(&dyn Any) -> bool, &Context<'_>) -> Poll<bool>;
+type Look<Rx> = fn(&mut Rx, &dyn Fn(&dyn Any) -> bool, &Context<'_>) -> Poll<bool>;
 
 impl<Tx, Rx> Bidirectional<Tx, Rx> {
     /// A route that sends into `tx` and receives from `rx`.
     pub fn new(tx: Tx, rx: Rx) -> Self {
-        Self::looking(Some((tx, rx)), None, ByMacro(()))
+        Self::of_halves(Some((tx, rx)), || (Half::PLAIN, Half::PLAIN), ByMacro(()))
     }
 
-    /// A route of these halves, with how it looks ahead.
+    /// A route of these halves, with their abilities.
     #[doc(hidden)]
     #[inline]
-    pub fn looking(halves: Option<(Tx, Rx)>, look: Option<Look<Rx>>, _: ByMacro) -> Self {
-        Self { halves, mark: Mark::new(), look }
+    pub fn of_halves(
+        halves: Option<(Tx, Rx)>,
+        abilities: fn() -> (Half<Tx>, Half<Rx>),
+        _: ByMacro,
+    ) -> Self {
+        Self { halves, mark: Mark::new(), abilities }
     }
 
     /// Whether this end was closed, because a session over it was aborted.
@@ -101,11 +128,50 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
     fn close(&mut self) {
         self.leave();
     }
+
+    #[inline]
+    fn poll_begin<M: 'static>(&mut self, session: usize, waker: &Waker) -> Poll<()>
+    where
+        Self: 'static,
+    {
+        let Some((tx, _)) = &mut self.halves else { return Poll::Ready(()) };
+        // Known when this is compiled, here and below.
+        let any: &mut dyn Any = tx;
+        match any.downcast_mut::<QueueSender<M>>() {
+            Some(queue) => queue.poll_begin(session, waker),
+            None => ((self.abilities)().0.poll_begin)(tx, session, waker),
+        }
+    }
+
+    #[inline]
+    fn complete<M: 'static>(&mut self, sessions: usize)
+    where
+        Self: 'static,
+    {
+        let Some((_, rx)) = &mut self.halves else { return };
+        let any: &mut dyn Any = rx;
+        match any.downcast_mut::<QueueReceiver<M>>() {
+            Some(queue) => queue.complete(sessions),
+            None => ((self.abilities)().1.complete)(rx, sessions),
+        }
+    }
+
+    #[inline]
+    fn keeps_sessions_apart<M: 'static>(&self) -> bool
+    where
+        Self: 'static,
+    {
+        TypeId::of::<Rx>() == TypeId::of::<QueueReceiver<M>>()
+            || self
+                .halves
+                .as_ref()
+                .is_none_or(|(_, rx)| ((self.abilities)().1.keeps_sessions_apart)(rx))
+    }
 }
 
 impl<Tx, Rx> Movable for Bidirectional<Tx, Rx> {
     fn take(&mut self) -> Self {
-        Self { halves: self.halves.take(), mark: self.mark.take(), look: self.look }
+        Self { halves: self.halves.take(), mark: self.mark.take(), abilities: self.abilities }
     }
 }
 
@@ -190,7 +256,7 @@ where
             let next = ready!(queue.poll_if(waits, is_wanted, context));
             return Poll::Ready(next.ok_or(RouteError::Closed));
         }
-        if let Some(look) = self.look {
+        if let Some(look) = (self.abilities)().1.look {
             let is_wanted = |message: &dyn Any| message.downcast_ref().is_none_or(&is_wanted);
             if !ready!(look(rx, &is_wanted, context)) {
                 return Poll::Ready(Ok(None));

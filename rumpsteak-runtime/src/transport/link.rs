@@ -39,6 +39,35 @@ pub trait Link {
     ///
     /// A role closes all its routes in turn, perhaps while a panic unwinds: this must not panic.
     fn close(&mut self);
+
+    /// Begins the session of this number, counted from 0, over a route that [keeps sessions
+    /// apart](Self::keeps_sessions_apart). Waits while the peer has not begun the session in which
+    /// this end last sent a message to it.
+    fn poll_begin<M: 'static>(&mut self, session: usize, waker: &Waker) -> Poll<()>
+    where
+        Self: Sized + 'static,
+    {
+        let _ = (session, waker);
+        Poll::Ready(())
+    }
+
+    /// Ends a session: the role has completed so many, and receives from now on what the peer sends
+    /// in the session of this number.
+    fn complete<M: 'static>(&mut self, sessions: usize)
+    where
+        Self: Sized + 'static,
+    {
+        let _ = sessions;
+    }
+
+    /// Returns true if a role never receives from this route a message of a session that it has not
+    /// begun. Over other routes a role that hears several peers in one state has one session.
+    fn keeps_sessions_apart<M: 'static>(&self) -> bool
+    where
+        Self: Sized + 'static,
+    {
+        false
+    }
 }
 
 /// A route that can be taken from its role in the middle of a session: see

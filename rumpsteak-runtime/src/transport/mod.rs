@@ -20,7 +20,7 @@ pub(crate) mod link;
 pub(crate) mod mark;
 mod pair;
 
-pub use self::bidirectional::{Bidirectional, Look, Nil};
+pub use self::bidirectional::{Bidirectional, Half, Nil};
 pub use self::link::{Arrival, Incoming, Left, Link, Movable, Outgoing, RouteError};
 pub use self::mark::Mark;
 pub use self::pair::Pair;

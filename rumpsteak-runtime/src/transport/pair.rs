@@ -2,7 +2,7 @@
 
 use futures_channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
-use super::bidirectional::{Bidirectional, Look, Nil};
+use super::bidirectional::{Bidirectional, Half, Nil};
 use super::capacity::Queue;
 use crate::private::ByMacro;
 
@@ -29,11 +29,9 @@ pub trait Pair<Other>: Sized {
         Self::pair()
     }
 
-    /// How the ends look ahead, as halves of a `Bidirectional`.
+    /// The abilities of the ends as halves of a `Bidirectional`.
     #[doc(hidden)]
-    fn looks() -> (Option<Look<Self>>, Option<Look<Other>>) {
-        (None, None)
-    }
+    const HALVES: (Half<Self>, Half<Other>) = (Half::PLAIN, Half::PLAIN);
 }
 
 impl<M> Pair<UnboundedReceiver<M>> for UnboundedSender<M> {
@@ -77,7 +75,11 @@ fn ends<Tx: Pair<FarRx>, FarRx, Rx: Pair<FarTx>, FarTx>(
     (rx, far_tx): (Rx, FarTx),
 ) -> (Bidirectional<Tx, Rx>, Bidirectional<FarTx, FarRx>) {
     (
-        Bidirectional::looking(Some((tx, rx)), Rx::looks().0, ByMacro(())),
-        Bidirectional::looking(Some((far_tx, far_rx)), Tx::looks().1, ByMacro(())),
+        Bidirectional::of_halves(Some((tx, rx)), || (Tx::HALVES.0, Rx::HALVES.0), ByMacro(())),
+        Bidirectional::of_halves(
+            Some((far_tx, far_rx)),
+            || (Rx::HALVES.1, Tx::HALVES.1),
+            ByMacro(()),
+        ),
     )
 }

@@ -144,25 +144,13 @@ fn a_limit_is_named_with_its_setting() {
 }
 
 #[test]
-fn a_state_with_several_peers_is_safe_where_sessions_may_follow_one_another() {
+fn a_state_with_several_peers_is_safe() {
     let folder = Folder::new("check_peers").with("peers.scr", TWO_PEERS);
-    // One session of it is. `C` may take the next one's `x` for that of a branch that was not
-    // taken, and whether that does harm has no end, so that the build refuses all code of it.
-    let next =
-        "where `Peers` is played again, `C` may take a message of the next session for one of this";
-    let object = folder.call("check peers.scr --format json").exits(3).json();
-    assert_eq!(object["verdict"], "undecided");
-    begins(object["reason"].as_str().unwrap(), next);
-    let verbs = [("check", 3), ("generate", 1), ("optimise --role C", 3)];
-    for (verb, status) in verbs {
-        let run = folder.call(&format!("{verb} peers.scr")).exits(status).prints("");
-        begins(&run.stderr, &format!("error[V0504]: {next}"));
-    }
-    let told = TWO_PEERS.trim_end().trim_end_matches('}').to_owned();
-    let told = format!("{told} done() from C to A; }}");
-    let run = folder.with("told.scr", told).call("check told.scr").exits(0);
-    begins(&run.stdout, "told.scr: `Peers` is safe: 3 roles, ");
+    let run = folder.call("check peers.scr").exits(0);
+    begins(&run.stdout, "peers.scr: `Peers` is safe: 3 roles, ");
     assert_eq!(run.stderr, "");
+    folder.call("generate peers.scr").exits(0);
+    folder.call("optimise --role C peers.scr").exits(0);
 }
 
 #[test]

@@ -4,10 +4,9 @@ use super::cost::{Costs, Work};
 use super::reorder::{Depends, anticipate};
 use crate::machine::{Action, Defect, Direction, Fsm, Role};
 use crate::subtype::{InputError, Side};
-use crate::system::System;
 use crate::verdict::{Limits, Verdict};
 use crate::verify::together::{Part, together};
-use crate::verify::{VerifyError, again, certified};
+use crate::verify::{VerifyError, certified};
 
 /// How much to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,13 +235,7 @@ fn judge(
     let mut parts: Vec<Part<'_>> =
         others.map(|(changed, projected)| Part::unproven(changed, projected)).collect();
     parts[position] = Part::new(fsm, &machines[position], Some(&proof));
-    let mut verdict = together(&parts, limits)?.verdict;
-    if verdict.is_safe() {
-        let mut machines = changed.to_vec();
-        machines[position] = fsm.clone();
-        verdict = again::follow(&System::new(machines).map_err(VerifyError::System)?, limits);
-    }
-    Ok(match verdict {
+    Ok(match together(&parts, limits)?.verdict {
         Verdict::Safe(()) => Verdict::Safe(pending),
         Verdict::Unsafe(_) => Verdict::Unsafe(()),
         Verdict::Undecided(limit) => Verdict::Undecided(limit),

@@ -1,15 +1,14 @@
 //! Exploration of a system, bound by bound; see the [room](super) for what it decides and why.
 
 use std::cell::LazyCell;
-use std::collections::BTreeSet;
 
 use super::composition::System;
 use super::explorer::Continuations;
-use super::interned::{ChannelIndex, InternedSystem};
+use super::interned::InternedSystem;
 use super::partial_order;
-use super::run::{Queue, Run, Step};
+use super::run::Run;
 use super::search::{Order, Scope, Search, listens};
-use crate::machine::{Action, Direction, Fsm, Message};
+use crate::machine::Fsm;
 use crate::verdict::{Limit, Limits, Verdict};
 
 /// What an exploration found.
@@ -71,33 +70,6 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
         Verdict::Undecided(_) => reduced,
         _ => whole,
     }
-}
-
-/// A queue that holds [`Limits::queue`] messages in some run, where one more would be sent: what
-/// ends an exploration by that limit. The messages in it, each once.
-pub(crate) fn full_queue(system: &System, limits: &Limits) -> Option<Queue> {
-    let interned = InternedSystem::whole(system);
-    let bound = limits.queue;
-    let budget = limits.configurations;
-    let scope = Scope { order: Order::OneMachine, bound, budget, deepest: usize::MAX };
-    let mut search = Search::new(system, &interned, scope);
-    partial_order::explore(&mut search, &listens(&interned));
-    let node = *search.held_back.first()?;
-    let explorer = &search.explorer;
-    let mut moves = (0..interned.machines()).flat_map(|machine| explorer.moves(node, machine));
-    let channel = moves.find_map(|by| {
-        let by = interned.get(by);
-        (by.is_send && !explorer.is_enabled(node, by)).then_some(by.channel as ChannelIndex)
-    })?;
-    let (from, to) = interned.end_roles(system, channel);
-    let steps = interned.steps(system, &explorer.paths.to(node));
-    let is_sent = |step: &&Step| {
-        let Action { peer, direction, .. } = &step.action;
-        step.role == from && *peer == to && *direction == Direction::Send
-    };
-    let held = steps.iter().rev().filter(is_sent).take(bound);
-    let held: BTreeSet<Message> = held.map(|step| step.action.message.clone()).collect();
-    Some(Queue { from, to, messages: held.into_iter().collect() })
 }
 
 fn bound_by_bound(

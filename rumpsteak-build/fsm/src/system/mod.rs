@@ -60,5 +60,4 @@ pub(crate) mod store;
 
 pub use self::composition::{System, SystemError};
 pub use self::every_run::{EveryRun, Neglected, live_in_every_run};
-pub(crate) use self::exploration::full_queue;
 pub use self::exploration::{Coverage, Exploration, explore};

@@ -8,7 +8,6 @@
 //! directed, an option that is never taken, and a machine that is not directed itself and does
 //! something early.
 
-pub mod again;
 mod certified;
 pub mod together;
 

@@ -7,7 +7,6 @@
     reason = "an unwrap in a test is an assertion, and the figures are printed"
 )]
 
-mod again;
 mod capacity;
 mod certificate;
 mod common;

@@ -13,5 +13,6 @@ mod fuzz;
 mod judgements;
 mod projections;
 mod runs;
+mod successive;
 mod undirected;
 mod verdicts;

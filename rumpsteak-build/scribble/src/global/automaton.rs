@@ -163,14 +163,6 @@ impl Global {
         false
     }
 
-    /// The same protocol again and again. `None` if nothing happens in it.
-    pub(crate) fn repeated(&self) -> Option<Self> {
-        if self.edges(0).is_empty() {
-            return None;
-        }
-        Some(self.going_on(|_| true, 0))
-    }
-
     /// The same protocol, but going on in a state where it ends with one of these edges.
     pub(crate) fn going_on(&self, is_one: impl Fn(&Edge) -> bool, state: u32) -> Self {
         let mut global = self.clone();

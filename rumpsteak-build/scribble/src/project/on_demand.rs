@@ -21,11 +21,15 @@
 //! nothing is taken from it: where some role plays on demand, the machines are
 //! [judged](super::blocks) by all that they can do together. A role that waits to be asked is no
 //! deadlock there, and begins again when it has finished.
+//!
+//! Its sessions come in the order of the protocol. If one peer calls it and then another one, the
+//! second call must not overtake the first: receive validity of the first state, where the others
+//! go on to the end of the protocol.
 
 use fixedbitset::FixedBitSet;
 
 use super::blocks::{Together, judge};
-use super::projection::project;
+use super::projection::{overtaken_at_first, project};
 use crate::diagnostics::span::Name;
 use crate::global::automaton::{Edge, Global};
 use crate::index::index;
@@ -45,12 +49,16 @@ pub(crate) fn project_all(
         let is_told = project(global, role, name.span, limits).is_ok();
         if is_told { None } else { on_demand(global, alone, role) }
     });
-    let demands: Vec<Option<Global>> = demands.collect();
+    let demands: Vec<Option<Demand>> = demands.collect();
     let (_, first) = demands.iter().zip(names).find(|(demand, _)| demand.is_some())?;
     let mut projections = Vec::with_capacity(names.len());
     let mut diagnostics = Vec::new();
     for ((role, name), demand) in (0..).zip(names).zip(&demands) {
-        match project(demand.as_ref().unwrap_or(global), role, name.span, limits) {
+        if let Some(Demand { whole, .. }) = demand {
+            diagnostics.extend(overtaken_at_first(whole, role, name.span, limits));
+        }
+        let session = demand.as_ref().map_or(global, |demand| &demand.session);
+        match project(session, role, name.span, limits) {
             Ok(mut found) => {
                 found.fsm = found.fsm.on_demand(demand.is_some());
                 projections.push(found);
@@ -64,9 +72,17 @@ pub(crate) fn project_all(
     Some(if diagnostics.is_empty() { Ok((projections, false)) } else { Err(diagnostics) })
 }
 
-/// What happens from where the role is connected to where it is alone again. `None` if it takes
-/// part from the beginning, or connects others itself while it is alone.
-fn on_demand(global: &Global, alone: &[FixedBitSet], role: u32) -> Option<Global> {
+/// A protocol from where a role that is alone is connected.
+struct Demand {
+    /// To where the role is alone again: its session.
+    session: Global,
+    /// To the end of the protocol.
+    whole: Global,
+}
+
+/// The protocol from where the role is connected. `None` if it takes part from the beginning, or
+/// connects others itself while it is alone.
+fn on_demand(global: &Global, alone: &[FixedBitSet], role: u32) -> Option<Demand> {
     let is_alone = |state: u32| alone[state as usize].contains(role as usize);
     let states = || 0..index(global.len());
     let mut asked = Vec::new();
@@ -79,12 +95,18 @@ fn on_demand(global: &Global, alone: &[FixedBitSet], role: u32) -> Option<Global
             asked.push(*edge);
         }
     }
-    let kept = |state| if is_alone(state) { &[] } else { global.edges(state) };
-    let states = states().map(|state| kept(state).to_vec());
-    // The new state comes first.
-    let shift = |edge: Edge| Edge { target: edge.target + 1, ..edge };
-    let states = std::iter::once(asked).chain(states);
-    let states = states.map(|edges| edges.into_iter().map(shift).collect());
-    let (origins, letters) = (global.origins.clone(), global.letters.clone());
-    is_alone(0).then(|| global.with_states(states.collect(), origins, letters))
+    let from_there = |is_kept: &dyn Fn(u32) -> bool| {
+        let kept = |state| if is_kept(state) { global.edges(state) } else { &[] };
+        let states = states().map(|state| kept(state).to_vec());
+        // The new state comes first.
+        let shift = |edge: Edge| Edge { target: edge.target + 1, ..edge };
+        let states = std::iter::once(asked.clone()).chain(states);
+        let states = states.map(|edges| edges.into_iter().map(shift).collect());
+        let (origins, letters) = (global.origins.clone(), global.letters.clone());
+        global.with_states(states.collect(), origins, letters)
+    };
+    is_alone(0).then(|| Demand {
+        session: from_there(&|state| !is_alone(state)),
+        whole: from_there(&|_| true),
+    })
 }

@@ -61,7 +61,7 @@ use super::minimise;
 use super::subsets::{Subsets, TooLarge};
 use super::validity::{self, Problem};
 use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::projection_errors;
+use crate::diagnostics::projection_errors::{self, ProblemKind};
 use crate::diagnostics::span::Span;
 use crate::global::automaton::Global;
 use crate::index::{NONE, index};
@@ -127,6 +127,27 @@ impl Projection {
             ends.push(index(origins.len()));
         }
         Self { fsm, ends, origins }
+    }
+}
+
+/// Errors if a message that the role hears first may be overtaken by another one that it hears
+/// first in another branch, or later.
+pub(crate) fn overtaken_at_first(
+    global: &Global,
+    role: u32,
+    declared: Span,
+    limits: &Limits,
+) -> Vec<Diagnostic> {
+    match explore(global, role, limits) {
+        Ok((subsets, mut problems)) => {
+            problems
+                .retain(|found| found.state == 0 && matches!(found.kind, ProblemKind::Overtaken));
+            explain(&subsets, &problems, |_| false)
+        }
+        Err(TooLarge { limit, value }) => {
+            let role = global.roles[role as usize].as_str();
+            vec![projection_errors::projection_too_large(role, declared, limit, value)]
+        }
     }
 }
 

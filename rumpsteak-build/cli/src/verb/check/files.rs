@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::arguments::{Arguments, Form, Liveness};
 use crate::input::Reader;
 use crate::json::{self, Answer};
-use crate::machines::{Machine, NextSession, mark_waits, of_projections};
+use crate::machines::{Machine, mark_waits, of_projections};
 use crate::modules::{self, Module};
 use crate::options::raise;
 use crate::outcome::Outcome;
@@ -112,7 +112,7 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         Some(_) => EveryRun::default(),
         None => live_in_every_run(&system, || exploration.clone(), &for_liveness),
     };
-    let judged = Judged { module, protocol, machines, exploration, kmc, live, limits };
+    let judged = Judged { module, protocol, machines, exploration, kmc, live };
     let outcome = judged.tell(output);
     // Whoever writes the sessions by hand can say more than generated code.
     if let Some(told) = unwritable.filter(|_| outcome == Outcome::Holds) {
@@ -133,12 +133,11 @@ struct Judged<'a> {
     kmc: Option<kmc::Verdict>,
     /// Whether each role is served in every run.
     live: EveryRun,
-    limits: Limits,
 }
 
 impl Judged<'_> {
     fn tell(&self, output: &mut Output<'_>) -> Outcome {
-        let (mut outcome, mut verdict, mut line) = match (&self.exploration.verdict, &self.kmc) {
+        let (outcome, mut verdict, line) = match (&self.exploration.verdict, &self.kmc) {
             (Verdict::Safe(_), _) => {
                 let bound = self.exploration.coverage.bound;
                 let configurations =
@@ -157,12 +156,6 @@ impl Judged<'_> {
             }
             (Verdict::Undecided(limit), kmc) => self.undecided(*limit, kmc.as_ref(), output),
         };
-        if outcome == Outcome::Holds
-            && let Some(next) = NextSession::of(self.protocol, &self.machines, &self.limits)
-        {
-            output.report(&next.notice);
-            (outcome, verdict, line) = (next.outcome, next.verdict, String::new());
-        }
         if let Some(run) = &self.exploration.starvation {
             let title = format!("in `{}`, {}", self.protocol.name(), run.failure);
             output.report(&self.with_run(Notice::note(title), run));

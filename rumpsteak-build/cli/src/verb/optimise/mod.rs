@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use self::data::Data;
 use crate::input::Reader;
 use crate::json::{self, Answer};
-use crate::machines::{NextSession, of_projections};
+use crate::machines::of_projections;
 use crate::modules::{self, Module};
 use crate::options::Scribble;
 use crate::outcome::Outcome;
@@ -181,10 +181,6 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         link.copied().unwrap_or(default)
     };
     let machines = of_projections(&module, projections);
-    if let Some(next) = NextSession::of(protocol, &machines, &Limits::default()) {
-        terminal.report(&next.notice);
-        return Ok(Reply::object(next.outcome, next.verdict));
-    }
     let machines: Vec<Fsm> = machines.into_iter().map(|machine| machine.fsm).collect();
     let optimiser = Optimiser {
         arguments,

@@ -1,0 +1,567 @@
+//! Sessions that follow one another: a role never receives a message of a session that it has not
+//! begun.
+
+use std::future::{pending, poll_fn, ready};
+use std::pin::pin;
+use std::task::Poll;
+
+use futures::FutureExt as _;
+use futures::executor::block_on;
+use futures::future::{join3, select, try_join, try_join3};
+use rumpsteak_runtime::states::{End, Raced, Until};
+use rumpsteak_runtime::{ErrorKind, Result, try_run};
+
+/// Lets all others do what they can.
+async fn pause() {
+    let mut turns = 200;
+    poll_fn(|context| {
+        context.waker().wake_by_ref();
+        turns -= 1;
+        if turns == 0 { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+mod detour {
+    use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
+
+    #[derive(Roles)]
+    pub(super) struct Roles {
+        pub(super) a: A,
+        pub(super) b: B,
+        pub(super) c: C,
+    }
+
+    #[derive(Role)]
+    #[protocol(Detour::a)]
+    #[message(Label)]
+    pub(super) struct A {
+        #[route(B)]
+        b: Channel<Label>,
+        #[route(C)]
+        c: Channel<Label>,
+    }
+
+    #[derive(Role)]
+    #[protocol(Detour::b)]
+    #[message(Label)]
+    pub(super) struct B {
+        #[route(A)]
+        a: Channel<Label>,
+        #[route(C)]
+        c: Channel<Label>,
+    }
+
+    #[derive(Role)]
+    #[protocol(Detour::c)]
+    #[message(Label)]
+    pub(super) struct C {
+        #[route(A)]
+        a: Channel<Label>,
+        #[route(B)]
+        b: Channel<Label>,
+    }
+
+    #[derive(Message)]
+    pub(super) enum Label {
+        X(X),
+        N(N),
+        M(M),
+        Go(Go),
+        Y(Y),
+    }
+    pub(super) struct X;
+    pub(super) struct N;
+    pub(super) struct M;
+    pub(super) struct Go;
+    pub(super) struct Y;
+
+    #[session(A)]
+    type Direct = Send<C, X, Send<B, N, End>>;
+    #[session(A)]
+    type Indirect = Send<B, Go, End>;
+    #[session(B)]
+    type Middle = Branch<A, OfB>;
+    #[session]
+    enum OfB {
+        N(N, Send<C, M, End>),
+        Go(Go, Send<C, Y, End>),
+    }
+    #[session(C)]
+    type Last = Branch<OfC>;
+    #[session]
+    enum OfC {
+        First(Receive<A, X, Receive<B, M, End>>),
+        Second(Receive<B, Y, End>),
+    }
+
+    pub(super) async fn direct(a: &mut A) -> Result<()> {
+        try_run(a, async |s: Direct<'_>| Ok(((), s.send(X).await?.send(N).await?))).await
+    }
+
+    pub(super) async fn indirect(a: &mut A) -> Result<()> {
+        try_run(a, async |s: Indirect<'_>| Ok(((), s.send(Go).await?))).await
+    }
+
+    pub(super) async fn middle(b: &mut B) -> Result<()> {
+        try_run(b, async |s: Middle<'_>| match s.branch().await? {
+            OfB::N(_, s) => Ok(((), s.send(M).await?)),
+            OfB::Go(_, s) => Ok(((), s.send(Y).await?)),
+        })
+        .await
+    }
+
+    /// Returns true if `c` heard `a`.
+    pub(super) async fn last(c: &mut C) -> Result<bool> {
+        try_run(c, async |s: Last<'_>| match s.branch().await? {
+            OfC::First(_, s) => Ok((true, s.receive().await?.1)),
+            OfC::Second(_, end) => Ok((false, end)),
+        })
+        .await
+    }
+}
+
+#[test]
+fn two_sessions_of_a_role_are_played_in_any_order() {
+    use detour::{A, Roles, direct, indirect, last, middle};
+
+    for orders in 0..8_usize {
+        let Roles { mut a, mut b, mut c } = Roles::default();
+        let is_direct = |session: usize| orders >> session & 1 == 1;
+        let play = async |a: &mut A, session| match is_direct(session) {
+            true => direct(a).await,
+            false => indirect(a).await,
+        };
+        let of_a = async {
+            for session in 0..3 {
+                play(&mut a, session).await?;
+            }
+            Ok(())
+        };
+        let of_b = async {
+            for _ in 0..3 {
+                pause().await;
+                middle(&mut b).await?;
+            }
+            Ok(())
+        };
+        let of_c = async { Ok([last(&mut c).await?, last(&mut c).await?, last(&mut c).await?]) };
+        let heard: Result<_> = block_on(try_join3(of_a, of_b, of_c));
+        assert_eq!(heard.map(|(.., heard)| heard).unwrap(), [0, 1, 2].map(is_direct));
+    }
+}
+
+#[test]
+fn a_role_is_one_session_ahead_and_waits_before_the_next_one() {
+    let detour::Roles { mut a, mut b, mut c } = detour::Roles::default();
+    for _ in 0..2 {
+        assert!(detour::direct(&mut a).now_or_never().is_some_and(|played| played.is_ok()));
+    }
+    {
+        let mut third = pin!(detour::direct(&mut a));
+        assert!(third.as_mut().now_or_never().is_none());
+        let played = block_on(try_join(detour::middle(&mut b), detour::last(&mut c)));
+        assert_eq!(played.unwrap(), ((), true));
+        assert!(third.as_mut().now_or_never().is_none());
+        let played = block_on(try_join(detour::middle(&mut b), detour::last(&mut c)));
+        assert_eq!(played.unwrap(), ((), true));
+        assert!(third.now_or_never().is_some_and(|played| played.is_ok()));
+    }
+    let left = (detour::middle(&mut b), detour::last(&mut c));
+    assert_eq!(block_on(try_join(left.0, left.1)).unwrap(), ((), true));
+}
+
+#[test]
+fn a_role_that_waits_to_begin_is_not_poisoned_and_wakes_when_its_peer_goes() {
+    let detour::Roles { mut a, b, mut c } = detour::Roles::default();
+    for _ in 0..2 {
+        assert!(detour::direct(&mut a).now_or_never().is_some_and(|played| played.is_ok()));
+    }
+    // Dropped before it began.
+    assert!(detour::direct(&mut a).now_or_never().is_none());
+    assert!(!rumpsteak_runtime::Role::is_poisoned(&a));
+    let (waits, ()) = block_on(futures::future::join(detour::direct(&mut a), async {
+        pause().await;
+        drop(b);
+        let _ = detour::last(&mut c).await;
+    }));
+    let error = waits.unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Closed { .. }), "{error}");
+}
+
+mod recall {
+    rumpsteak_runtime::protocol!(Recall);
+    pub(super) use recall::*;
+}
+
+/// `a` is slow: in its first session it hears both that this is over and that the second is
+/// cancelled.
+#[test]
+fn the_next_session_is_interrupted_and_this_one_is_not() {
+    use recall::*;
+
+    async fn rest<'s>(s: ACancelRest<'s, A>) -> Result<End<'s, A>> {
+        let mut s = s.send(Cancel).await?.send(Cancel).await?;
+        loop {
+            s = match s.branch().await? {
+                ALateOrCancel::Late(_, s) => s,
+                ALateOrCancel::Cancel(_, end) => return Ok(end),
+            }
+        }
+    }
+    // Returns true if the session was cancelled.
+    async fn of_a(role: &mut A) -> Result<bool> {
+        try_run(role, async |s: ASession<'_>| {
+            let s = match s.race(ready(Ask)).await? {
+                Raced::Sent(s) => s,
+                Raced::Heard(ACancelOrAsk::Cancel(_, s)) => return Ok((true, rest(s).await?)),
+                Raced::Heard(_) => unreachable!(),
+            };
+            pause().await;
+            match s.branch().await? {
+                ACancelOrLate::Last(_, end) => Ok((false, end)),
+                ACancelOrLate::CancelFromC(_, s) => Ok((true, rest(s).await?)),
+                _ => panic!("`d` never says so here"),
+            }
+        })
+        .await
+    }
+    async fn of_c(role: &mut C, cancels: bool) -> Result<()> {
+        try_run(role, async |s: CSession<'_>| {
+            let wish = async {
+                if !cancels {
+                    pending::<()>().await;
+                }
+                Cancel
+            };
+            let s = match s.race(wish).await? {
+                Raced::Heard(CCancelOrLate::Done(_, s)) => {
+                    return Ok(((), s.select(Last).await?.send(Last).await?));
+                }
+                Raced::Sent(s) => s,
+                Raced::Heard(_) => panic!("`d` never says so here"),
+            };
+            let mut s = s.send(Cancel).await?;
+            let mut s = loop {
+                s = match s.branch().await? {
+                    COkMessageOrCancel::OkMessage(_, s) => s,
+                    COkMessageOrCancel::Cancel(_, s) => break s,
+                }
+            };
+            loop {
+                s = match s.branch().await? {
+                    CDoneOrLate::Done(_, s) | CDoneOrLate::Late(_, s) => s,
+                    CDoneOrLate::Cancel(_, end) => return Ok(((), end)),
+                }
+            }
+        })
+        .await
+    }
+    async fn of_d(role: &mut D) -> Result<()> {
+        try_run(role, async |s: DSession<'_>| {
+            let s = match s.branch().await? {
+                DCancelOrAsk::Ask(_, s) => match s.until(ready(())).await? {
+                    Until::Wished((), s) => match s.select(Done).await?.branch().await? {
+                        DCancelOrLast::Last(_, end) => return Ok(((), end)),
+                        DCancelOrLast::Cancel(_, s) => s,
+                    },
+                    Until::Heard(_) => panic!("nobody is faster"),
+                },
+                DCancelOrAsk::CancelFromC(_, s) => s,
+                DCancelOrAsk::CancelFromA(..) => panic!("`a` is slow"),
+            };
+            let mut s = s.send(Cancel).await?.send(Cancel).await?;
+            loop {
+                s = match s.branch().await? {
+                    DAskOrCancel::Ask(_, s) => s,
+                    DAskOrCancel::Cancel(_, end) => return Ok(((), end)),
+                }
+            }
+        })
+        .await
+    }
+
+    let Roles { mut a, mut c, mut d } = Roles::default();
+    let played: Result<_> = block_on(try_join3(
+        async { Ok([of_a(&mut a).await?, of_a(&mut a).await?]) },
+        async {
+            of_c(&mut c, false).await?;
+            of_c(&mut c, true).await
+        },
+        async {
+            of_d(&mut d).await?;
+            of_d(&mut d).await
+        },
+    ));
+    assert_eq!(played.unwrap().0, [false, true]);
+}
+
+mod broadcast {
+    rumpsteak_runtime::protocol!(Broadcast);
+    pub(super) use broadcast::*;
+}
+
+/// `c` is done and plays again, while `a` and `b` stream for ever: they hear nothing of it.
+#[test]
+fn a_session_begins_beside_one_without_an_end() {
+    use broadcast::*;
+
+    async fn of_a(role: &mut A) -> Result<()> {
+        try_run(role, async |s: ASession<'_>| match s.branch().await? {
+            AOneOrItem::One(_, s) => Ok(((), s.receive().await?.1)),
+            AOneOrItem::Item(_, mut s) => loop {
+                s = s.receive().await?.1;
+            },
+        })
+        .await
+    }
+    async fn of_b(role: &mut B) -> Result<()> {
+        try_run(role, async |s: BSession<'_>| match s.branch().await? {
+            BOneOrStream::One(_, s) => Ok(((), s.send(Reply).await?)),
+            BOneOrStream::Stream(_, mut s) => loop {
+                pause().await;
+                s = s.send(Item).await?;
+            },
+        })
+        .await
+    }
+    async fn streams(role: &mut C) -> Result<()> {
+        try_run(role, async |s: CSession<'_>| Ok(((), s.select(Stream).await?))).await
+    }
+    async fn says_one(role: &mut C) -> Result<()> {
+        try_run(role, async |s: CSession<'_>| Ok(((), s.select(One).await?.send(One).await?))).await
+    }
+
+    let Roles { mut a, mut b, mut c } = Roles::default();
+    let of_c = async {
+        streams(&mut c).await?;
+        says_one(&mut c).await
+    };
+    let looks = async {
+        for _ in 0..20 {
+            pause().await;
+        }
+    };
+    let played: std::cell::Cell<Option<Result<()>>> = std::cell::Cell::new(None);
+    let all = join3(of_a(&mut a), of_b(&mut b), async { played.set(Some(of_c.await)) });
+    // Neither `a` nor `b` ever comes back.
+    block_on(select(pin!(all), pin!(looks)));
+    assert!(matches!(played.into_inner(), Some(Ok(()))));
+}
+
+mod notify {
+    rumpsteak_runtime::protocol!(Notify);
+    pub(super) use notify::*;
+}
+
+async fn seller(role: &mut notify::Seller, ships: bool) -> Result<()> {
+    use notify::{Nothing, OutOfStock, SellerSession, Ship};
+    try_run(role, async |s: SellerSession<'_>| match ships {
+        true => Ok(((), s.select(Ship("tea".to_owned())).await?)),
+        false => Ok(((), s.select(OutOfStock).await?.send(Nothing).await?)),
+    })
+    .await
+}
+
+async fn carrier(role: &mut notify::Carrier) -> Result<()> {
+    use notify::{CarrierSession, CarrierShipOrNothing, Delivered};
+    try_run(role, async |s: CarrierSession<'_>| match s.branch().await? {
+        CarrierShipOrNothing::Ship(_, s) => Ok(((), s.send(Delivered).await?)),
+        CarrierShipOrNothing::Nothing(_, end) => Ok(((), end)),
+    })
+    .await
+}
+
+/// Returns true if it was delivered.
+async fn buyer(role: &mut notify::Buyer) -> Result<bool> {
+    use notify::{BuyerDeliveredOrOutOfStock, BuyerSession};
+    try_run(role, async |s: BuyerSession<'_>| match s.branch().await? {
+        BuyerDeliveredOrOutOfStock::Delivered(_, end) => Ok((true, end)),
+        BuyerDeliveredOrOutOfStock::OutOfStock(_, end) => Ok((false, end)),
+    })
+    .await
+}
+
+#[test]
+fn whoever_is_told_by_one_of_two_is_told_in_the_right_session() {
+    let notify::Roles { seller: mut s, carrier: mut c, buyer: mut b } = notify::Roles::default();
+    let orders = [true, false, false, true, true];
+    let told: Result<_> = block_on(try_join3(
+        async {
+            for ships in orders {
+                seller(&mut s, ships).await?;
+            }
+            Ok(())
+        },
+        async {
+            for _ in orders {
+                pause().await;
+                carrier(&mut c).await?;
+            }
+            Ok(())
+        },
+        async {
+            let mut told = Vec::new();
+            for _ in orders {
+                told.push(buyer(&mut b).await?);
+            }
+            Ok(told)
+        },
+    ));
+    assert_eq!(told.unwrap().2, orders);
+}
+
+/// [`detour`] over queues that know nothing of sessions.
+mod detour_over_mpsc {
+    use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender};
+    use rumpsteak_runtime::transport::Bidirectional;
+    use rumpsteak_runtime::{Message, Result, Role, Roles, session, try_run};
+
+    type Route = Bidirectional<UnboundedSender<Label>, UnboundedReceiver<Label>>;
+
+    #[derive(Roles)]
+    pub(super) struct Roles {
+        pub(super) a: A,
+        pub(super) b: B,
+        pub(super) c: C,
+    }
+
+    #[derive(Role)]
+    #[protocol(Detour::a)]
+    #[message(Label)]
+    pub(super) struct A {
+        #[route(B)]
+        b: Route,
+        #[route(C)]
+        c: Route,
+    }
+
+    #[derive(Role)]
+    #[protocol(Detour::b)]
+    #[message(Label)]
+    pub(super) struct B {
+        #[route(A)]
+        a: Route,
+        #[route(C)]
+        c: Route,
+    }
+
+    #[derive(Role)]
+    #[protocol(Detour::c)]
+    #[message(Label)]
+    pub(super) struct C {
+        #[route(A)]
+        a: Route,
+        #[route(B)]
+        b: Route,
+    }
+
+    #[derive(Message)]
+    pub(super) enum Label {
+        X(X),
+        N(N),
+        M(M),
+        Go(Go),
+        Y(Y),
+    }
+    pub(super) struct X;
+    pub(super) struct N;
+    pub(super) struct M;
+    pub(super) struct Go;
+    pub(super) struct Y;
+
+    #[session(A)]
+    type Indirect = Send<B, Go, End>;
+    #[session(B)]
+    type Middle = Branch<A, OfB>;
+    #[session]
+    enum OfB {
+        N(N, Send<C, M, End>),
+        Go(Go, Send<C, Y, End>),
+    }
+    #[session(C)]
+    type Last = Branch<OfC>;
+    #[session]
+    enum OfC {
+        First(Receive<A, X, Receive<B, M, End>>),
+        Second(Receive<B, Y, End>),
+    }
+
+    pub(super) async fn indirect(a: &mut A) -> Result<()> {
+        try_run(a, async |s: Indirect<'_>| Ok(((), s.send(Go).await?))).await
+    }
+
+    pub(super) async fn middle(b: &mut B) -> Result<()> {
+        try_run(b, async |s: Middle<'_>| match s.branch().await? {
+            OfB::N(_, s) => Ok(((), s.send(M).await?)),
+            OfB::Go(_, s) => Ok(((), s.send(Y).await?)),
+        })
+        .await
+    }
+
+    pub(super) async fn last(c: &mut C) -> Result<()> {
+        try_run(c, async |s: Last<'_>| match s.branch().await? {
+            OfC::First(_, s) => Ok(((), s.receive().await?.1)),
+            OfC::Second(_, end) => Ok(((), end)),
+        })
+        .await
+    }
+}
+
+#[test]
+fn over_a_route_of_another_kind_a_role_that_hears_several_peers_has_one_session() {
+    use detour_over_mpsc::{Roles, indirect, last, middle};
+
+    let Roles { mut a, mut b, mut c } = Roles::default();
+    let once = async { try_join3(indirect(&mut a), middle(&mut b), last(&mut c)).await };
+    assert_eq!(block_on(once).unwrap(), ((), (), ()));
+    // `a` and `b` hear one peer at a time, and play again.
+    assert_eq!(block_on(try_join(indirect(&mut a), middle(&mut b))).unwrap(), ((), ()));
+    let error = block_on(last(&mut c)).unwrap_err();
+    let is_second = matches!(error.kind(), ErrorKind::SecondSession { role: "c", peer: "a" });
+    assert!(is_second, "{error}");
+    assert!(rumpsteak_runtime::Role::is_poisoned(&c));
+    // Fresh roles.
+    Roles::reset_each(&mut a, &mut b, &mut c);
+    let again = async { try_join3(indirect(&mut a), middle(&mut b), last(&mut c)).await };
+    assert_eq!(block_on(again).unwrap(), ((), (), ()));
+}
+
+mod referral {
+    rumpsteak_runtime::protocol!(Referral);
+    pub(super) use referral::*;
+}
+
+#[test]
+fn beside_a_role_on_demand_with_several_peers_a_role_has_one_session() {
+    use referral::*;
+
+    async fn patient(role: &mut Patient) -> Result<u64> {
+        try_run(role, async |s: PatientSession<'_>| {
+            match s.send(Complaint).await?.branch().await? {
+                PatientReferredOrOpinion::Opinion(Opinion(it), end) => Ok((it, end)),
+                PatientReferredOrOpinion::Referred(_, s) => {
+                    let (Report(it), end) = s.receive().await?;
+                    Ok((it, end))
+                }
+            }
+        })
+        .await
+    }
+    async fn doctor(role: &mut Doctor) -> Result<()> {
+        try_run(role, async |s: DoctorSession<'_>| {
+            let (Complaint, s) = s.receive().await?;
+            Ok(((), s.select(Opinion(7)).await?))
+        })
+        .await
+    }
+
+    let Roles { patient: mut p, doctor: mut d, .. } = Roles::default();
+    assert_eq!(block_on(try_join(patient(&mut p), doctor(&mut d))).unwrap(), (7, ()));
+    let error = block_on(patient(&mut p)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`patient` cannot have a second session over the same routes: messages of two sessions could be \
+         confused at `patient` or `specialist`; make fresh roles for each session"
+    );
+}
