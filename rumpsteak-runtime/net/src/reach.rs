@@ -157,7 +157,9 @@ impl Reach {
         let limit = self.shared.limits.resume;
         let waited = if lane.has_peer_left() { limit.min(LINGER) } else { limit };
         let (until, last) = (Instant::now() + waited, Arc::new(broken));
-        Search { waited, until, last, pause: FIRST_PAUSE, has_moved: false }
+        // The peer of a role that stays where both were has just moved.
+        let has_moved = self.guard.is_none();
+        Search { waited, until, last, pause: FIRST_PAUSE, has_moved }
     }
 
     /// Answers a peer that has made a connection again.

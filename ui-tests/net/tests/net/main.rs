@@ -14,6 +14,7 @@ mod negotiation;
 mod peers;
 mod shop;
 mod strangers;
+mod successive;
 mod transports;
 mod versions;
 mod window;
