@@ -44,8 +44,7 @@ pub(crate) struct Arguments {
     /// With -k, explore every configuration, also where some tell nothing new
     #[arg(long, requires = "k")]
     unreduced: bool,
-    /// Let every role start again when it is finished, as roles do that are used for session after
-    /// session
+    /// Let every role start again when it is finished, with nothing that keeps its sessions apart
     #[arg(long)]
     repeated: bool,
     #[command(flatten)]
