@@ -122,9 +122,10 @@ impl<'s, R> Lender<'s, R> {
     /// Lends the role while `poll` runs.
     #[inline]
     pub(crate) fn lend<T>(&mut self, poll: impl FnOnce() -> T) -> T {
-        let before = Lent { role: LAST.get(), before: BEFORE.get() };
-        LAST.set(ptr::from_mut(self.role).cast());
-        BEFORE.set(&raw const before);
+        // `with`, because `LocalKey::set` is not inlined everywhere.
+        let role = LAST.with(|last| last.replace(ptr::from_mut(self.role).cast()));
+        let before = Lent { role, before: BEFORE.get() };
+        BEFORE.with(|last| last.set(&raw const before));
         poll()
     }
 
@@ -139,8 +140,8 @@ impl Drop for Lent {
     /// Takes the role that was lent last off the list, also when a panic unwinds.
     #[inline]
     fn drop(&mut self) {
-        LAST.set(self.role);
-        BEFORE.set(self.before);
+        LAST.with(|last| last.set(self.role));
+        BEFORE.with(|last| last.set(self.before));
     }
 }
 

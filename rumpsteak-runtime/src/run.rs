@@ -74,19 +74,21 @@ where
     Q: Role,
     E: From<Error>,
 {
-    let start = |guard: &mut SessionGuard<'s, R>,
-                 begins: &mut Option<P>,
-                 mut place: Pin<&mut Option<_>>,
-                 context: &Context<'_>| {
-        check::<R, S>(guard.role()).inspect_err(|_| *begins = None)?;
-        ready!(guard.poll_begin(context));
-        let Some(process) = begins.take() else { polled_again() };
-        guard.begin(|state| place.set(Some(process(R::begin(state)).itself())));
-        Poll::Ready(Ok(()))
+    let start = |running: Pin<&mut Running<'s, R, P, F::Itself, T, E>>, context: &Context<'_>| {
+        let mut this = running.project();
+        let Some(process) = this.begins.take() else { polled_again() };
+        check::<R, S>(this.guard.role())?;
+        if this.guard.poll_begin(context).is_pending() {
+            *this.begins = Some(process);
+        } else {
+            let begin = |state| this.process.set(Some(process(R::begin(state)).itself()));
+            this.guard.begin(begin);
+        }
+        Ok(())
     };
     let finish = |ended, guard: &mut SessionGuard<'s, R>| guard.end::<T, E, Q>(ended);
     let guard = SessionGuard::new(role);
-    Running { start, begins: Some(process), process: None, guard, finish, told: E::from }
+    Running { start, begins: Some(process), process: None, guard, finish }
 }
 
 pin_project! {
@@ -97,19 +99,14 @@ pin_project! {
     /// return its end.
     #[must_use = "no session begins unless you `await` the future"]
     pub struct Running<'s, R: Role, P, F: Future, T, E> {
-        start: fn(
-            &mut SessionGuard<'s, R>,
-            &mut Option<P>,
-            Pin<&mut Option<F>>,
-            &Context<'_>,
-        ) -> Poll<Result<()>>,
+        // Once for each session, so out of the way of its polls.
+        start: fn(Pin<&mut Running<'s, R, P, F, T, E>>, &Context<'_>) -> Result<(), E>,
         begins: Option<P>,
         // Dropped before the guard, which then aborts the session.
         #[pin]
         process: Option<F>,
         guard: SessionGuard<'s, R>,
         finish: fn(F::Output, &mut SessionGuard<'s, R>) -> Result<T, E>,
-        told: fn(Error) -> E,
     }
 }
 
@@ -117,17 +114,14 @@ impl<R: Role, P, F: Future, T, E> Future for Running<'_, R, P, F, T, E> {
     type Output = Result<T, E>;
 
     #[inline]
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, E>> {
-        let mut this = self.project();
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, E>> {
         // Without a shared reference to what is pinned, which may borrow from itself.
-        if this.process.as_mut().as_pin_mut().is_none() {
-            if this.begins.is_none() {
-                polled_again();
-            }
-            let place = this.process.as_mut();
-            ready!((this.start)(this.guard, this.begins, place, context)).map_err(*this.told)?;
+        if self.as_mut().project().process.as_pin_mut().is_none() {
+            (self.start)(self.as_mut(), context)?;
         }
-        let Some(process) = this.process.as_mut().as_pin_mut() else { polled_again() };
+        let mut this = self.project();
+        // It waits until it may begin.
+        let Some(process) = this.process.as_mut().as_pin_mut() else { return Poll::Pending };
         let ended = ready!(this.guard.poll(process, context));
         this.process.set(None);
         Poll::Ready((this.finish)(ended, this.guard))
@@ -171,8 +165,7 @@ where
 }
 
 /// Checks that a session of the role may begin.
-// Called once for each session: its code would only disturb that of the actions.
-#[inline(never)]
+#[inline]
 fn check<R: Role + Plays<S>, S>(role: &mut R) -> Result<()> {
     const {
         assert!(

@@ -32,10 +32,14 @@ use super::queue::queue;
 use super::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
 
 fn model(race: impl Fn() + Sync + Send + 'static) {
+    model_within(3, race);
+}
+
+/// Tries every interleaving with so many switches of threads that wait for nothing. Those that wait
+/// do not count.
+fn model_within(switches: usize, race: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
-    // Every interleaving with so many switches of threads that wait for nothing. Those that wait do
-    // not count.
-    builder.preemption_bound = Some(3);
+    builder.preemption_bound = Some(switches);
     builder.check(race);
 }
 
@@ -374,7 +378,7 @@ fn three_sessions(mut sender: QueueSender<usize>) -> QueueSender<usize> {
 #[test]
 fn next_session_races_with_end_of_session() {
     for capacity in [Capacity::AtMost(1), Capacity::Waits(1)] {
-        model(move || {
+        model_within(2, move || {
             let (tx, mut rx) = with(capacity);
             let sender = thread::spawn(move || three_sessions(tx));
             for session in 0..3 {

@@ -173,7 +173,7 @@ impl<M> QueueReceiver<M> {
         // The sender may not have taken the waker that was left at the former ring.
         state.own = Parker::default();
         shared.completed.store(completed, Ordering::Release);
-        shared.is_reached.store(true, Ordering::Release);
+        shared.due.store(0, Ordering::Release);
         shared.sender.unpark(&mut state.sender);
         self.consumer = next;
         ControlFlow::Break(())

@@ -87,8 +87,8 @@ impl<M> QueueSender<M> {
     #[inline(never)]
     fn begin_ahead(&mut self, session: usize, waker: &Waker) -> Poll<()> {
         let waits = |this: &Self| {
-            let is_reached = this.producer.shared().is_reached.load(Ordering::Acquire);
-            !is_reached && !this.receiver_is_gone()
+            let due = this.producer.shared().due.load(Ordering::Acquire);
+            due > 0 && !this.receiver_is_gone()
         };
         if waits(self) {
             let (shared, state) = self.producer.state();
@@ -118,16 +118,16 @@ impl<M> QueueSender<M> {
         }
         let session = self.producer.state().1.session;
         if self.producer.shared().completed.load(Ordering::Acquire) < session {
-            self.go_on(self.producer.capacity(), session, false);
+            self.go_on(self.producer.capacity(), session);
         }
         true
     }
 
-    /// Goes on to a new ring of this size.
-    fn go_on(&mut self, size: usize, session: usize, is_reached: bool) {
+    /// Goes on to a new ring of this size, to which the receiver comes in this session.
+    fn go_on(&mut self, size: usize, session: usize) {
         let (mut producer, consumer) = ring(
             size,
-            || Shared::of_session(self.queue(), session, is_reached),
+            || Shared::due(self.queue(), session),
             SenderState::default,
             ReceiverState::default,
         );
@@ -219,9 +219,9 @@ impl<M> QueueSender<M> {
         match capacity {
             Capacity::Growable => {
                 let size = self.producer.capacity().saturating_mul(2);
-                let shared = self.producer.shared();
-                let is_reached = shared.is_reached.load(Ordering::Acquire);
-                self.go_on(size, shared.session, is_reached);
+                // The receiver comes to both in one session, unless it has come to this one.
+                let due = self.producer.shared().due.load(Ordering::Acquire);
+                self.go_on(size, due);
                 self.put(message)
             }
             Capacity::AtMost(most) => {

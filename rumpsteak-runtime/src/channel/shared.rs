@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use super::parking::{Parking, ReceiverState, SenderState, WakerSlot};
 use super::ring;
-use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{self, Mutex};
 use crate::transport::capacity::{Capacity, Queue};
 
@@ -38,10 +38,8 @@ pub(super) struct Shared<M> {
     pub(super) left_after: AtomicUsize,
     /// How many sessions the receiver's role has completed: as long as it receives from this ring.
     pub(super) completed: AtomicUsize,
-    /// The session from which on the receiver may come to this ring.
-    pub(super) session: usize,
-    /// Whether the receiver has come to the session of this ring.
-    pub(super) is_reached: AtomicBool,
+    /// The session in which the receiver may come to this ring, until it has; then 0.
+    pub(super) due: AtomicUsize,
     /// Where the receiver goes on when this ring has ended, if it has not done so.
     next: Mutex<Option<Next<M>>>,
 }
@@ -80,11 +78,11 @@ pub(super) fn drop_messages<M>(ring: &mut Consumer<M>) {
 impl<M> Shared<M> {
     /// For the first ring of a queue.
     pub(super) fn new(queue: Queue) -> Self {
-        Self::of_session(queue, 0, true)
+        Self::due(queue, 0)
     }
 
-    /// For a ring of messages from this session on.
-    pub(super) fn of_session(queue: Queue, session: usize, is_reached: bool) -> Self {
+    /// For a ring to which the receiver comes in this session.
+    pub(super) fn due(queue: Queue, session: usize) -> Self {
         Self {
             queue,
             obstacle: AtomicUsize::new(match queue.capacity {
@@ -95,8 +93,7 @@ impl<M> Shared<M> {
             sender: Parking::new(),
             left_after: AtomicUsize::new(0),
             completed: AtomicUsize::new(0),
-            session,
-            is_reached: AtomicBool::new(is_reached),
+            due: AtomicUsize::new(session),
             next: sync::empty(),
         }
     }
@@ -117,7 +114,7 @@ impl<M> Shared<M> {
         let mut next = self.next();
         match next.as_mut().and_then(|next| next.0.as_mut()) {
             None => Following::Nothing,
-            Some(ring) if ring.shared().session > session => Following::Later,
+            Some(ring) if ring.shared().due.load(Ordering::Relaxed) > session => Following::Later,
             Some(_) => match next.take().and_then(|mut next| next.0.take()) {
                 Some(ring) => Following::Ring(ring),
                 None => Following::Nothing,

@@ -54,9 +54,9 @@ pub fn poll_begin<M: 'static, L: Link + 'static>(
 /// Ends a session on a route, where both ends count the same sessions or not.
 #[inline]
 pub fn complete<M: 'static, L: Link + 'static>(link: &mut L, counts: bool) {
-    link.mark().complete();
+    let sessions = link.mark().complete();
     if counts {
-        link.complete::<M>(link.mark().completed());
+        link.complete::<M>(sessions);
     }
 }
 

@@ -134,8 +134,11 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
     where
         Self: 'static,
     {
+        // Known when this is compiled, as are the types below.
+        if is_nil::<Tx>() {
+            return Poll::Ready(());
+        }
         let Some((tx, _)) = &mut self.halves else { return Poll::Ready(()) };
-        // Known when this is compiled, here and below.
         let any: &mut dyn Any = tx;
         match any.downcast_mut::<QueueSender<M>>() {
             Some(queue) => queue.poll_begin(session, waker),
@@ -148,6 +151,9 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
     where
         Self: 'static,
     {
+        if is_nil::<Rx>() {
+            return;
+        }
         let Some((_, rx)) = &mut self.halves else { return };
         let any: &mut dyn Any = rx;
         match any.downcast_mut::<QueueReceiver<M>>() {
@@ -293,6 +299,11 @@ impl<Tx, Rx: 'static> Bidirectional<Tx, Rx> {
         let rx: &dyn Any = self.halves.as_ref().map(|(_, rx)| rx)?;
         rx.downcast_ref()
     }
+}
+
+#[inline(always)]
+fn is_nil<T: 'static>() -> bool {
+    TypeId::of::<T>() == TypeId::of::<Nil>()
 }
 
 /// Tells the end of the peer from a failure of the transport.

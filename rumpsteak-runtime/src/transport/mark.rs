@@ -93,11 +93,13 @@ impl Mark {
         self.in_session.store(in_session | self.is_left, Ordering::Relaxed);
     }
 
-    /// Counts a session that has come to its end.
+    /// Counts a session that has come to its end, and returns how many have.
     #[inline]
-    pub(crate) fn complete(&self) {
+    pub(crate) fn complete(&self) -> usize {
         self.set_in_session(false);
-        self.completed.store(self.completed() + 1, Ordering::Relaxed);
+        let completed = self.completed() + 1;
+        self.completed.store(completed, Ordering::Relaxed);
+        completed
     }
 
     /// How many sessions over the route have come to their ends.
