@@ -21,9 +21,9 @@
 //! largest of the least bounds k is the answer. The system holds as a whole or not at all: a proof
 //! about one session is a proof about its peers.
 //!
-//! Sessions that follow one another need no judgement of their own. In a system that is k-MC, a role
-//! that ends a session has received all that was sent to it, and its own messages will be received.
-//! The runtime gives a role no message of a session that it has not begun.
+//! Sessions that follow one another need no judgement of their own. In a system that is k-MC, a
+//! role that ends a session has received all that was sent to it, and its own messages will be
+//! received. The runtime gives a role no message of a session that it has not begun.
 //!
 //! At most [`Limits::combinations`] systems are judged, each within the limits of the verifier.
 

@@ -1,5 +1,6 @@
 //! What the macros use: not part of the public interface, and free to change in any release.
 
+mod between;
 pub mod fingerprint;
 pub(crate) mod participant;
 pub(crate) mod process;
@@ -9,9 +10,8 @@ mod stub;
 pub mod wiring;
 
 pub use self::fingerprint::Structure;
-pub use self::participant::{
-    Between, Leaves, Moves, NotBetween, Participant, complete, first, poll_begin,
-};
+pub use self::between::{Between, NotBetween, first};
+pub use self::participant::{Leaves, Moves, Participant, complete, poll_begin};
 pub use self::process::Process;
 pub use self::proof::{Plays, Unnamed};
 pub use self::seal::{ByMacro, Label, Played, Seals};

@@ -15,10 +15,10 @@
 //!   t: rec X . k!ready; k?value; X             t▶k   occupancy 1   capacity 1
 //! ```
 //!
-//! This is about one session. Where nothing keeps the sessions of a role apart, as in the queues of a
-//! role on demand, ask about the [`repeated`] protocol: its terminal states are its initial ones, so
-//! that roles run ahead as far as the protocol lets them. A role that only sends then has no finite
-//! occupancy; capacities are finite all the same.
+//! This is about one session. Where nothing keeps the sessions of a role apart, as in the queues of
+//! a role on demand, ask about the [`repeated`] protocol: its terminal states are its initial ones,
+//! so that roles run ahead as far as the protocol lets them. A role that only sends then has no
+//! finite occupancy; capacities are finite all the same.
 //!
 //! # Why the capacities are enough
 //!

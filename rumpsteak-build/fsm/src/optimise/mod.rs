@@ -26,8 +26,8 @@
 //! # Why it is sound
 //! Nothing here is believed. Every candidate goes through [`certified`](crate::verify::certified),
 //! that is through asynchronous subtyping and the checker of its certificate; where a role is not
-//! directed, the others are judged [together](mod@crate::verify::together) with all roles, and it is
-//! not reordered itself. What is not proven is not proposed.
+//! directed, the others are judged [together](mod@crate::verify::together) with all roles, and it
+//! is not reordered itself. What is not proven is not proposed.
 //!
 //! # How they are ranked
 //! By the time that a fixed piece of work takes under [`Costs`] ([`cost`]). Of two that are equally
