@@ -121,11 +121,14 @@ impl Entries<'_> {
                 sessions.entry(item).or_insert(whole);
             }
         }
-        let mut firsts = BTreeMap::new();
+        let mut places: BTreeMap<Place<'_>, Vec<ItemId>> = BTreeMap::new();
         for id in tree.item_ids().filter(|&id| is_nominal(tree, id)) {
-            let first = *firsts.entry(place(tree, id)).or_insert(id);
-            let whole = sessions.get(&first).copied().unwrap_or_default();
-            self.identities.insert(id, self.identity(id, first, whole));
+            places.entry(place(tree, id)).or_default().push(id);
+        }
+        for ids in places.into_values() {
+            let whole = sessions.get(&ids[0]).copied().unwrap_or_default();
+            let identity = self.identity(&ids, whole);
+            self.identities.extend(ids.into_iter().map(|id| (id, identity)));
         }
         let identity = |id: ItemId| self.identities.get(&id).copied().unwrap_or_default();
         for (&root, Root { session, .. }) in &self.judgement.roots {
@@ -145,17 +148,16 @@ impl Entries<'_> {
         }
     }
 
-    /// What tells an item from all others but those at its place, of which it is the `first`; and
-    /// from itself in other builds in which something in the whole session is another: a session
-    /// may go from one to the other.
-    fn identity(&self, id: ItemId, first: ItemId, whole: u64) -> u64 {
+    /// A number for the items at a place, unlike the number of any other place. It changes with
+    /// the whole session, since a session may go from one build to another; and with a fault.
+    fn identity(&self, ids: &[ItemId], whole: u64) -> u64 {
         let tree = self.context.tree;
-        let Some(session) = tree.session(id) else { return 0 };
+        let Some(session) = tree.session(ids[0]) else { return 0 };
         let mut hasher = Hasher::new();
-        tree.hash_place(first, &mut hasher);
+        tree.hash_place(ids[0], &mut hasher);
         hasher.bytes(&session.key.hash().to_be_bytes());
         hasher.bytes(&whole.to_be_bytes());
-        if self.judgement.faults.contains(id) {
+        if ids.iter().any(|&id| self.judgement.faults.contains(id)) {
             hasher.text("failed");
         }
         hasher.finish()
@@ -198,10 +200,19 @@ impl Entries<'_> {
             plays: pair.map(RolePair::sealed_name),
             projections: protocol.map(|of| of.text().to_owned()).unwrap_or_default(),
             on_demand: protocol.map(Loaded::on_demand).unwrap_or_default(),
-            system: self.systems.get(&id).cloned(),
+            system: self.systems.get(&id).cloned().unwrap_or_default(),
             closed: self.judgement.closed.get(&id).copied().unwrap_or_default(),
             ..Proof::default()
         }
+    }
+
+    /// A role struct as rustc knows it: the number of its system, and its module.
+    fn player(&self, role: ItemId) -> (u64, String) {
+        let tree = self.context.tree;
+        let module = tree.path_in(tree.item(role).module, "");
+        let is_anywhere = tree.crate_of(role).is_anywhere();
+        let (system, _) = self.systems.get(&role).cloned().unwrap_or_default();
+        (system, if is_anywhere { String::new() } else { module })
     }
 
     /// Whether a session passed, and what was verified.
@@ -216,10 +227,9 @@ impl Entries<'_> {
         if self.judgement.faults.contains(id) {
             return (false, named);
         }
-        let system = root.and_then(|root| self.systems.get(&root.role));
         let proof = Proof {
             body: self.bodies.get(&id).cloned().unwrap_or_default(),
-            system: system.map(|(system, _)| (*system, Vec::new())),
+            players: root.map(|root| self.player(root.role)).into_iter().collect(),
             kmc: root.and_then(|root| root.bound),
             machine: root.and_then(|root| Some(machine(&root.machine.as_ref()?.fsm))),
             ..named
@@ -290,7 +300,7 @@ fn place(tree: &Tree, id: ItemId) -> Place<'_> {
     (&tree.crate_of(id).target, item.file, item.line, &item.name)
 }
 
-/// What is known about the queues of the roles of targets with which nothing is wrong.
+/// The system of each role. Queues have capacities only in a target without a fault.
 fn systems(
     context: Context<'_>,
     judgement: &Judgement,
@@ -314,9 +324,19 @@ fn systems(
     for &id in pairs.roles.keys() {
         places.entry(place(tree, id)).or_default().push(id);
     }
-    unknown.extend(places.into_values().filter(|ids| ids.len() > 1).flatten());
+    unknown.extend(places.values().filter(|ids| ids.len() > 1).flatten());
     sessions.retain(|role, _| !unknown.contains(role));
-    capacities::find(context, &sessions, &limits.verifier)
+    let mut found = BTreeMap::new();
+    for (position, ids) in places.into_values().enumerate() {
+        let mut hasher = Hasher::new();
+        tree.hash_place(ids[0], &mut hasher);
+        // Two structs of one path, each behind its own `cfg`, are not at one place.
+        hasher.bytes(&position.to_be_bytes());
+        let number = hasher.finish();
+        found.extend(ids.iter().map(|id| (*id, (number, Vec::new()))));
+    }
+    found.extend(capacities::find(context, &sessions, &limits.verifier));
+    found
 }
 
 /// The roots whose type another root of the same role has as well: one proof serves both, and rustc

@@ -161,10 +161,17 @@ impl GeneratedFile {
 impl Crate {
     /// The crate as its macros know it.
     pub(crate) fn site(&self) -> verdict::Crate {
+        let name = if self.is_anywhere() { "" } else { &self.name };
         verdict::Crate {
-            name: self.name.clone(),
+            name: name.to_owned(),
             is_executable: matches!(self.target.kind, TargetKind::Bin | TargetKind::Example),
+            is_test: matches!(self.target.kind, TargetKind::Bench | TargetKind::Test),
         }
+    }
+
+    /// True for a file that build.rs names: any crate may include it, in any module.
+    pub(crate) fn is_anywhere(&self) -> bool {
+        self.target.kind == TargetKind::Source
     }
 }
 

@@ -18,7 +18,7 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::private::ByMacro;
+use crate::private::{ByMacro, Played};
 use crate::role::{Role, Route};
 use crate::transport::Pair;
 use crate::transport::capacity::{Capacity, Queue};
@@ -203,10 +203,26 @@ where
     Queue::new(capacity).between(From::NAME, To::NAME)
 }
 
-/// Whether a session may run on a role: the role has no proven capacities, or they were proven with
-/// this session.
-pub const fn counted<R: Role>(system: u64) -> bool {
-    R::PLAYED.0.system == 0 || R::PLAYED.0.system == system
+/// True if a role is one of the role structs that a session was verified with: the number of its
+/// system, and its module, which is empty if any crate may include the file.
+pub const fn plays<R: Role>(mut players: &[(u64, &str)]) -> bool {
+    let Played { system, module, .. } = R::PLAYED.0;
+    while let [(number, path), rest @ ..] = players {
+        if *number == system && (path.is_empty() || same(in_crate(path), in_crate(module))) {
+            return true;
+        }
+        players = rest;
+    }
+    false
+}
+
+/// A path without the name of its crate.
+const fn in_crate(path: &str) -> &str {
+    let mut end = 0;
+    while end < path.len() && path.as_bytes()[end] != b':' {
+        end += 1;
+    }
+    path.split_at(end).1
 }
 
 /// Whether the link of a role has an error: its name is one that `RoleName::refused` makes.
