@@ -206,13 +206,14 @@ impl Entries<'_> {
         }
     }
 
-    /// A role struct as rustc knows it: the number of its system, and its module.
+    /// A role struct as rustc knows it: see [`Proof::players`].
     fn player(&self, role: ItemId) -> (u64, String) {
         let tree = self.context.tree;
-        let module = tree.path_in(tree.item(role).module, "");
-        let is_anywhere = tree.crate_of(role).is_anywhere();
-        let (system, _) = self.systems.get(&role).cloned().unwrap_or_default();
-        (system, if is_anywhere { String::new() } else { module })
+        // The tree has generated code once, and a file that build.rs names may be in any module.
+        let is_known = !tree.is_generated(role) && !tree.crate_of(role).site().is_empty();
+        let module = is_known.then(|| tree.path_in(tree.item(role).module, ""));
+        let system = self.systems.get(&role).map_or(0, |(system, _)| *system);
+        (system, module.unwrap_or_default())
     }
 
     /// Whether a session passed, and what was verified.
@@ -326,15 +327,11 @@ fn systems(
     }
     unknown.extend(places.values().filter(|ids| ids.len() > 1).flatten());
     sessions.retain(|role, _| !unknown.contains(role));
-    let mut found = BTreeMap::new();
-    for (position, ids) in places.into_values().enumerate() {
-        let mut hasher = Hasher::new();
-        tree.hash_place(ids[0], &mut hasher);
-        // Two structs of one path, each behind its own `cfg`, are not at one place.
-        hasher.bytes(&position.to_be_bytes());
-        let number = hasher.finish();
-        found.extend(ids.iter().map(|id| (*id, (number, Vec::new()))));
-    }
+    // Two structs of one path, each behind its own `cfg`, are not at one place.
+    let numbered = (1..).zip(places.into_values());
+    let numbered = numbered.flat_map(|(number, ids)| ids.into_iter().map(move |id| (id, number)));
+    let mut found: BTreeMap<_, _> =
+        numbered.map(|(id, number)| (id, (number, Vec::new()))).collect();
     found.extend(capacities::find(context, &sessions, &limits.verifier));
     found
 }

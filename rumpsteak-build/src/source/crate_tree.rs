@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use rumpsteak_contract::canonical::Hasher;
-use rumpsteak_contract::{ProtocolItem, RoleItem, SessionItem, verdict};
+use rumpsteak_contract::{ProtocolItem, RoleItem, SessionItem};
 
 use crate::source::cargo_targets::{Root, Target, TargetKind};
 use crate::source::conditions::{Cfg, CfgValue};
@@ -160,18 +160,14 @@ impl GeneratedFile {
 
 impl Crate {
     /// The crate as its macros know it.
-    pub(crate) fn site(&self) -> verdict::Crate {
-        let name = if self.is_anywhere() { "" } else { &self.name };
-        verdict::Crate {
-            name: name.to_owned(),
-            is_executable: matches!(self.target.kind, TargetKind::Bin | TargetKind::Example),
-            is_test: matches!(self.target.kind, TargetKind::Bench | TargetKind::Test),
-        }
-    }
-
-    /// True for a file that build.rs names: any crate may include it, in any module.
-    pub(crate) fn is_anywhere(&self) -> bool {
-        self.target.kind == TargetKind::Source
+    pub(crate) fn site(&self) -> String {
+        let kind = match self.target.kind {
+            TargetKind::Bin | TargetKind::Example => "bin",
+            TargetKind::Bench | TargetKind::Test => "test",
+            TargetKind::Lib => "lib",
+            TargetKind::Source => return String::new(),
+        };
+        format!("{kind} {}", self.name)
     }
 }
 

@@ -98,8 +98,10 @@ pub struct Package {
 pub struct Entry {
     /// Which item it is about: see [`key`].
     pub key: String,
-    /// The crate that the item was found in.
-    pub krate: Crate,
+    /// The crate that the item was found in, as far as a macro can tell it from others: `lib a`,
+    /// `bin a` for a binary or an example, `test a` for a test or a benchmark. Empty for a file that
+    /// build.rs names, which any crate may include.
+    pub krate: String,
     /// The file of the item, relative to the package, with `/`.
     pub file: String,
     /// The line of the item's name, from 1.
@@ -135,18 +137,6 @@ pub enum Kind {
     Set,
 }
 
-/// A crate of the package, as far as a macro can tell it from the others.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Crate {
-    /// The name of the crate: `CARGO_CRATE_NAME`. Empty for a file that build.rs names, which any
-    /// crate may include.
-    pub name: String,
-    /// True for a binary or an example: `CARGO_BIN_NAME` is set.
-    pub is_executable: bool,
-    /// True for a test or a benchmark: `CARGO_TARGET_TMPDIR` is set.
-    pub is_test: bool,
-}
-
 /// What was verified: the structure of an item with all names resolved.
 ///
 /// Roles have the names of the protocol, which `#[derive(Role)]` makes constants of the struct.
@@ -175,7 +165,7 @@ pub struct Proof {
     /// For a role: the system in which its queues have proven capacities.
     pub system: System,
     /// For a root: the role structs that were verified with it, each as the number of its system
-    /// and the path of its module, `crate::a`. The path is empty if any crate may include the file.
+    /// and the path of its module, `crate::a`. Without a path, the number is enough.
     pub players: Vec<(u64, String)>,
     /// For a role of a protocol: the projections onto all of its roles, as a text, by which
     /// programs that were built apart know whether they follow the same protocol. Otherwise empty.
@@ -250,17 +240,6 @@ impl RoleName {
     }
 }
 
-/// The place of an item, as its macro knows it.
-#[derive(Clone, Debug, Default)]
-pub struct Site {
-    /// The crate; `None` if Cargo does not compile it.
-    pub krate: Option<Crate>,
-    /// The source file as rustc has it, relative to the workspace or absolute.
-    pub file: String,
-    /// The line of the item's name.
-    pub line: usize,
-}
-
 impl Verdicts {
     /// Adds an entry.
     pub fn add(&mut self, entry: &Entry) {
@@ -283,8 +262,9 @@ impl Verdicts {
         self.entries.iter().map(|line| Entry::parse(line, &self.projections))
     }
 
-    /// The entry of an item, by its [`key`] and its place. An item without an entry at its own
-    /// place has none, even if equal tokens have one elsewhere.
+    /// The entry of an item, by its [`key`] and its place: the crate, if it is known, the source file
+    /// as rustc has it, relative to the workspace or absolute, and the line of the item's name. An
+    /// item without an entry at its own place has none, even if equal tokens have one elsewhere.
     ///
     /// Several entries have one place if a crate mounts one file in several modules, or if a macro
     /// cannot tell two crates apart. Then the worst counts: the item has the problems of all, and
@@ -295,20 +275,27 @@ impl Verdicts {
     /// # Errors
     ///
     /// If the line is no entry.
-    pub fn find(&self, key: &str, site: &Site) -> Result<Option<Entry>, ParseError> {
+    pub fn find(
+        &self,
+        key: &str,
+        krate: Option<&str>,
+        (file, line): (&str, usize),
+    ) -> Result<Option<Entry>, ParseError> {
         // The start of an entry of this very place.
-        let exact = json(&(&site.file, site.line));
+        let exact = json(&(file, line));
         let mut lines = self.with_prefix(&format!("{key}{},", exact.trim_end_matches(']')));
         if lines.is_empty() {
             lines = self.with_prefix(key);
         }
+        let is_crate = |of: &str| of.is_empty() || krate.is_none_or(|krate| krate == of);
         let mut found: Option<Entry> = None;
-        for line in lines {
-            let entry = Entry::parse(line, &self.projections)?;
-            match &mut found {
-                _ if !site.is_of(&entry) => {}
-                Some(found) => found.join(entry),
-                None => found = Some(entry),
+        for text in lines {
+            let entry = Entry::parse(text, &self.projections)?;
+            if line == entry.line && same_file(file, &entry.file) && is_crate(&entry.krate) {
+                match &mut found {
+                    Some(found) => found.join(entry),
+                    None => found = Some(entry),
+                }
             }
         }
         Ok(found)
@@ -371,15 +358,6 @@ impl Package {
     }
 }
 
-impl Site {
-    fn is_of(&self, entry: &Entry) -> bool {
-        let is_crate = |krate: &Crate| entry.krate.name.is_empty() || entry.krate == *krate;
-        self.line == entry.line
-            && same_file(&self.file, &entry.file)
-            && self.krate.as_ref().is_none_or(is_crate)
-    }
-}
-
 impl Entry {
     /// Adds another verdict on the same place.
     fn join(&mut self, other: Self) {
@@ -394,7 +372,7 @@ impl Entry {
     }
 
     fn print(&self, projections: Option<usize>) -> String {
-        let (krate, proof) = (&self.krate, &self.proof);
+        let proof = &self.proof;
         let plays = proof.plays.as_ref();
         let proof = (
             plays.map(|name| (&name.protocol, &name.role)),
@@ -408,15 +386,14 @@ impl Entry {
             &proof.on_demand,
             proof.closed,
         );
-        let krate = (&krate.name, krate.is_executable, krate.is_test);
         let found = (self.passed, &self.problems, &self.stubs);
-        self.key.clone() + &json(&(&self.file, self.line, krate, found, proof))
+        self.key.clone() + &json(&(&self.file, self.line, &self.krate, found, proof))
     }
 
     fn parse(line: &str, all: &[String]) -> Result<Self, ParseError> {
         let (key, rest) = line.split_at(line.find('[').unwrap_or(line.len()));
         let (file, line, krate, found, proof) = serde_json::from_str(rest)?;
-        let ((name, is_executable, is_test), (passed, problems, stubs)) = (krate, found);
+        let (passed, problems, stubs) = found;
         let (plays, kmc, machine, id, body, system, players, projections, on_demand, closed) =
             proof;
         let text = |position: usize| {
@@ -427,7 +404,7 @@ impl Entry {
         let role_name = |(protocol, role): (String, String)| RoleName { protocol, role };
         Ok(Self {
             key: key.to_owned(),
-            krate: Crate { name, is_executable, is_test },
+            krate,
             file,
             line,
             passed,

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
 use rumpsteak_contract::verdict::{
-    Crate, Entry, Kind, Package, ParseError, Proof, RoleName, Site, Step, Verdicts, key, stamp,
+    Entry, Kind, Package, ParseError, Proof, RoleName, Step, Verdicts, key, stamp,
 };
 
 const VERSION: &str = "0.1.0";
@@ -13,14 +13,14 @@ fn step(constructor: &str, names: &[&str], id: Option<u64>) -> Step {
     (constructor.to_owned(), names.collect(), id)
 }
 
-fn my_app(is_executable: bool) -> Crate {
-    Crate { name: "my_app".to_owned(), is_executable, is_test: false }
+fn my_app(is_executable: bool) -> &'static str {
+    if is_executable { "bin my_app" } else { "lib my_app" }
 }
 
 fn entry(kind: Kind, name: &str, is_executable: bool, place: (&str, usize), proof: Proof) -> Entry {
     Entry {
         key: key(kind, name, 0xfeed),
-        krate: my_app(is_executable),
+        krate: my_app(is_executable).to_owned(),
         file: place.0.to_owned(),
         line: place.1,
         passed: true,
@@ -200,8 +200,7 @@ fn an_unreadable_file_is_found_by_its_path() {
 fn an_entry_is_found_by_kind_name_hash_and_place_only() {
     let verdicts = parsed();
     let found = |kind, name, hash, line| {
-        let site = Site { krate: None, file: FILE.to_owned(), line };
-        let entry = verdicts.find(&key(kind, name, hash), &site);
+        let entry = verdicts.find(&key(kind, name, hash), None, (FILE, line));
         entry.unwrap().is_some()
     };
     assert!(found(Kind::Session, "Kernel", 0xfeed, 27));
@@ -237,17 +236,16 @@ fn the_place_decides_between_equal_tokens() {
     assert_eq!(at(false, "", 0), NONE);
     // `notsrc/a.rs` does not end in the components of `src/a.rs`.
     assert_eq!(at(false, "notsrc/a.rs", 3), NONE);
-    let library = Crate { name: "my_lib".to_owned(), ..Crate::default() };
-    assert_eq!(said_at(&verdicts, library, "src/b.rs", 3), NONE);
+    assert_eq!(said_at(&verdicts, "lib my_lib", "src/b.rs", 3), NONE);
 }
 
 /// No entry was found.
 const NONE: [&str; 0] = [];
 
 /// The problems of the entry of `A` at a place; that it passed, if it has none.
-fn said_at(verdicts: &Verdicts, krate: Crate, file: &str, line: usize) -> Vec<String> {
-    let site = Site { krate: Some(krate), file: file.to_owned(), line };
-    let found = verdicts.find(&key(Kind::Session, "A", 0xfeed), &site).unwrap();
+fn said_at(verdicts: &Verdicts, krate: &str, file: &str, line: usize) -> Vec<String> {
+    let found = verdicts.find(&key(Kind::Session, "A", 0xfeed), Some(krate), (file, line));
+    let found = found.unwrap();
     let Some(entry) = found else { return Vec::new() };
     assert_eq!(entry.passed, entry.problems.is_empty());
     let problems = entry.problems.into_iter().map(|(_, text)| text);
@@ -257,13 +255,13 @@ fn said_at(verdicts: &Verdicts, krate: Crate, file: &str, line: usize) -> Vec<St
 #[test]
 fn of_several_entries_of_one_place_the_worst_counts() {
     let mut verdicts = Verdicts::default();
-    let mut add = |krate: Crate, problem: Option<&str>, player: (u64, &str)| {
+    let mut add = |krate: &str, problem: Option<&str>, player: (u64, &str)| {
         let proof = Proof { players: vec![(player.0, player.1.to_owned())], ..Proof::default() };
         let mut entry = entry(Kind::Session, "A", false, ("src/a.rs", 3), proof);
         if let Some(problem) = problem {
             entry = failed(entry, 1, problem);
         }
-        entry.krate = krate;
+        entry.krate = krate.to_owned();
         verdicts.add(&entry);
     };
     add(my_app(false), None, (7, "crate::one"));
@@ -271,16 +269,15 @@ fn of_several_entries_of_one_place_the_worst_counts() {
     add(my_app(false), Some("unsafe"), (8, "crate::three"));
     add(my_app(false), Some("undecided"), (9, "crate::four"));
     // A test of the name of the library.
-    let test = Crate { is_test: true, ..my_app(false) };
-    add(test.clone(), None, (5, "crate"));
+    add("test my_app", None, (5, "crate"));
     // A file that build.rs names.
-    add(Crate::default(), None, (6, ""));
+    add("", None, (6, ""));
     let verdicts = Verdicts::parse(&verdicts.print(VERSION), VERSION).unwrap();
     assert_eq!(said_at(&verdicts, my_app(false), "src/a.rs", 3), ["undecided", "unsafe"]);
-    assert_eq!(said_at(&verdicts, test.clone(), "src/a.rs", 3), ["passed"]);
-    let site = Site { krate: Some(test), file: "src/a.rs".to_owned(), line: 3 };
-    let found = verdicts.find(&key(Kind::Session, "A", 0xfeed), &site).unwrap().unwrap();
-    let mut players = found.proof.players;
+    assert_eq!(said_at(&verdicts, "test my_app", "src/a.rs", 3), ["passed"]);
+    let key = key(Kind::Session, "A", 0xfeed);
+    let found = verdicts.find(&key, Some("test my_app"), ("src/a.rs", 3)).unwrap();
+    let mut players = found.unwrap().proof.players;
     players.sort();
     assert_eq!(players, [(5, "crate".to_owned()), (6, String::new())]);
     assert_eq!(said_at(&verdicts, my_app(true), "src/a.rs", 3), ["passed"]);

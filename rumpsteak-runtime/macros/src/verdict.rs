@@ -10,7 +10,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use rumpsteak_contract::canonical::Key;
 use rumpsteak_contract::verdict::{
-    Crate, Entry, FOLDER, Kind, PATH, Package, Proof, Site, VARIABLE, key, stamp,
+    Entry, FOLDER, Kind, PATH, Package, Proof, VARIABLE, key, stamp,
 };
 use rumpsteak_contract::{ProtocolItem, Verdicts};
 use syn::Error;
@@ -54,20 +54,20 @@ pub(crate) fn find(
     }
     let verdicts = read(name.span()).map_err(Missing::Unverified)?;
     let is_set = |variable| std::env::var_os(variable).is_some();
-    let krate = std::env::var("CARGO_CRATE_NAME").map(|name| Crate {
-        name,
-        is_executable: is_set("CARGO_BIN_NAME"),
-        is_test: is_set("CARGO_TARGET_TMPDIR"),
-    });
+    let of = match is_set("CARGO_BIN_NAME") {
+        true => "bin",
+        false if is_set("CARGO_TARGET_TMPDIR") => "test",
+        false => "lib",
+    };
+    let krate = std::env::var("CARGO_CRATE_NAME").map(|name| format!("{of} {name}")).ok();
     // As in `is_typing`.
     let span = name.span().unwrap();
     let file = span.file();
     // Generated code is known by its place below `OUT_DIR`.
     let shown = Path::new(&file).strip_prefix(folder("OUT_DIR")).ok();
     let shown = shown.and_then(Path::to_str).unwrap_or(&file);
-    let site = Site { krate: krate.ok(), file: shown.to_owned(), line: span.line() };
     let key = key(kind, &name.to_string(), tokens.hash());
-    match verdicts.find(&key, &site) {
+    match verdicts.find(&key, krate.as_deref(), (shown, span.line())) {
         Ok(Some(entry)) => Ok(Verdict {
             problems: problems_of(&entry, tokens, runtime),
             passed: entry.passed,

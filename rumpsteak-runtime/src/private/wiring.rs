@@ -204,7 +204,7 @@ where
 }
 
 /// True if a role is one of the role structs that a session was verified with: the number of its
-/// system, and its module, which is empty if any crate may include the file.
+/// system and its module, or the number alone.
 pub const fn plays<R: Role>(mut players: &[(u64, &str)]) -> bool {
     let Played { system, module, .. } = R::PLAYED.0;
     while let [(number, path), rest @ ..] = players {

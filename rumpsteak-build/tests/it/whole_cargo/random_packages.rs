@@ -1,12 +1,13 @@
-//! Random packages: sets of roles and their sessions, written out, in shared files, behind `cfg`, by
-//! macros and inside functions, in a library, a binary and a test of one name. The real build script
-//! judges each, rustc compiles it by the commands that Cargo gave it for the first one, and what
-//! compiles is run: every set, with every combination of the sessions that rustc really gave it. Each
-//! combination must end as the explorer says that it does, and none may wait for ever.
+//! Random packages: sets of roles and their sessions, written out, in shared files, behind `cfg`,
+//! by macros and inside functions, in a library, a binary and a test of one name.
 //!
-//! The sessions are finite and each receives from one peer at a time, so that all interleavings of a
-//! combination end alike: one run of it shows what all do. A program finds out by itself that its
-//! roles wait: none of them was woken.
+//! The real build script judges each package. rustc compiles it by the commands that Cargo ran for a
+//! first package. Every crate that compiles is run: every set, with every combination of the
+//! sessions that the set has to rustc. Each combination must be safe to the explorer, and must end.
+//!
+//! The sessions are finite, and each receives from one peer at a time. So all interleavings of a
+//! combination end alike, and one run shows the end. A program finds out by itself that its roles
+//! wait for ever: none of them was woken.
 //!
 //! Tries twelve packages, or as `RUMPSTEAK_FUZZ` says.
 
@@ -103,6 +104,16 @@ impl Crate {
     }
 }
 
+impl Set {
+    fn chosen(&self) -> Vec<usize> {
+        self.sessions.iter().map(|(session, _)| *session).collect()
+    }
+
+    fn has(&self, session: usize) -> bool {
+        self.sessions.iter().any(|(own, _)| *own == session)
+    }
+}
+
 impl Random {
     fn new(rng: &mut Rng) -> Self {
         let parts = parts(rng);
@@ -110,24 +121,60 @@ impl Random {
         let mut order = [0, 1, 2];
         rng.shuffle(&mut order);
         let mut random = Self { order, parts, pool, crates: Vec::new() };
-        // Half of them should build.
-        let is_safe = rng.bool();
         let mut crates = vec![Crate::Library, Crate::Binary, Crate::Test];
         crates.remove(rng.usize(..3));
+        let kind = rng.usize(..4);
+        let trap = if kind < 2 { random.trap(rng) } else { None };
+        let is_sound = trap.is_some() || kind == 2;
         for krate in crates {
-            let count = 1 + rng.usize(..2);
-            let modules = ["one", "two"].into_iter().take(count);
-            let sets = modules.map(|module| random.set(module, is_safe, rng)).collect();
+            let modules = ["one", "two"].into_iter().take(1 + rng.usize(..2));
+            let sets = modules.map(|module| random.set(module, is_sound, rng)).collect();
             random.crates.push((krate, sets));
+        }
+        if let Some([one, two]) = trap {
+            // In one crate or in two.
+            let first = rng.usize(..2);
+            random.crates[first].1 = vec![one];
+            random.crates[rng.usize(..2)].1.truncate(1);
+            let second = rng.usize(..2);
+            random.crates[second].1.truncate(1);
+            random.crates[second].1.push(two);
         }
         random
     }
 
-    /// A set with at least one session of each role.
-    fn set(&self, module: &str, is_safe: bool, rng: &mut Rng) -> Set {
-        let is_safe = is_safe || rng.usize(..3) > 0;
-        let unseen = !is_safe || rng.usize(..4) == 0;
-        let sessions = |rng: &mut Rng| {
+    /// A set that is safe, and another one that is safe but for one session of the first: equal
+    /// tokens, of which only those of the first set are right.
+    fn trap(&mut self, rng: &mut Rng) -> Option<[Set; 2]> {
+        let sets = (0..100).find_map(|_| {
+            let (mut one, mut two) = (self.set("one", true, rng), self.set("two", true, rng));
+            let at = rng.usize(..one.sessions.len());
+            let session = one.sessions[at].0;
+            let copied = [Way::Path, Way::Include, Way::Macro, Way::MacroInclude, Way::Function]
+                [rng.usize(..5)];
+            one.sessions[at].1 = match copied {
+                Way::MacroInclude => Way::Include,
+                Way::Path | Way::Include => copied,
+                _ => one.sessions[at].1,
+            };
+            let is_trap = !two.has(session) && {
+                two.sessions.push((session, copied));
+                !self.is_safe_set(&two.chosen())
+            };
+            is_trap.then_some(([one, two], session))
+        });
+        let (sets, session) = sets?;
+        // Of sessions that do not fit, that of the first role is refused.
+        let first = self.order.iter().position(|role| *role == self.pool[session].role);
+        self.order.swap(0, first.unwrap_or_default());
+        Some(sets)
+    }
+
+    /// A set with at least one session of each role. If it is `sound`, it should build.
+    fn set(&self, module: &str, is_sound: bool, rng: &mut Rng) -> Set {
+        let is_safe = is_sound || rng.bool();
+        let unseen = !is_sound && rng.bool();
+        let chosen = |rng: &mut Rng| {
             let mut chosen = BTreeSet::new();
             for role in 0..ROLES.len() {
                 let of_role: Vec<usize> =
@@ -136,23 +183,27 @@ impl Random {
             }
             chosen.into_iter().collect::<Vec<usize>>()
         };
-        let mut chosen = sessions(rng);
-        for _ in 0..20 {
-            if !is_safe || self.combinations(&chosen).iter().all(|of| self.is_safe(of)) {
-                break;
+        let sessions = |rng: &mut Rng| loop {
+            let sessions = chosen(rng);
+            if !is_safe || self.is_safe_set(&sessions) {
+                return sessions;
             }
-            chosen = sessions(rng);
-        }
+        };
         let way = |rng: &mut Rng| match unseen && rng.usize(..4) == 0 {
             true => UNSEEN[rng.usize(..UNSEEN.len())],
             false => SEEN[rng.usize(..SEEN.len())],
         };
         Set {
             module: module.to_owned(),
-            sessions: chosen.into_iter().map(|session| (session, way(rng))).collect(),
+            sessions: sessions(rng).into_iter().map(|session| (session, way(rng))).collect(),
             shares_roles: rng.usize(..4) == 0,
             twin: (rng.usize(..8) == 0).then(|| sessions(rng)),
         }
+    }
+
+    /// Whether every combination of sessions is safe.
+    fn is_safe_set(&self, sessions: &[usize]) -> bool {
+        self.combinations(sessions).iter().all(|of| self.is_safe(of))
     }
 
     /// Every way to take a session of each role.
@@ -182,12 +233,9 @@ impl Random {
     /// Whether every combination of a crate is safe, and the build script sees every session.
     fn should_build(&self, sets: &[Set]) -> bool {
         sets.iter().all(|set| {
-            let sessions: Vec<usize> = set.sessions.iter().map(|(session, _)| *session).collect();
             set.sessions.iter().all(|(_, way)| SEEN.contains(way))
-                && [Some(&sessions), set.twin.as_ref()]
-                    .into_iter()
-                    .flatten()
-                    .all(|sessions| self.combinations(sessions).iter().all(|of| self.is_safe(of)))
+                && self.is_safe_set(&set.chosen())
+                && set.twin.as_ref().is_none_or(|twin| self.is_safe_set(twin))
         })
     }
 
@@ -282,8 +330,7 @@ use rumpsteak_runtime::Message;
             text += &self.pool[session].placed(way);
         }
         text += "pub fn play() {\n";
-        let sessions: Vec<usize> = set.sessions.iter().map(|(session, _)| *session).collect();
-        for combination in self.combinations(&sessions) {
+        for combination in self.combinations(&set.chosen()) {
             let name = self.name(set, &combination);
             let runs = combination.iter().map(|&session| {
                 let Session { role, name, .. } = &self.pool[session];
@@ -305,8 +352,8 @@ use rumpsteak_runtime::Message;
     }
 }
 
-/// The parts of a protocol, which are beside each other: from, to and the number of each message. No
-/// two of them have messages of one role to another.
+/// The parts of a `par`: from, to and the number of each message. The messages of one role to
+/// another are in one part.
 fn parts(rng: &mut Rng) -> Vec<Vec<(usize, usize, usize)>> {
     let mut parts = vec![Vec::new(), Vec::new()];
     let part_of: Vec<usize> = (0..9).map(|_| rng.usize(..2)).collect();
@@ -324,14 +371,17 @@ fn parts(rng: &mut Rng) -> Vec<Vec<(usize, usize, usize)>> {
     if (0..ROLES.len()).any(is_idle) { self::parts(rng) } else { parts }
 }
 
-/// Sessions of each role: two that follow an order of all messages, and one that does its actions in
-/// an order of its own.
+/// Sessions of each role: two that follow an order of all messages, and two that may swap two of
+/// their actions.
 fn pool(parts: &[Vec<(usize, usize, usize)>], rng: &mut Rng) -> Vec<Session> {
     let mut pool = Vec::new();
+    let first = merged(parts, rng);
     for role in 0..ROLES.len() {
         let mut known: Vec<Vec<Step>> = Vec::new();
         for number in 0..4 {
-            let mut steps = projected(&merged(parts, rng), role);
+            // Of each role one session, so that there is a safe combination.
+            let messages = if number == 0 { first.clone() } else { merged(parts, rng) };
+            let mut steps = projected(&messages, role);
             if number > 1 && steps.len() > 1 {
                 let at = rng.usize(..steps.len() - 1);
                 // A role sends to each peer in the order of the protocol, and receives so, too.
@@ -481,7 +531,7 @@ const PLAYS_LIBRARY: &str = "tested::play();";
 
 /// Polls all roles of a set until nothing can happen any more, and says how it ended.
 const PRELUDE: &str = r#"
-#![allow(dead_code, unused_imports, unexpected_cfgs, unused_must_use)]
+#![allow(dead_code, unused_imports, unused_macros, unexpected_cfgs, unused_must_use)]
 use std::{future::Future, pin::Pin, sync::{Arc, atomic::{AtomicBool, Ordering}}, task::{Context, Poll, Wake}};
 
 struct Woken(AtomicBool);
@@ -653,8 +703,7 @@ impl Tally {
         self.ran += ran.len();
         for (root, sets) in ran {
             for set in sets {
-                let sessions: Vec<usize> = set.sessions.iter().map(|(at, _)| *at).collect();
-                for combination in random.combinations(&sessions) {
+                for combination in random.combinations(&set.chosen()) {
                     let name = format!("{root}:{}", random.name(set, &combination));
                     let mut lines = printed.lines();
                     let end = lines.find_map(|line| line.strip_prefix(&format!("{name} ")));
@@ -690,7 +739,7 @@ fn random_packages_that_build_behave_as_explored() {
     let all = Mutex::new(Tally::default());
     let base = Path::new(&commands.folder).with_file_name("random");
     std::thread::scope(|scope| {
-        for worker in 0..2 {
+        for worker in 0..4 {
             let (seeds, all, commands) = (&seeds, &all, &commands);
             let folder = base.join(worker.to_string());
             scope.spawn(move || {
