@@ -376,7 +376,7 @@ fn parts(rng: &mut Rng) -> Vec<Vec<(usize, usize, usize)>> {
 fn pool(parts: &[Vec<(usize, usize, usize)>], rng: &mut Rng) -> Vec<Session> {
     let mut pool = Vec::new();
     let first = merged(parts, rng);
-    for role in 0..ROLES.len() {
+    for (role, role_name) in ROLES.iter().enumerate() {
         let mut known: Vec<Vec<Step>> = Vec::new();
         for number in 0..4 {
             // Of each role one session, so that there is a safe combination.
@@ -395,7 +395,7 @@ fn pool(parts: &[Vec<(usize, usize, usize)>], rng: &mut Rng) -> Vec<Session> {
             }
             let cut = (steps.len() > 1 && rng.usize(..3) == 0)
                 .then(|| (1 + rng.usize(..steps.len() - 1), rng.bool()));
-            let name = format!("S{}{}", ROLES[role], known.len());
+            let name = format!("S{role_name}{}", known.len());
             known.push(steps.clone());
             pool.push(Session { role, name, steps, cut });
         }
