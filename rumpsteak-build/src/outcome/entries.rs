@@ -20,7 +20,6 @@ use crate::outcome::inclusion;
 use crate::protocols::Loaded;
 use crate::sessions::outline::Outline;
 use crate::sessions::resolved::is_nominal;
-use crate::source::cargo_targets::Target;
 use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{CrateId, FileId, Item, ItemId, ItemKind, ModuleId, Tree};
 
@@ -292,13 +291,13 @@ fn machine(fsm: &Fsm) -> verdict::Machine {
 /// what is written.
 type SameType = Result<Outline, (ModuleId, String)>;
 
-/// A place in the source of a target. A file that is mounted twice has two items at each, and a
-/// macro cannot tell which it expands.
-type Place<'a> = (&'a Target, FileId, usize, &'a str);
+/// A place in the source of a crate, as macros know it. A file that is mounted twice has two items
+/// at each, and a macro cannot tell which it expands.
+type Place<'a> = (String, FileId, usize, &'a str);
 
 fn place(tree: &Tree, id: ItemId) -> Place<'_> {
     let item = tree.item(id);
-    (&tree.crate_of(id).target, item.file, item.line, &item.name)
+    (tree.crate_of(id).site(), item.file, item.line, &item.name)
 }
 
 /// The system of each role. Queues have capacities only in a target without a fault.

@@ -208,7 +208,7 @@ where
 pub const fn plays<R: Role>(mut players: &[(u64, &str)]) -> bool {
     let Played { system, module, .. } = R::PLAYED.0;
     while let [(number, path), rest @ ..] = players {
-        if *number == system && (path.is_empty() || same(in_crate(path), in_crate(module))) {
+        if *number == system && (path.is_empty() || is_module(in_crate(path), in_crate(module))) {
             return true;
         }
         players = rest;
@@ -217,12 +217,26 @@ pub const fn plays<R: Role>(mut players: &[(u64, &str)]) -> bool {
 }
 
 /// A path without the name of its crate.
-const fn in_crate(path: &str) -> &str {
-    let mut end = 0;
-    while end < path.len() && path.as_bytes()[end] != b':' {
-        end += 1;
+const fn in_crate(path: &str) -> &[u8] {
+    let mut path = path.as_bytes();
+    while let [first, rest @ ..] = path
+        && *first != b':'
+    {
+        path = rest;
     }
-    path.split_at(end).1
+    path
+}
+
+/// True if a path without any `r#` is the path of a module as rustc has it.
+const fn is_module(mut path: &[u8], mut module: &[u8]) -> bool {
+    loop {
+        (path, module) = match (path, module) {
+            ([], []) => return true,
+            (_, [b'r', b'#', module @ ..]) => (path, module),
+            ([left, path @ ..], [right, module @ ..]) if *left == *right => (path, module),
+            _ => return false,
+        };
+    }
 }
 
 /// Whether the link of a role has an error: its name is one that `RoleName::refused` makes.

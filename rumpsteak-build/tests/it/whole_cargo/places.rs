@@ -172,6 +172,28 @@ fn a_library_and_its_test_of_one_name_are_told_apart() {
     outcome.error().says(UNSEEN);
 }
 
+/// A macro cannot tell them apart.
+#[test]
+fn a_binary_and_an_example_of_one_name() {
+    let package = package("example", &[]);
+    let roles = format!("pub use super::labels::*;\n{ROLES}");
+    package.write("src/roles.rs", &roles).write("src/order.rs", &format!("use super::*;\n{ORDER}"));
+    let of = |folder: &str, sessions: &str| {
+        let mounted = format!(
+            "#[path = \"{folder}roles.rs\"] mod roles; #[path = \"{folder}order.rs\"] mod order; use roles::*;"
+        );
+        [LABELS, &mounted, "use labels::*;\n", MIDDLE, sessions, "fn main() {}\n"].concat()
+    };
+    let example = format!("examples/{TESTED}.rs");
+    package.write("src/main.rs", &of("", EARLY)).write(&example, &of("../src/", EARLY));
+    let targets = ["--bin", TESTED, "--example", TESTED];
+    package.check(&targets).passes();
+    // What is wrong in the one is said in both.
+    package.write(&example, &of("../src/", LATE));
+    is_refused(&package.check(&targets[..2]), 1);
+    is_refused(&package.check(&targets[2..]), 1);
+}
+
 /// rustc counts the lines of a documentation test from its own first one.
 #[test]
 fn a_test_in_documentation_has_no_proof() {
@@ -189,4 +211,14 @@ fn a_test_in_documentation_has_no_proof() {
         let (success, said, _) = package.run_with("test", &["--doc"]);
         assert!(!success && said.contains("`Order` was not verified"), "{said}");
     }
+}
+
+#[test]
+fn a_module_may_have_a_raw_name() {
+    let raw = |name: &str| set(name, &[EARLY, MIDDLE, ORDER]);
+    let package = package("raw", &[&raw("r#loop"), &raw("r#plain")]);
+    package.check(&[]).passes();
+    let nested = format!("pub mod outer {{ pub use super::labels; {} }}\n", raw("r#type"));
+    package.write("src/lib.rs", &[LABELS, &nested].concat());
+    package.check(&[]).passes();
 }
