@@ -98,9 +98,9 @@ pub struct Package {
 pub struct Entry {
     /// Which item it is about: see [`key`].
     pub key: String,
-    /// The crate that the item was found in, as far as a macro can tell it from others: `lib a`,
-    /// `bin a` for a binary or an example, `test a` for a test or a benchmark. Empty for a file that
-    /// build.rs names, which any crate may include.
+    /// The crate of the item, as far as a macro can tell it from others: `lib a`, `bin a` for a
+    /// binary or an example, `test a` for a test or a benchmark. Empty for a file that build.rs
+    /// names, which any crate may include.
     pub krate: String,
     /// The file of the item, relative to the package, with `/`.
     pub file: String,
@@ -262,9 +262,9 @@ impl Verdicts {
         self.entries.iter().map(|line| Entry::parse(line, &self.projections))
     }
 
-    /// The entry of an item, by its [`key`] and its place: the crate, if it is known, the source file
-    /// as rustc has it, relative to the workspace or absolute, and the line of the item's name. An
-    /// item without an entry at its own place has none, even if equal tokens have one elsewhere.
+    /// The entry of an item, by its [`key`] and its place: the crate, if it is known, the source
+    /// file as rustc has it, relative to the workspace or absolute, and the line of the item's name.
+    /// An item without an entry at its own place has none, even if equal tokens have one elsewhere.
     ///
     /// Several entries have one place if a crate mounts one file in several modules, or if a macro
     /// cannot tell two crates apart. Then the worst counts: the item has the problems of all, and

@@ -1,8 +1,8 @@
 //! Random packages: sets of roles and their sessions, written out, in shared files, behind `cfg`,
 //! by macros and inside functions, in a library, a binary and a test of one name.
 //!
-//! The real build script judges each package. rustc compiles it by the commands that Cargo ran for a
-//! first package. Every crate that compiles is run: every set, with every combination of the
+//! The real build script judges each package. rustc compiles it by the commands that Cargo ran for
+//! a first package. Every crate that compiles is run: every set, with every combination of the
 //! sessions that the set has to rustc. Each combination must be safe to the explorer, and must end.
 //!
 //! The sessions are finite, and each receives from one peer at a time. So all interleavings of a
