@@ -263,8 +263,8 @@ impl Verdicts {
     }
 
     /// The entry of an item, by its [`key`] and its place: the crate, if it is known, the source
-    /// file as rustc has it, relative to the workspace or absolute, and the line of the item's name.
-    /// An item without an entry at its own place has none, even if equal tokens have one elsewhere.
+    /// file as rustc has it, relative to the workspace or absolute, and the line of its name. An
+    /// item without an entry at its own place has none, even if equal tokens have one elsewhere.
     ///
     /// Several entries have one place if a crate mounts one file in several modules, or if a macro
     /// cannot tell two crates apart. Then the worst counts: the item has the problems of all, and
