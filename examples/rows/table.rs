@@ -260,13 +260,13 @@ fn judge(row: &Row, verdicts: &Verdicts) -> Findings {
 /// The machine of a session of the example, as the build verified it.
 fn machine(row: &Row, session: &str, verdicts: &Verdicts) -> Fsm {
     let krate = match row.library {
-        Some(_) => (env!("CARGO_PKG_NAME").replace('-', "_"), false),
-        None => (row.name.to_owned(), true),
+        Some(_) => format!("lib {}", env!("CARGO_PKG_NAME").replace('-', "_")),
+        None => format!("bin {}", row.name),
     };
     let entries = verdicts.entries().map(Result::unwrap);
     let mut found = entries.filter(|entry| {
         entry.key.starts_with(&format!("session {session} "))
-            && (&entry.krate.name, entry.krate.is_executable) == (&krate.0, krate.1)
+            && entry.krate == krate
             && row.library.is_none_or(|file| entry.file.ends_with(file))
     });
     let (Some(entry), None) = (found.next(), found.next()) else {

@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 use bolero::check;
 use proc_macro2::TokenStream;
 use rumpsteak_build::command::Cfg;
-use rumpsteak_contract::verdict::Site;
 use rumpsteak_contract::{MessageItem, ProtocolItem, RoleItem, SessionItem, SetItem, Verdicts};
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Limits, System, Verdict, dot, kmc, subtype, system};
@@ -159,7 +158,7 @@ fn verdict_files() {
         let mut copy = Verdicts::default();
         for entry in &entries {
             copy.add(entry);
-            let found = verdicts.find(&entry.key, &Site::default());
+            let found = verdicts.find(&entry.key, Some(&entry.krate), (&entry.file, entry.line));
             assert!(found.is_ok(), "{found:?}");
         }
         let read: Vec<_> = copy.entries().map(Result::unwrap).collect();

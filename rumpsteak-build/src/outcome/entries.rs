@@ -20,7 +20,6 @@ use crate::outcome::inclusion;
 use crate::protocols::Loaded;
 use crate::sessions::outline::Outline;
 use crate::sessions::resolved::is_nominal;
-use crate::source::cargo_targets::Target;
 use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{CrateId, FileId, Item, ItemId, ItemKind, ModuleId, Tree};
 
@@ -121,11 +120,14 @@ impl Entries<'_> {
                 sessions.entry(item).or_insert(whole);
             }
         }
-        let mut firsts = BTreeMap::new();
+        let mut places: BTreeMap<Place<'_>, Vec<ItemId>> = BTreeMap::new();
         for id in tree.item_ids().filter(|&id| is_nominal(tree, id)) {
-            let first = *firsts.entry(place(tree, id)).or_insert(id);
-            let whole = sessions.get(&first).copied().unwrap_or_default();
-            self.identities.insert(id, self.identity(id, first, whole));
+            places.entry(place(tree, id)).or_default().push(id);
+        }
+        for ids in places.into_values() {
+            let whole = sessions.get(&ids[0]).copied().unwrap_or_default();
+            let identity = self.identity(&ids, whole);
+            self.identities.extend(ids.into_iter().map(|id| (id, identity)));
         }
         let identity = |id: ItemId| self.identities.get(&id).copied().unwrap_or_default();
         for (&root, Root { session, .. }) in &self.judgement.roots {
@@ -145,17 +147,16 @@ impl Entries<'_> {
         }
     }
 
-    /// What tells an item from all others but those at its place, of which it is the `first`; and
-    /// from itself in other builds in which something in the whole session is another: a session
-    /// may go from one to the other.
-    fn identity(&self, id: ItemId, first: ItemId, whole: u64) -> u64 {
+    /// A number for the items at a place, unlike the number of any other place. It changes with
+    /// the whole session, since a session may go from one build to another; and with a fault.
+    fn identity(&self, ids: &[ItemId], whole: u64) -> u64 {
         let tree = self.context.tree;
-        let Some(session) = tree.session(id) else { return 0 };
+        let Some(session) = tree.session(ids[0]) else { return 0 };
         let mut hasher = Hasher::new();
-        tree.hash_place(first, &mut hasher);
+        tree.hash_place(ids[0], &mut hasher);
         hasher.bytes(&session.key.hash().to_be_bytes());
         hasher.bytes(&whole.to_be_bytes());
-        if self.judgement.faults.contains(id) {
+        if ids.iter().any(|&id| self.judgement.faults.contains(id)) {
             hasher.text("failed");
         }
         hasher.finish()
@@ -198,10 +199,20 @@ impl Entries<'_> {
             plays: pair.map(RolePair::sealed_name),
             projections: protocol.map(|of| of.text().to_owned()).unwrap_or_default(),
             on_demand: protocol.map(Loaded::on_demand).unwrap_or_default(),
-            system: self.systems.get(&id).cloned(),
+            system: self.systems.get(&id).cloned().unwrap_or_default(),
             closed: self.judgement.closed.get(&id).copied().unwrap_or_default(),
             ..Proof::default()
         }
+    }
+
+    /// A role struct as rustc knows it: see [`Proof::players`].
+    fn player(&self, role: ItemId) -> (u64, String) {
+        let tree = self.context.tree;
+        // The tree has generated code once, and a file that build.rs names may be in any module.
+        let is_known = !tree.is_generated(role) && !tree.crate_of(role).site().is_empty();
+        let module = is_known.then(|| tree.path_in(tree.item(role).module, ""));
+        let system = self.systems.get(&role).map_or(0, |(system, _)| *system);
+        (system, module.unwrap_or_default())
     }
 
     /// Whether a session passed, and what was verified.
@@ -216,10 +227,9 @@ impl Entries<'_> {
         if self.judgement.faults.contains(id) {
             return (false, named);
         }
-        let system = root.and_then(|root| self.systems.get(&root.role));
         let proof = Proof {
             body: self.bodies.get(&id).cloned().unwrap_or_default(),
-            system: system.map(|(system, _)| (*system, Vec::new())),
+            players: root.map(|root| self.player(root.role)).into_iter().collect(),
             kmc: root.and_then(|root| root.bound),
             machine: root.and_then(|root| Some(machine(&root.machine.as_ref()?.fsm))),
             ..named
@@ -281,16 +291,16 @@ fn machine(fsm: &Fsm) -> verdict::Machine {
 /// what is written.
 type SameType = Result<Outline, (ModuleId, String)>;
 
-/// A place in the source of a target. A file that is mounted twice has two items at each, and a
-/// macro cannot tell which it expands.
-type Place<'a> = (&'a Target, FileId, usize, &'a str);
+/// A place in the source of a crate, as macros know it. A file that is mounted twice has two items
+/// at each, and a macro cannot tell which it expands.
+type Place<'a> = (String, FileId, usize, &'a str);
 
 fn place(tree: &Tree, id: ItemId) -> Place<'_> {
     let item = tree.item(id);
-    (&tree.crate_of(id).target, item.file, item.line, &item.name)
+    (tree.crate_of(id).site(), item.file, item.line, &item.name)
 }
 
-/// What is known about the queues of the roles of targets with which nothing is wrong.
+/// The system of each role. Queues have capacities only in a target without a fault.
 fn systems(
     context: Context<'_>,
     judgement: &Judgement,
@@ -314,9 +324,15 @@ fn systems(
     for &id in pairs.roles.keys() {
         places.entry(place(tree, id)).or_default().push(id);
     }
-    unknown.extend(places.into_values().filter(|ids| ids.len() > 1).flatten());
+    unknown.extend(places.values().filter(|ids| ids.len() > 1).flatten());
     sessions.retain(|role, _| !unknown.contains(role));
-    capacities::find(context, &sessions, &limits.verifier)
+    // Two structs of one path, each behind its own `cfg`, are not at one place.
+    let numbered = (1..).zip(places.into_values());
+    let numbered = numbered.flat_map(|(number, ids)| ids.into_iter().map(move |id| (id, number)));
+    let mut found: BTreeMap<_, _> =
+        numbered.map(|(id, number)| (id, (number, Vec::new()))).collect();
+    found.extend(capacities::find(context, &sessions, &limits.verifier));
+    found
 }
 
 /// The roots whose type another root of the same role has as well: one proof serves both, and rustc

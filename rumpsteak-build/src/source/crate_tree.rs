@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use rumpsteak_contract::canonical::Hasher;
-use rumpsteak_contract::{ProtocolItem, RoleItem, SessionItem, verdict};
+use rumpsteak_contract::{ProtocolItem, RoleItem, SessionItem};
 
 use crate::source::cargo_targets::{Root, Target, TargetKind};
 use crate::source::conditions::{Cfg, CfgValue};
@@ -160,11 +160,14 @@ impl GeneratedFile {
 
 impl Crate {
     /// The crate as its macros know it.
-    pub(crate) fn site(&self) -> verdict::Crate {
-        verdict::Crate {
-            name: self.name.clone(),
-            is_executable: matches!(self.target.kind, TargetKind::Bin | TargetKind::Example),
-        }
+    pub(crate) fn site(&self) -> String {
+        let kind = match self.target.kind {
+            TargetKind::Bin | TargetKind::Example => "bin",
+            TargetKind::Bench | TargetKind::Test => "test",
+            TargetKind::Lib => "lib",
+            TargetKind::Source => return String::new(),
+        };
+        format!("{kind} {}", self.name)
     }
 }
 

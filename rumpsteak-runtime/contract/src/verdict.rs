@@ -98,8 +98,10 @@ pub struct Package {
 pub struct Entry {
     /// Which item it is about: see [`key`].
     pub key: String,
-    /// The crate that the item was found in.
-    pub krate: Crate,
+    /// The crate of the item, as far as a macro can tell it from others: `lib a`, `bin a` for a
+    /// binary or an example, `test a` for a test or a benchmark. Empty for a file that build.rs
+    /// names, which any crate may include.
+    pub krate: String,
     /// The file of the item, relative to the package, with `/`.
     pub file: String,
     /// The line of the item's name, from 1.
@@ -135,15 +137,6 @@ pub enum Kind {
     Set,
 }
 
-/// What tells the crates of a package apart that a macro can tell apart.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Crate {
-    /// The name of the crate: `CARGO_CRATE_NAME`.
-    pub name: String,
-    /// Whether it is a binary or an example, for which `CARGO_BIN_NAME` is set.
-    pub is_executable: bool,
-}
-
 /// What was verified: the structure of an item with all names resolved.
 ///
 /// Roles have the names of the protocol, which `#[derive(Role)]` makes constants of the struct.
@@ -169,8 +162,11 @@ pub struct Proof {
     /// no root reaches: no session contains it, so
     /// nothing was verified.
     pub body: Vec<(Option<String>, Chain)>,
-    /// For a role, or a root: in which system its queues have proven capacities.
-    pub system: Option<System>,
+    /// For a role: the system in which its queues have proven capacities.
+    pub system: System,
+    /// For a root: the role structs that were verified with it, each as the number of its system
+    /// and the path of its module, `crate::a`. Without a path, the number is enough.
+    pub players: Vec<(u64, String)>,
     /// For a role of a protocol: the projections onto all of its roles, as a text, by which
     /// programs that were built apart know whether they follow the same protocol. Otherwise empty.
     pub projections: String,
@@ -205,8 +201,8 @@ pub type Machine = (String, usize, usize, Vec<Transition>);
 pub type Transition = (usize, bool, String, String, Vec<String>, usize);
 
 /// Roles whose queues have capacities that were proven for all their sessions together, as one of
-/// them sees it: the number of the system, never 0, and for a role the queues that it sends into,
-/// in the order of its routes.
+/// them sees it: the number of the system, and the queues that the role sends into, in the order of
+/// its routes. A role without proven capacities has no queues here, and a number of its own.
 pub type System = (u64, Vec<Queue>);
 
 /// A queue that a role sends into: the position among the fields of the role's struct; the role at
@@ -244,16 +240,6 @@ impl RoleName {
     }
 }
 
-/// What a macro knows about where its item is. Whatever it does not know is left out.
-#[derive(Clone, Debug, Default)]
-pub struct Site {
-    /// The crate.
-    pub krate: Option<Crate>,
-    /// The source file as rustc has it, relative to the workspace or absolute, and the line of the
-    /// item's name.
-    pub place: Option<(String, usize)>,
-}
-
 impl Verdicts {
     /// Adds an entry.
     pub fn add(&mut self, entry: &Entry) {
@@ -276,36 +262,43 @@ impl Verdicts {
         self.entries.iter().map(|line| Entry::parse(line, &self.projections))
     }
 
-    /// The entry for an item, by its [`key`], if there is one.
+    /// The entry of an item, by its [`key`] and its place: the crate, if it is known, the source
+    /// file as rustc has it, relative to the workspace or absolute, and the line of its name. An
+    /// item without an entry at its own place has none, even if equal tokens have one elsewhere.
     ///
-    /// Several entries may have the same key: the same tokens in two modules, or one file in the
-    /// module trees of two targets. Those of the site's own target, file and line are preferred as
-    /// far as these are known. If several are left, one without fault is taken: under rustc, which
-    /// knows the place, that happens only if one file is mounted twice in one crate, and then the
-    /// proof does not fit the other mount and rustc says so.
+    /// Several entries have one place if a crate mounts one file in several modules, or if a macro
+    /// cannot tell two crates apart. Then the worst counts: the item has the problems of all, and
+    /// passes only if all pass.
     ///
     /// Takes the logarithm of the number of entries, if the file is as the build script shows it.
     ///
     /// # Errors
     ///
     /// If the line is no entry.
-    pub fn find(&self, key: &str, site: &Site) -> Result<Option<Entry>, ParseError> {
-        let at = site.place.as_ref().map(json);
-        // What an entry begins with that is of this very place.
-        let exact = at.map(|at| format!("{key}{},", at.trim_end_matches(']')));
-        let mut lines = exact.map_or(&[][..], |exact| self.with_prefix(&exact));
+    pub fn find(
+        &self,
+        key: &str,
+        krate: Option<&str>,
+        (file, line): (&str, usize),
+    ) -> Result<Option<Entry>, ParseError> {
+        // The start of an entry of this very place.
+        let exact = json(&(file, line));
+        let mut lines = self.with_prefix(&format!("{key}{},", exact.trim_end_matches(']')));
         if lines.is_empty() {
             lines = self.with_prefix(key);
         }
-        let candidates = lines.iter().map(|line| Entry::parse(line, &self.projections));
-        let mut candidates: Vec<Entry> = candidates.collect::<Result<_, _>>()?;
-        prefer(&mut candidates, |entry| site.krate.as_ref() == Some(&entry.krate));
-        prefer(&mut candidates, |entry| {
-            let place = site.place.as_ref();
-            place.is_some_and(|(file, line)| *line == entry.line && same_file(file, &entry.file))
-        });
-        prefer(&mut candidates, |entry| entry.problems.is_empty());
-        Ok(candidates.into_iter().next())
+        let is_crate = |of: &str| of.is_empty() || krate.is_none_or(|krate| krate == of);
+        let mut found: Option<Entry> = None;
+        for text in lines {
+            let entry = Entry::parse(text, &self.projections)?;
+            if line == entry.line && same_file(file, &entry.file) && is_crate(&entry.krate) {
+                match &mut found {
+                    Some(found) => found.join(entry),
+                    None => found = Some(entry),
+                }
+            }
+        }
+        Ok(found)
     }
 
     fn with_prefix(&self, prefix: &str) -> &[String] {
@@ -366,8 +359,20 @@ impl Package {
 }
 
 impl Entry {
+    /// Adds another verdict on the same place.
+    fn join(&mut self, other: Self) {
+        self.passed &= other.passed;
+        self.problems.extend(other.problems);
+        self.problems.sort();
+        self.problems.dedup();
+        self.stubs.extend(other.stubs);
+        self.stubs.sort();
+        self.stubs.dedup();
+        self.proof.players.extend(other.proof.players);
+    }
+
     fn print(&self, projections: Option<usize>) -> String {
-        let (krate, proof) = (&self.krate, &self.proof);
+        let proof = &self.proof;
         let plays = proof.plays.as_ref();
         let proof = (
             plays.map(|name| (&name.protocol, &name.role)),
@@ -376,20 +381,21 @@ impl Entry {
             proof.id,
             &proof.body,
             &proof.system,
+            &proof.players,
             projections,
             &proof.on_demand,
             proof.closed,
         );
-        let krate = (&krate.name, krate.is_executable);
         let found = (self.passed, &self.problems, &self.stubs);
-        self.key.clone() + &json(&(&self.file, self.line, krate, found, proof))
+        self.key.clone() + &json(&(&self.file, self.line, &self.krate, found, proof))
     }
 
     fn parse(line: &str, all: &[String]) -> Result<Self, ParseError> {
         let (key, rest) = line.split_at(line.find('[').unwrap_or(line.len()));
         let (file, line, krate, found, proof) = serde_json::from_str(rest)?;
-        let ((name, is_executable), (passed, problems, stubs)) = (krate, found);
-        let (plays, kmc, machine, id, body, system, projections, on_demand, closed) = proof;
+        let (passed, problems, stubs) = found;
+        let (plays, kmc, machine, id, body, system, players, projections, on_demand, closed) =
+            proof;
         let text = |position: usize| {
             let unknown = || ParseError::Malformed(format!("no projections {position}"));
             all.get(position).cloned().ok_or_else(unknown)
@@ -398,7 +404,7 @@ impl Entry {
         let role_name = |(protocol, role): (String, String)| RoleName { protocol, role };
         Ok(Self {
             key: key.to_owned(),
-            krate: Crate { name, is_executable },
+            krate,
             file,
             line,
             passed,
@@ -411,6 +417,7 @@ impl Entry {
                 id,
                 body,
                 system,
+                players,
                 projections,
                 on_demand,
                 closed,
@@ -424,23 +431,20 @@ fn json(value: &impl serde_core::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// Keeps only those candidates that satisfy the predicate, unless none does.
-fn prefer(candidates: &mut Vec<Entry>, predicate: impl Fn(&Entry) -> bool) {
-    if candidates.iter().any(&predicate) {
-        candidates.retain(predicate);
-    }
-}
-
-/// Whether one path is the other as seen from a folder further up or down: rustc's paths are
-/// relative to the workspace, those of the build script to the package.
+/// True if one path is the other as seen from a folder further up or down: rustc's paths are
+/// relative to the workspace, those of the build script to the package. rustc keeps the `..` of a
+/// `#[path]`.
 fn same_file(left: &str, right: &str) -> bool {
-    let components = |path: &str| -> Vec<String> {
-        path.split(['/', '\\'])
-            .filter(|part| !matches!(*part, "" | "."))
-            .map(str::to_owned)
-            .collect()
-    };
-    let (left, right) = (components(left), components(right));
+    let [left, right] = [left, right].map(|path| {
+        let mut parts = Vec::new();
+        for part in path.split(['/', '\\']).filter(|part| !matches!(*part, "" | ".")) {
+            match parts.last() {
+                Some(last) if part == ".." && *last != ".." => drop(parts.pop()),
+                _ => parts.push(part),
+            }
+        }
+        parts
+    });
     left.ends_with(&right) || right.ends_with(&left)
 }
 

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
 use rumpsteak_contract::verdict::{
-    Crate, Entry, Kind, Package, ParseError, Proof, RoleName, Site, Step, Verdicts, key, stamp,
+    Entry, Kind, Package, ParseError, Proof, RoleName, Step, Verdicts, key, stamp,
 };
 
 const VERSION: &str = "0.1.0";
@@ -13,14 +13,14 @@ fn step(constructor: &str, names: &[&str], id: Option<u64>) -> Step {
     (constructor.to_owned(), names.collect(), id)
 }
 
-fn my_app(is_executable: bool) -> Crate {
-    Crate { name: "my_app".to_owned(), is_executable }
+fn my_app(is_executable: bool) -> &'static str {
+    if is_executable { "bin my_app" } else { "lib my_app" }
 }
 
 fn entry(kind: Kind, name: &str, is_executable: bool, place: (&str, usize), proof: Proof) -> Entry {
     Entry {
         key: key(kind, name, 0xfeed),
-        krate: my_app(is_executable),
+        krate: my_app(is_executable).to_owned(),
         file: place.0.to_owned(),
         line: place.1,
         passed: true,
@@ -61,19 +61,19 @@ fn entries() -> [Entry; 4] {
                 0,
             )],
         )),
-        system: Some((0x5be2, vec![])),
+        players: vec![(0x5be2, "crate::a".to_owned())],
         ..Proof::default()
     };
     let player = Proof {
         kmc: None,
         machine: None,
-        system: Some((
+        system: (
             0x5be2,
             vec![
                 (0, "s".to_owned(), "AtMost(2)".to_owned()),
                 (1, "t".to_owned(), "Growable".to_owned()),
             ],
-        )),
+        ),
         projections: "--@role k\n.outputs \u{1f}".to_owned(),
         on_demand: vec!["t".to_owned()],
         closed: u64::MAX,
@@ -197,17 +197,17 @@ fn an_unreadable_file_is_found_by_its_path() {
 }
 
 #[test]
-fn an_entry_is_found_by_kind_name_and_hash_only() {
+fn an_entry_is_found_by_kind_name_hash_and_place_only() {
     let verdicts = parsed();
-    let found = |kind, name, hash| {
-        let entry = verdicts.find(&key(kind, name, hash), &Site::default());
+    let found = |kind, name, hash, line| {
+        let entry = verdicts.find(&key(kind, name, hash), None, (FILE, line));
         entry.unwrap().is_some()
     };
-    assert!(found(Kind::Session, "Kernel", 0xfeed));
-    assert!(!found(Kind::Session, "Kernel", 0xfeee));
-    assert!(!found(Kind::Session, "Kern", 0xfeed));
-    assert!(!found(Kind::Session, "K", 0xfeed));
-    assert!(found(Kind::Role, "K", 0xfeed));
+    assert!(found(Kind::Session, "Kernel", 0xfeed, 27));
+    assert!(!found(Kind::Session, "Kernel", 0xfeee, 27));
+    assert!(!found(Kind::Session, "Kern", 0xfeed, 27));
+    assert!(!found(Kind::Session, "K", 0xfeed, 1));
+    assert!(found(Kind::Role, "K", 0xfeed, 1));
 }
 
 #[test]
@@ -222,23 +222,63 @@ fn the_place_decides_between_equal_tokens() {
     verdicts.add(&failed(a(true, "src/b.rs", 3), 1, "two"));
     verdicts.add(&failed(a(false, "src/b.rs", 9), 1, "three"));
     let verdicts = Verdicts::parse(&verdicts.print(VERSION), VERSION).unwrap();
-    let at = |is_executable, place: Option<(&str, usize)>| {
-        let site = Site {
-            krate: Some(my_app(is_executable)),
-            place: place.map(|(file, line)| (file.to_owned(), line)),
-        };
-        let entry = verdicts.find(&key(Kind::Session, "A", 0xfeed), &site);
-        let problems = entry.unwrap().unwrap().problems.into_iter().next();
-        problems.map_or_else(|| "passed".to_owned(), |(_, text)| text)
-    };
-    assert_eq!(at(false, Some(("crates/app/src/a.rs", 3))), "one");
-    assert_eq!(at(false, Some(("crates/app/src/b.rs", 3))), "passed");
-    assert_eq!(at(true, Some(("crates/app/src/b.rs", 3))), "two");
-    assert_eq!(at(false, Some(("/abs/app/src/b.rs", 9))), "three");
-    // Without a place, only the target decides; under rust-analyzer nothing is refused that may be
-    // right.
-    assert_eq!(at(false, None), "passed");
-    assert_eq!(at(true, None), "two");
+    let at = |is_executable, file, line| said_at(&verdicts, my_app(is_executable), file, line);
+    assert_eq!(at(false, "crates/app/src/a.rs", 3), ["one"]);
+    assert_eq!(at(false, "crates/app/src/b.rs", 3), ["passed"]);
+    assert_eq!(at(true, "crates/app/src/b.rs", 3), ["two"]);
+    assert_eq!(at(false, "/abs/app/src/b.rs", 9), ["three"]);
+    // rustc keeps the `..` of a `#[path]`.
+    assert_eq!(at(false, "src/one/../b.rs", 3), ["passed"]);
+    // Equal tokens elsewhere prove nothing: in another line, file or crate, or without a place.
+    assert_eq!(at(false, "src/b.rs", 4), NONE);
+    assert_eq!(at(true, "src/a.rs", 3), NONE);
+    assert_eq!(at(false, "src/c.rs", 3), NONE);
+    assert_eq!(at(false, "", 0), NONE);
     // `notsrc/a.rs` does not end in the components of `src/a.rs`.
-    assert_eq!(at(false, Some(("notsrc/a.rs", 3))), "passed");
+    assert_eq!(at(false, "notsrc/a.rs", 3), NONE);
+    assert_eq!(said_at(&verdicts, "lib my_lib", "src/b.rs", 3), NONE);
+}
+
+/// No entry was found.
+const NONE: [&str; 0] = [];
+
+/// The problems of the entry of `A` at a place; that it passed, if it has none.
+fn said_at(verdicts: &Verdicts, krate: &str, file: &str, line: usize) -> Vec<String> {
+    let found = verdicts.find(&key(Kind::Session, "A", 0xfeed), Some(krate), (file, line));
+    let found = found.unwrap();
+    let Some(entry) = found else { return Vec::new() };
+    assert_eq!(entry.passed, entry.problems.is_empty());
+    let problems = entry.problems.into_iter().map(|(_, text)| text);
+    problems.chain(entry.passed.then(|| "passed".to_owned())).collect()
+}
+
+#[test]
+fn of_several_entries_of_one_place_the_worst_counts() {
+    let mut verdicts = Verdicts::default();
+    let mut add = |krate: &str, problem: Option<&str>, player: (u64, &str)| {
+        let proof = Proof { players: vec![(player.0, player.1.to_owned())], ..Proof::default() };
+        let mut entry = entry(Kind::Session, "A", false, ("src/a.rs", 3), proof);
+        if let Some(problem) = problem {
+            entry = failed(entry, 1, problem);
+        }
+        entry.krate = krate.to_owned();
+        verdicts.add(&entry);
+    };
+    add(my_app(false), None, (7, "crate::one"));
+    add(my_app(false), Some("unsafe"), (8, "crate::two"));
+    add(my_app(false), Some("unsafe"), (8, "crate::three"));
+    add(my_app(false), Some("undecided"), (9, "crate::four"));
+    // A test of the name of the library.
+    add("test my_app", None, (5, "crate"));
+    // A file that build.rs names.
+    add("", None, (6, ""));
+    let verdicts = Verdicts::parse(&verdicts.print(VERSION), VERSION).unwrap();
+    assert_eq!(said_at(&verdicts, my_app(false), "src/a.rs", 3), ["undecided", "unsafe"]);
+    assert_eq!(said_at(&verdicts, "test my_app", "src/a.rs", 3), ["passed"]);
+    let key = key(Kind::Session, "A", 0xfeed);
+    let found = verdicts.find(&key, Some("test my_app"), ("src/a.rs", 3)).unwrap();
+    let mut players = found.unwrap().proof.players;
+    players.sort();
+    assert_eq!(players, [(5, "crate".to_owned()), (6, String::new())]);
+    assert_eq!(said_at(&verdicts, my_app(true), "src/a.rs", 3), ["passed"]);
 }

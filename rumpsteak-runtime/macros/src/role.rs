@@ -76,14 +76,14 @@ fn played(item: &RoleItem) -> (Verdict, TokenStream) {
     // The error of a role without a protocol is enough: its set has nothing to add.
     let is_told = verdict.problems.is_empty() || !protocol.is_empty();
     let number = if is_told { number(&[&protocol, &role]) } else { 0 };
-    let system = verdict.proof.system.as_ref().map_or(0, |(system, _)| *system);
-    let Proof { projections, on_demand, closed, .. } = &verdict.proof;
+    let Proof { system: (system, _), projections, on_demand, closed, .. } = &verdict.proof;
     let played = quote! {
         #krate::private::Played {
             protocol: #protocol,
             role: #role,
             number: #number,
             system: #system,
+            module: ::core::module_path!(),
             projections: #projections,
             on_demand: &[#(#on_demand),*],
             closed: #closed,
@@ -139,7 +139,7 @@ fn derive(item: &RoleItem) -> Result<TokenStream> {
     if let Some(message) = verdict.instead {
         return Ok(quote!(#krate::private::stub!(role #name, #message, #played); #problems));
     }
-    let (_, queues) = verdict.proof.system.unwrap_or_default();
+    let (_, queues) = verdict.proof.system;
     let methods = methods(item);
     let implementations = item.routes.iter();
     let implementations =

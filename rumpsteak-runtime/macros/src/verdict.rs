@@ -10,7 +10,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use rumpsteak_contract::canonical::Key;
 use rumpsteak_contract::verdict::{
-    Crate, Entry, FOLDER, Kind, PATH, Package, Proof, Site, VARIABLE, key, stamp,
+    Entry, FOLDER, Kind, PATH, Package, Proof, VARIABLE, key, stamp,
 };
 use rumpsteak_contract::{ProtocolItem, Verdicts};
 use syn::Error;
@@ -53,17 +53,21 @@ pub(crate) fn find(
         return Err(Missing::Silent);
     }
     let verdicts = read(name.span()).map_err(Missing::Unverified)?;
-    let krate = std::env::var("CARGO_CRATE_NAME")
-        .map(|name| Crate { name, is_executable: std::env::var_os("CARGO_BIN_NAME").is_some() });
+    let is_set = |variable| std::env::var_os(variable).is_some();
+    let of = match is_set("CARGO_BIN_NAME") {
+        true => "bin",
+        false if is_set("CARGO_TARGET_TMPDIR") => "test",
+        false => "lib",
+    };
+    let krate = std::env::var("CARGO_CRATE_NAME").map(|name| format!("{of} {name}")).ok();
     // As in `is_typing`.
     let span = name.span().unwrap();
     let file = span.file();
     // Generated code is known by its place below `OUT_DIR`.
     let shown = Path::new(&file).strip_prefix(folder("OUT_DIR")).ok();
     let shown = shown.and_then(Path::to_str).unwrap_or(&file);
-    let site = Site { krate: krate.ok(), place: Some((shown.to_owned(), span.line())) };
     let key = key(kind, &name.to_string(), tokens.hash());
-    match verdicts.find(&key, &site) {
+    match verdicts.find(&key, krate.as_deref(), (shown, span.line())) {
         Ok(Some(entry)) => Ok(Verdict {
             problems: problems_of(&entry, tokens, runtime),
             passed: entry.passed,
@@ -384,15 +388,7 @@ help: write the item out in a module of this package
 pub(crate) fn resolved_differently(name: &Ident) -> String {
     format!(
         "`{name}` is not the session that was verified: to rustc, one of the names in it means another item than to the \
-         build script, which reads the source files as they are written (look for a name that a macro makes or a `cfg` hides) [V0703]"
-    )
-}
-
-/// The message of the assertion that the capacities of a role's queues were proven with this
-/// session.
-pub(crate) fn not_counted(name: &Ident, role: impl Display) -> String {
-    format!(
-        "the capacities of `{role}` were proven without `{name}`: to rustc, `{role}` means another item than to the build \
-         script, which reads the source files as they are written (look for a name that a macro makes or a `cfg` hides)"
+         build script, which reads the source files as they are written (look for a name or an `include!` that a macro makes, \
+         or a name that a `cfg` hides) [V0703]"
     )
 }

@@ -19,9 +19,11 @@ pub struct Played {
     pub role: &'static str,
     /// A number for both names.
     pub number: u64,
-    /// Which system the capacities of the role's queues were proven for: a number made from all the
-    /// sessions of all its roles. 0 for none.
+    /// The system that the capacities of the role's queues were proven for: a number made from all
+    /// the sessions of all its roles. A role without proven capacities has a number of its own.
     pub system: u64,
+    /// The module of the role, as rustc knows it.
+    pub module: &'static str,
     /// The projections of the protocol onto all of its roles: a text that `rumpsteak-fsm` reads.
     /// Empty for a role without a protocol.
     pub projections: &'static str,
@@ -39,6 +41,7 @@ impl Played {
         role: "",
         number: 0,
         system: 0,
+        module: "",
         projections: "",
         on_demand: &[],
         closed: 0,

@@ -18,7 +18,7 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::private::ByMacro;
+use crate::private::{ByMacro, Played};
 use crate::role::{Role, Route};
 use crate::transport::Pair;
 use crate::transport::capacity::{Capacity, Queue};
@@ -203,10 +203,40 @@ where
     Queue::new(capacity).between(From::NAME, To::NAME)
 }
 
-/// Whether a session may run on a role: the role has no proven capacities, or they were proven with
-/// this session.
-pub const fn counted<R: Role>(system: u64) -> bool {
-    R::PLAYED.0.system == 0 || R::PLAYED.0.system == system
+/// True if a role is one of the role structs that a session was verified with: the number of its
+/// system and its module, or the number alone.
+pub const fn plays<R: Role>(mut players: &[(u64, &str)]) -> bool {
+    let Played { system, module, .. } = R::PLAYED.0;
+    while let [(number, path), rest @ ..] = players {
+        if *number == system && (path.is_empty() || is_module(in_crate(path), in_crate(module))) {
+            return true;
+        }
+        players = rest;
+    }
+    false
+}
+
+/// A path without the name of its crate.
+const fn in_crate(path: &str) -> &[u8] {
+    let mut path = path.as_bytes();
+    while let [first, rest @ ..] = path
+        && *first != b':'
+    {
+        path = rest;
+    }
+    path
+}
+
+/// True if a path without any `r#` is the path of a module as rustc has it.
+const fn is_module(mut path: &[u8], mut module: &[u8]) -> bool {
+    loop {
+        (path, module) = match (path, module) {
+            ([], []) => return true,
+            (_, [b'r', b'#', module @ ..]) => (path, module),
+            ([left, path @ ..], [right, module @ ..]) if *left == *right => (path, module),
+            _ => return false,
+        };
+    }
 }
 
 /// Whether the link of a role has an error: its name is one that `RoleName::refused` makes.

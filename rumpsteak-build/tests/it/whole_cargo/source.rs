@@ -39,32 +39,6 @@ fn rustc_and_the_build_script_read_the_same_tokens() {
 }
 
 #[test]
-fn the_fragments_of_a_macro_are_the_tokens_inside() {
-    let package = Package::new("source-fragments");
-    let session = |peer: &str, visibility: &str, then: &str| {
-        format!(
-            "#[session(K)] {visibility} struct Kernel(Send<{peer}, Ready, Receive<{peer}, Value, \
-             Receive<T, Ready, Send<T, Value, {then}>>>>);"
-        )
-    };
-    let literal = session("S", "pub", "Self");
-    let made = session("$peer", "$visibility", "Self");
-    let made = format!(
-        "macro_rules! make {{ ($peer:path, $visibility:vis) => {{ {made} }} }}\nmake!(S, pub);"
-    );
-    let modules = format!(
-        "pub mod literal {{ use super::*; {literal} }}\npub mod made {{ use super::*; {made} }}\n"
-    );
-    // The session that the macro makes has the same tokens, and so the proof of the literal one.
-    package.write("src/lib.rs", &[IMPORTS, ROLES, OTHERS, &modules].join("\n"));
-    package.check(&[]).passes();
-
-    package.edit("src/lib.rs", "make!(S, pub);", "make!(T, pub);");
-    let outcome = package.check(&[]);
-    outcome.error().says("`Kernel` was not verified: the build script did not see");
-}
-
-#[test]
 fn verdicts_of_another_version_are_refused() {
     let package = Package::new("source-version");
     package.check(&[]).passes();

@@ -40,12 +40,12 @@ impl Expansion<'_> {
                 }
             }
         });
+        let text = verdict::resolved_differently(name);
         let resolved = match (&proof.plays, &proof.body[..]) {
             (Some(verified), [(None, chain)]) => {
                 // A struct answers with its identity; its body is asserted in `structure`.
                 let expected = proof.id.unwrap_or_else(|| fingerprint::of(chain));
                 let player = number(&[&verified.protocol, &verified.role]);
-                let text = verdict::resolved_differently(name);
                 let chain = self.item.chain();
                 let rest = chain.map(|chain| self.rest_assertion(&self.parts(chain), role));
                 Some(quote_spanned! {name.span()=>
@@ -61,14 +61,13 @@ impl Expansion<'_> {
             }
             _ => None,
         };
-        let counted = passed.then(|| {
-            let system = proof.system.as_ref().map_or(0, |(system, _)| *system);
-            let text = verdict::not_counted(name, role);
+        let played = passed.then(|| {
+            let players = proof.players.iter().map(|(system, module)| quote!((#system, #module)));
             quote_spanned! {name.span()=>
-                ::core::assert!(#here::private::wiring::counted::<#role>(#system), #text);
+                ::core::assert!(#here::private::wiring::plays::<#role>(&[#(#players),*]), #text);
             }
         });
-        let assertions = quote!(#resolved #counted);
+        let assertions = quote!(#resolved #played);
         let assertions = (!assertions.is_empty())
             .then(|| quote_spanned!(name.span()=> const _: () = { #assertions };));
         quote!(#plays #assertions)
