@@ -18,6 +18,7 @@ use std::fmt;
 /// Without a protocol, the names are those of the source.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
+    pub(crate) protocol: &'static str,
     role: &'static str,
     states: usize,
     initial: usize,
@@ -37,7 +38,13 @@ impl Machine {
         initial: usize,
         transitions: &'static [Row],
     ) -> Self {
-        Self { role, states, initial, transitions }
+        Self { protocol: "", role, states, initial, transitions }
+    }
+
+    /// The [protocol](crate::Role::PROTOCOL) of the role, or `""` for a role without one.
+    #[must_use]
+    pub fn protocol(&self) -> &'static str {
+        self.protocol
     }
 
     /// The name of the role.

@@ -13,8 +13,10 @@ use futures::future::join;
 use rumpsteak_runtime::Error;
 use rumpsteak_runtime::machine::Machine;
 use rumpsteak_runtime::testing::{Mock, Processes, explore, explore_up_to};
+use rumpsteak_ui_tests::either;
 use rumpsteak_ui_tests::numbers::{self, consumer, producer};
 use rumpsteak_ui_tests::ping::{self, C, Client, Ping, Pong, S, Server, client, server};
+use rumpsteak_ui_tests::pool;
 use rumpsteak_ui_tests::ring::{self, first, second, third};
 
 /// The text of a panic.
@@ -256,5 +258,12 @@ fn a_mock_keeps_to_the_protocol() {
     assert_eq!(
         panics(|| drop(Mock::new(c, Machine::of::<Server<'_>>()))),
         "the machine is one of `s`, not of `c`"
+    );
+    // Both protocols have a role `d`.
+    let either = either::Roles::default().d;
+    assert_eq!(Machine::of::<pool::Dispatcher<'_>>().protocol(), "Pool");
+    assert_eq!(
+        panics(|| drop(Mock::new(either, Machine::of::<pool::Dispatcher<'_>>()))),
+        "the machine is one of the protocol `Pool`, and this `d` plays in `Either`"
     );
 }

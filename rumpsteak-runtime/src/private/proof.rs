@@ -50,7 +50,9 @@ impl Machine {
         <S::State as InRole>::Role: Plays<S>,
     {
         let verified = <<S::State as InRole>::Role as Plays<S>>::MACHINE;
-        verified.unwrap_or(Self::new(<S::State as InRole>::Role::NAME, 1, 0, &[]))
+        let mut own = verified.unwrap_or(Self::new(<S::State as InRole>::Role::NAME, 1, 0, &[]));
+        own.protocol = <S::State as InRole>::Role::PROTOCOL;
+        own
     }
 }
 

@@ -45,12 +45,18 @@ impl<R: Role> Mock<R> {
     ///
     /// # Panics
     ///
-    /// If the machine is one of another role.
+    /// If the machine is one of another role, or of a role of another protocol.
     #[must_use]
     #[track_caller]
     pub fn new(role: R, machine: Machine) -> Self {
         let other = machine.role();
         assert!(is_same(other, R::NAME), "the machine is one of `{other}`, not of `{}`", R::NAME);
+        let protocol = machine.protocol();
+        assert!(
+            protocol == R::PROTOCOL,
+            "the machine is one of the protocol `{protocol}`, and this `{other}` plays in `{}`",
+            R::PROTOCOL
+        );
         Self { role, machine, state: machine.initial() }
     }
 
