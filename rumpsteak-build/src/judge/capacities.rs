@@ -2,7 +2,7 @@
 //!
 //! A *system* is a set of role structs that name each other in their routes, one for each role that
 //! any of them talks to, in one crate: what `#[derive(Roles)]` can wire. Its sessions are composed
-//! as they are written, and [`rumpsteak_fsm::capacity`] says how long the queues of one session get.
+//! as they are written. [`rumpsteak_fsm::capacity`] says how long the queues of one session get.
 //! That is enough for session after session: a role that is a session ahead of a peer sends into a
 //! queue of its own for that session, and a role that would be two sessions ahead waits. Only the
 //! queues of a role that plays on demand are shared by several sessions of its peer; there each

@@ -7,15 +7,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rumpsteak_fsm::subtype::Refusal;
-use rumpsteak_fsm::verify::{Evidence, Refused};
-use rumpsteak_fsm::{Fsm, Message, StateId};
+use rumpsteak_fsm::verify::together::{Part, together};
+use rumpsteak_fsm::verify::{Accepted, Evidence, Refused};
+use rumpsteak_fsm::{Fsm, Message, StateId, Verdict, subtype as relation};
 use syn::ext::IdentExt as _;
 
 use crate::codegen::Generated;
 use crate::codegen::machines::Machine;
 use crate::configuration::Configuration;
-use crate::fault::{Cause, MachineProblem, Note, Subject};
+use crate::fault::{Cause, MachineProblem, Note, Refusal, Subject};
 use crate::judge::judgement::{ClosedSystem, Judgement};
 use crate::judge::subtype;
 use crate::protocols::Protocols;
@@ -63,9 +63,14 @@ pub(crate) fn problems(
 ) -> Vec<Problem> {
     let read = generated.problems.iter().cloned();
     let mut problems: Vec<Problem> = read.map(|cause| (cause, None)).collect();
-    let machines = generated.machines.iter();
-    problems
-        .extend(machines.filter_map(|machine| self::machine(machine, protocols, configuration)));
+    let judged = generated.machines.iter().map(|of| (of, machine(of, protocols, configuration)));
+    let (accepted, refused): (Vec<_>, Vec<_>) = judged.partition(|(_, judged)| judged.is_ok());
+    problems.extend(refused.into_iter().filter_map(|(_, judged)| judged.err()));
+    let accepted = accepted.into_iter().filter_map(|(of, judged)| Some((of, judged.ok()?)));
+    let accepted: Vec<(&Machine, Accepted)> = accepted.collect();
+    if problems.is_empty() && accepted.len() > 1 {
+        problems.extend(jointly(&accepted, protocols, configuration));
+    }
     // A machine that is wrong may be one that cannot be written, too.
     if problems.is_empty() {
         problems.extend(generated.unwritable.clone().map(|cause| (cause, None)));
@@ -85,31 +90,91 @@ pub(crate) fn raise(tree: &Tree, judgement: &mut Judgement) {
     }
 }
 
+fn subject(machine: &Machine) -> Subject {
+    Subject {
+        name: machine.text.name.clone(),
+        linked: machine.linked,
+        roles: Vec::new(),
+        labels: BTreeMap::new(),
+    }
+}
+
+/// Judges the machines of a protocol together, each of which is accepted by itself.
+fn jointly(
+    accepted: &[(&Machine, Accepted)],
+    protocols: &Protocols,
+    configuration: &Configuration,
+) -> Option<Problem> {
+    let protocol = accepted.first()?.0.linked.protocol;
+    let projections = &protocols.protocols[protocol].projections;
+    let own = |role| accepted.iter().find(|(machine, _)| machine.linked.role == role);
+    let machines = projections.iter().enumerate().map(|(role, of)| {
+        own(role).map(|(machine, _)| machine.fsm.clone().on_demand(of.fsm.is_on_demand()))
+    });
+    let machines: Vec<Option<Fsm>> = machines.collect();
+    let parts = machines.iter().zip(projections).enumerate().map(|(role, (fsm, of))| {
+        let proof = own(role).and_then(|(_, accepted)| accepted.proof.as_ref());
+        fsm.as_ref().map_or(Part::projection(&of.fsm), |fsm| Part::new(fsm, &of.fsm, proof))
+    });
+    let found = together(&parts.collect::<Vec<_>>(), &configuration.limits.verifier);
+    let (machine, _) = accepted.first()?;
+    let found = match found {
+        Ok(found) => found,
+        Err(error) => {
+            let subject = Box::new(subject(machine));
+            return Some((Cause::Unjudged { subject, error }, None));
+        }
+    };
+    let (position, condition) = found.condition?;
+    let (machine, _) = own(position)?;
+    let cause = match found.verdict {
+        Verdict::Safe(()) => return None,
+        Verdict::Undecided(limit) => {
+            Cause::Undecided { subject: Box::new(subject(machine)), limit, fair: false }
+        }
+        Verdict::Unsafe(run) => {
+            let evidence = Evidence::Run(run);
+            let refused = Refused { refusal: None, condition: Some(condition), evidence };
+            let others = accepted.iter().filter(|(other, _)| other.linked != machine.linked);
+            let with = others.map(|(other, _)| other.text.name.clone()).collect();
+            let refusal = Refusal { with, ..Refusal::new(subject(machine), refused) };
+            let mut refusal = Box::new(refusal);
+            mark(&mut refusal, machine);
+            Cause::Refused(refusal)
+        }
+    };
+    Some((cause, Some(protocol)))
+}
+
+/// Adds the place in the machine to a refusal.
+fn mark(refusal: &mut Refusal, machine: &Machine) {
+    let own = refusal.action.as_ref().map(|(id, _)| id.index());
+    let blamed = own.or_else(|| blame(&refusal.refused, &machine.fsm));
+    let span = blamed.and_then(|blamed| machine.actions.get(blamed));
+    refusal.machine = span.map(|span| (Arc::clone(&machine.text), span.clone()));
+}
+
 fn machine(
     machine: &Machine,
     protocols: &Protocols,
     configuration: &Configuration,
-) -> Option<Problem> {
-    let Machine { linked, fsm, text, actions, states } = machine;
-    let subject = || Subject {
-        name: text.name.clone(),
-        linked: *linked,
-        roles: Vec::new(),
-        labels: BTreeMap::new(),
-    };
+) -> Result<Accepted, Problem> {
+    let Machine { linked, fsm, text, states, .. } = machine;
+    let subject = || subject(machine);
     let judged = subtype::judge_machine(protocols, subject, *linked, (fsm, &[]), configuration);
-    let Err(judged) = judged else { return unknown(machine, protocols) };
+    let judged = match judged {
+        Ok(accepted) => return unknown(machine, protocols).map_or(Ok(accepted), Err),
+        Err(judged) => judged,
+    };
     let (mut cause, defect) = *judged;
     if let Some(defect) = defect {
         let (file, problem) = (text.name.clone(), MachineProblem::Defect(defect));
-        return Some((Cause::Machine { file, problem }, None));
+        return Err((Cause::Machine { file, problem }, None));
     }
     if let Cause::Refused(refusal) = &mut cause {
-        let own = refusal.action.as_ref().map(|(id, _)| id.index());
-        let blamed = own.or_else(|| blame(&refusal.refused, fsm));
-        let span = blamed.and_then(|blamed| actions.get(blamed));
-        refusal.machine = span.map(|span| (Arc::clone(text), span.clone()));
-        let is_first = |found: &Refusal| found.path.is_empty() && text.name.ends_with(".dot");
+        mark(refusal, machine);
+        let is_first =
+            |found: &relation::Refusal| found.path.is_empty() && text.name.ends_with(".dot");
         if refusal.refused.refusal.as_ref().is_some_and(is_first) {
             let begins =
                 subtype::beginning(fsm, &protocols.protocols[linked.protocol], linked.role);
@@ -118,7 +183,7 @@ fn machine(
         }
     }
     let is_judged = matches!(cause, Cause::Refused(_) | Cause::Undecided { .. });
-    Some((cause, is_judged.then_some(linked.protocol)))
+    Err((cause, is_judged.then_some(linked.protocol)))
 }
 
 /// A message of a machine that the protocol has nowhere. An option that never comes is no harm, but
@@ -147,8 +212,10 @@ fn unknown(machine: &Machine, protocols: &Protocols) -> Option<Problem> {
 fn blame(refused: &Refused, fsm: &Fsm) -> Option<usize> {
     let Some(refusal) = &refused.refusal else {
         let Evidence::Run(run) = &refused.evidence else { return None };
-        let last = run.steps.iter().rev().find(|step| step.role == *fsm.role())?;
-        return Some(last.transition.index());
+        let last = run.steps.iter().rev().find(|step| step.role == *fsm.role());
+        let waits = run.waits.iter().find(|wait| wait.role == *fsm.role());
+        let awaited = waits.and_then(|wait| Some(wait.transitions.first()?.0));
+        return Some(last.map(|last| last.transition).or(awaited)?.index());
     };
     let blamed = refusal.cycle.first().copied();
     let mut after = fsm.transitions_from(refusal.sub_state);

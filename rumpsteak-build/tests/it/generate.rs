@@ -289,6 +289,35 @@ fn machines_that_are_safe_together_only_are_accepted_together() {
 
 /// As a machine has one that is older than the protocol.
 #[test]
+fn machines_that_deadlock_together_are_named_at_the_call() {
+    let protocol = "global protocol P(role a, role b, role c) {
+  par { x() from a to c; } and { y() from b to c; k() from c to b; l() from b to a; }
+}";
+    let files = |a: &'static str, c: &'static str| {
+        [("protocols/p.scr", protocol), ("protocols/p.a.local", a), ("protocols/p.c.local", c)]
+    };
+    let (a, c) = ("a: b?l; c!x; end", "c: a?x; b?y; b!k; end");
+    let check_with = |name: &str, files: &[_]| check(name, "P", files);
+    let checked = check_with("jointly", &files(a, c));
+    let problem = only(&checked);
+    assert_eq!(problem.file, "src/lib.rs");
+    begins(&problem.text, "unsafe order: `protocols/p.a.local` does not do everything at its turn");
+    says(&problem.text, "1 | a: b?l; c!x; end\n  |    ^^^ here in the machine\n");
+    says(
+        &problem.text,
+        "the shortest run that gets stuck, with `protocols/p.c.local` and all other roles",
+    );
+    says(&problem.text, "nobody can move");
+    for (name, a, c) in
+        [("a-alone", a, "c: b?y; b!k; a?x; end"), ("c-alone", "a: c!x; b?l; end", c)]
+    {
+        let checked = check_with(name, &files(a, c));
+        assert!(checked.holds(), "{name}: {checked:?}");
+        assert_eq!(checked.summary.verified, 3);
+    }
+}
+
+#[test]
 fn a_machine_with_an_option_that_the_protocol_has_no_more() {
     let protocol = "global protocol P(role a, role b) { ask() from a to b; yes(i32) from b to a; }";
     let machine = "digraph a {\n  0 -> 1 [label=\"b!ask\"];\n  1 -> 2 [label=\"b?yes(i32)\"];\n  \

@@ -75,7 +75,7 @@ pub(crate) struct Luggage {
     pub(crate) completed: u64,
     /// How many sessions the peer has completed.
     peer_completed: u64,
-    /// How many of the last frames are of a session that the peer has not begun.
+    /// How many of the last frames wait for the peer to begin the session.
     ahead: usize,
 }
 
@@ -201,8 +201,7 @@ pub(crate) struct Lane<M, C> {
     told_completed: u64,
     /// How many sessions the peer has completed.
     peer_completed: u64,
-    /// How many of the last frames the role has sent at another host in a session that the peer has
-    /// not begun. They wait for the peer.
+    /// How many of the last frames wait for the peer to begin the session.
     ahead: usize,
     /// What is taken from the role becomes a frame here.
     batch: Batch,
@@ -297,11 +296,9 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     /// If a message cannot be written, or read.
     pub(crate) fn pack(&mut self) -> Result<Luggage, NetError> {
         self.pack_outgoing()?;
-        // The rest is of the session that the role is in, and the peer is not.
+        // The rest is of a session that the peer has not begun.
         let before = self.unacknowledged.len() - self.ahead;
-        if let Some(outgoing) = &mut self.outgoing {
-            outgoing.complete(usize::MAX);
-        }
+        self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(usize::MAX));
         self.pack_outgoing()?;
         let mut unread = Vec::new();
         for Arrived { mut messages, numbers } in self.arrived.drain(..) {
@@ -465,9 +462,8 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
                 self.limit = self.limit.max(limit);
                 self.peer_completed = self.peer_completed.max(sessions);
                 let here = self.peer_completed.saturating_sub(self.completed);
-                if let Some(outgoing) = &mut self.outgoing {
-                    outgoing.complete(usize::try_from(here).unwrap_or(usize::MAX));
-                }
+                let here = usize::try_from(here).unwrap_or(usize::MAX);
+                self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(here));
             }
             Frame::Messages(_) | Frame::End { .. } if self.has_peer_left() => {
                 return Err(self.nonsense("a message after its end"));
@@ -579,7 +575,6 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     /// Takes what the role sends, as far as the peer has granted; whether there was anything.
     fn poll_take(&mut self, context: &mut Context<'_>) -> bool {
         let before = self.next;
-        // What the role sent first in this session may wait, and what follows waits behind it.
         if self.is_ahead() {
             return false;
         }
@@ -631,8 +626,8 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     ) -> Result<(), Stop> {
         let told = self.fate.received(context).wrapping_sub(self.told_before);
         let limit = told + self.room;
-        let completed = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);
-        let completed = (self.completed + completed).max(self.told_completed);
+        let here = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);
+        let completed = (self.completed + here).max(self.told_completed);
         self.owes |= completed > self.told_completed;
         if self.owes || limit >= self.granted + self.every {
             let word = frame::grant(self.received, limit, completed);
@@ -656,8 +651,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         Ok(())
     }
 
-    /// Returns true if the role is in a session that it has begun at another host, and that the
-    /// peer has not begun.
+    /// Returns true if the peer has not begun the session in which the role came from another host.
     fn is_ahead(&self) -> bool {
         self.peer_completed < self.completed
     }

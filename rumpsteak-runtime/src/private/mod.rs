@@ -9,8 +9,8 @@ mod seal;
 mod stub;
 pub mod wiring;
 
-pub use self::fingerprint::Structure;
 pub use self::between::{Between, NotBetween, first};
+pub use self::fingerprint::Structure;
 pub use self::participant::{Leaves, Moves, Participant, complete, poll_begin};
 pub use self::process::Process;
 pub use self::proof::{Plays, Unnamed};

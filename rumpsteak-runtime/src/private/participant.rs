@@ -16,7 +16,7 @@ pub trait Participant: Sized + 'static {
     /// The number of routes.
     const ROUTES: usize;
 
-    /// A peer for whose sake the role has one session over its routes: see [`Between`](super::Between).
+    /// A peer because of which the role has one session over its routes.
     const ONCE: Option<&'static str>;
 
     /// Calls `visit` for each route, in the order of the fields, with the name of the peer's struct

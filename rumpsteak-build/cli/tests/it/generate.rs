@@ -99,3 +99,47 @@ fn calls_that_cannot_be_answered() {
     let one = folder.call("generate two.scr --protocol Pong");
     says(&one.stdout, "#[protocol(Pong::c)]");
 }
+
+/// Each of the two waits for the other one, as a `par` allows either alone.
+const IDENT: &str = "global protocol Ident(role client, role server) {
+    par { clientVersion(String) from client to server; } and { serverVersion(String) from server to client; }
+    par { clientKexInit(String) from client to server; } and { serverKexInit(String) from server to client; }
+}
+";
+const CLIENT: &str = "client: server?serverVersion<String>; server!clientVersion<String>; server?serverKexInit<String>; server!clientKexInit<String>; end\n";
+const SERVER: &str = "server: client?clientVersion<String>; client!serverVersion<String>; client?clientKexInit<String>; client!serverKexInit<String>; end\n";
+const FIX: &str = "client: server!clientVersion<String>; server!clientKexInit<String>; server?serverVersion<String>; server?serverKexInit<String>; end\n";
+
+#[test]
+fn machines_that_are_safe_alone_and_not_together_are_refused_by_their_names() {
+    let folder = Folder::new("generate-jointly").with("ident.scr", IDENT);
+    let folder = folder.with("ident.client.local", CLIENT);
+    folder.call("generate ident.scr").exits(0).says("");
+    let folder = folder.with("ident.server.local", SERVER);
+    let run = folder.call("generate ident.scr").exits(1).prints("");
+    says(&run.stderr, "error[V0412]: unsafe order: `");
+    for file in ["ident.client.local", "ident.server.local"] {
+        says(&run.stderr, file);
+    }
+    says(&run.stderr, "client: server?serverVersion<String>; server!clientVersion<String>;");
+    says(&run.stderr, "server waits for clientVersion(String) from client\n");
+    says(&run.stderr, "nobody can move\n");
+
+    let folder = folder.with("ident.client.local", FIX);
+    folder.call("generate ident.scr").exits(0).says("");
+    folder.call("subtype ident.client.local ident.scr --role client").exits(0);
+
+    // As above, with a third role.
+    let protocol = "global protocol P(role a, role b, role c) {
+  par { x() from a to c; } and { y() from b to c; k() from c to b; l() from b to a; }
+}
+";
+    let folder = Folder::new("generate-three").with("p.scr", protocol);
+    let folder = folder.with("p.a.local", "a: b?l; c!x; end\n");
+    folder.call("generate p.scr").exits(0);
+    let folder = folder.with("p.c.local", "c: a?x; b?y; b!k; end\n");
+    let run = folder.call("generate p.scr").exits(1).prints("");
+    says(&run.stderr, "p.a.local");
+    says(&run.stderr, "p.c.local");
+    says(&run.stderr, "nobody can move\n");
+}
