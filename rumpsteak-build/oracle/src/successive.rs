@@ -82,9 +82,12 @@ impl Successive<'_> {
             }
             let (next, is_held_back) = self.successors(&actions, &configuration, most)?;
             is_whole &= !is_held_back;
-            let is_over = |(role, place): (usize, &Place)| match self.is_on_demand(role) {
-                true => place.within.is_none(),
-                false => place.completed == self.sessions,
+            let is_over = |(role, place): (usize, &Place)| match (place.within, place.completed) {
+                // It waits to be called.
+                (Some((machine, state)), _) => {
+                    self.is_on_demand(role) && state == self.machines[role][machine].initial()
+                }
+                (None, completed) => self.is_on_demand(role) || completed == self.sessions,
             };
             if next.is_empty() && !is_held_back {
                 if !configuration.places.iter().enumerate().all(is_over) {

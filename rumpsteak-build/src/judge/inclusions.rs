@@ -65,7 +65,7 @@ pub(crate) fn problems(
     let mut problems: Vec<Problem> = read.map(|cause| (cause, None)).collect();
     let judged = generated.machines.iter().map(|of| (of, machine(of, protocols, configuration)));
     let (accepted, refused): (Vec<_>, Vec<_>) = judged.partition(|(_, judged)| judged.is_ok());
-    problems.extend(refused.into_iter().filter_map(|(_, judged)| judged.err()));
+    problems.extend(refused.into_iter().filter_map(|(_, judged)| Some(*judged.err()?)));
     let accepted = accepted.into_iter().filter_map(|(of, judged)| Some((of, judged.ok()?)));
     let accepted: Vec<(&Machine, Accepted)> = accepted.collect();
     if problems.is_empty() && accepted.len() > 1 {
@@ -158,18 +158,20 @@ fn machine(
     machine: &Machine,
     protocols: &Protocols,
     configuration: &Configuration,
-) -> Result<Accepted, Problem> {
+) -> Result<Accepted, Box<Problem>> {
     let Machine { linked, fsm, text, states, .. } = machine;
     let subject = || subject(machine);
     let judged = subtype::judge_machine(protocols, subject, *linked, (fsm, &[]), configuration);
     let judged = match judged {
-        Ok(accepted) => return unknown(machine, protocols).map_or(Ok(accepted), Err),
+        Ok(accepted) => {
+            return unknown(machine, protocols).map_or(Ok(accepted), |found| Err(Box::new(found)));
+        }
         Err(judged) => judged,
     };
     let (mut cause, defect) = *judged;
     if let Some(defect) = defect {
         let (file, problem) = (text.name.clone(), MachineProblem::Defect(defect));
-        return Err((Cause::Machine { file, problem }, None));
+        return Err(Box::new((Cause::Machine { file, problem }, None)));
     }
     if let Cause::Refused(refusal) = &mut cause {
         mark(refusal, machine);
@@ -183,7 +185,7 @@ fn machine(
         }
     }
     let is_judged = matches!(cause, Cause::Refused(_) | Cause::Undecided { .. });
-    Err((cause, is_judged.then_some(linked.protocol)))
+    Err(Box::new((cause, is_judged.then_some(linked.protocol))))
 }
 
 /// A message of a machine that the protocol has nowhere. An option that never comes is no harm, but
