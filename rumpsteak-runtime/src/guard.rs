@@ -10,6 +10,7 @@ use crate::private::participant;
 use crate::role::Role;
 use crate::states::state::state_of;
 use crate::states::{End, State};
+use crate::testing;
 
 /// A role while the process of a session is run. Dropping it in the middle of the session aborts
 /// that: the role is poisoned, and its peers wake.
@@ -60,7 +61,11 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     /// Nothing has begun yet.
     #[inline]
     pub(crate) fn poll_begin(&mut self, context: &Context<'_>) -> Poll<()> {
-        self.role().poll_begin(context.waker())
+        let begun = self.role().poll_begin(context.waker());
+        if begun.is_pending() {
+            testing::waits_to_begin(R::NAME);
+        }
+        begun
     }
 
     /// Begins the session, and runs its process.

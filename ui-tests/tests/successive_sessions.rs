@@ -2,6 +2,7 @@
 //! begun.
 
 use std::future::{pending, poll_fn, ready};
+use std::panic::catch_unwind;
 use std::pin::pin;
 use std::task::Poll;
 
@@ -9,6 +10,7 @@ use futures::FutureExt as _;
 use futures::executor::block_on;
 use futures::future::{join3, select, try_join, try_join3};
 use rumpsteak_runtime::states::{End, Raced, Until};
+use rumpsteak_runtime::testing::explore;
 use rumpsteak_runtime::{ErrorKind, Result, try_run};
 
 /// Lets all others do what they can.
@@ -40,6 +42,12 @@ mod detour {
         b: Channel<Label>,
         #[route(C)]
         c: Channel<Label>,
+    }
+
+    impl A {
+        pub(super) fn into_route_to_b(self) -> Channel<Label> {
+            self.b
+        }
     }
 
     #[derive(Role)]
@@ -169,6 +177,35 @@ fn a_role_is_one_session_ahead_and_waits_before_the_next_one() {
     }
     let left = (detour::middle(&mut b), detour::last(&mut c));
     assert_eq!(block_on(try_join(left.0, left.1)).unwrap(), ((), true));
+}
+
+#[test]
+fn a_role_that_waits_to_begin_is_reported_as_waiting() {
+    let explored = catch_unwind(|| {
+        explore(|processes| {
+            let detour::Roles { mut a, b, c } = detour::Roles::default();
+            processes.add("ahead", async move {
+                for _ in 0..3 {
+                    detour::direct(&mut a).await?;
+                }
+                Ok::<_, rumpsteak_runtime::Error>(())
+            });
+            processes.add("behind", async move {
+                let _roles = (b, c);
+                pending::<Result<()>>().await
+            });
+        });
+    });
+    let text = *explored.unwrap_err().downcast::<String>().unwrap();
+    let said = "  `ahead`: `a` waits to begin a session: a peer is two sessions behind\n";
+    assert!(text.contains(said), "{text}");
+}
+
+#[test]
+fn the_halves_of_a_route_that_was_used_are_not_to_be_had() {
+    let detour::Roles { mut a, .. } = detour::Roles::default();
+    assert!(detour::direct(&mut a).now_or_never().is_some_and(|played| played.is_ok()));
+    assert!(a.into_route_to_b().into_inner().is_none());
 }
 
 #[test]

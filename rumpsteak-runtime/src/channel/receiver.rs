@@ -1,6 +1,5 @@
 //! The receiving half of a queue.
 
-use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::{fmt, mem};
@@ -40,7 +39,7 @@ impl<M> QueueReceiver<M> {
         loop {
             match self.take() {
                 Ok(message) => return Some(message),
-                Err(empty) if empty.is_final() && self.go_on().is_break() => {}
+                Err(empty) if empty.is_final() && self.go_on() == Poll::Ready(true) => {}
                 Err(_) => return None,
             }
         }
@@ -70,9 +69,9 @@ impl<M> QueueReceiver<M> {
             };
             if empty.is_final() {
                 match self.go_on() {
-                    ControlFlow::Break(()) => continue,
-                    ControlFlow::Continue(Silent::Gone) => return Poll::Ready(None),
-                    ControlFlow::Continue(Silent::Ahead) => {}
+                    Poll::Ready(true) => continue,
+                    Poll::Ready(false) => return Poll::Ready(None),
+                    Poll::Pending => {}
                 }
             }
             if !waits || self.parks(empty, context) {
@@ -143,9 +142,9 @@ impl<M> QueueReceiver<M> {
             };
             if empty.is_final() {
                 match self.go_on() {
-                    ControlFlow::Break(()) => continue,
-                    ControlFlow::Continue(Silent::Gone) => return Poll::Ready(None),
-                    ControlFlow::Continue(Silent::Ahead) => {}
+                    Poll::Ready(true) => continue,
+                    Poll::Ready(false) => return Poll::Ready(None),
+                    Poll::Pending => {}
                 }
             }
             if testing::ends_queues() {
@@ -157,16 +156,16 @@ impl<M> QueueReceiver<M> {
         }
     }
 
-    /// Leaves a ring that has ended for the one that follows it, if that is no ring of a session
-    /// that the role has not begun.
+    /// Leaves a ring that has ended for the one that follows it; false if the sender is gone.
+    /// Pending if the ring is of a session that the role has not begun.
     #[cold]
     #[inline(never)]
-    fn go_on(&mut self) -> ControlFlow<(), Silent> {
+    fn go_on(&mut self) -> Poll<bool> {
         let completed = self.consumer.shared().completed.load(Ordering::Relaxed);
         let mut next = match self.consumer.shared().take_next(completed) {
             Following::Ring(next) => next,
-            Following::Later => return ControlFlow::Continue(Silent::Ahead),
-            Following::Nothing => return ControlFlow::Continue(Silent::Gone),
+            Following::Later => return Poll::Pending,
+            Following::Nothing => return Poll::Ready(false),
         };
         let (shared, state) = next.state();
         *state = mem::take(self.consumer.state().1);
@@ -176,7 +175,7 @@ impl<M> QueueReceiver<M> {
         shared.due.store(0, Ordering::Release);
         shared.sender.unpark(&mut state.sender);
         self.consumer = next;
-        ControlFlow::Break(())
+        Poll::Ready(true)
     }
 
     /// Says that the role has completed so many sessions: what the sender sends in later ones, it
@@ -188,14 +187,6 @@ impl<M> QueueReceiver<M> {
     pub fn complete(&mut self, sessions: usize) {
         self.consumer.shared().completed.store(sessions, Ordering::Release);
     }
-}
-
-/// Why nothing comes any more from a ring that has ended.
-enum Silent {
-    /// The sender is gone.
-    Gone,
-    /// The sender has completed the session that the receiver is in.
-    Ahead,
 }
 
 impl<M> Drop for QueueReceiver<M> {

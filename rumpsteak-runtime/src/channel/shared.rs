@@ -112,14 +112,12 @@ impl<M> Shared<M> {
     /// is of a later one.
     pub(super) fn take_next(&self, session: usize) -> Following<M> {
         let mut next = self.next();
-        match next.as_mut().and_then(|next| next.0.as_mut()) {
-            None => Following::Nothing,
-            Some(ring) if ring.shared().due.load(Ordering::Relaxed) > session => Following::Later,
-            Some(_) => match next.take().and_then(|mut next| next.0.take()) {
-                Some(ring) => Following::Ring(ring),
-                None => Following::Nothing,
-            },
+        let due = |ring: &Consumer<M>| ring.shared().due.load(Ordering::Relaxed);
+        if next.as_ref().and_then(|next| next.0.as_ref()).is_some_and(|ring| due(ring) > session) {
+            return Following::Later;
         }
+        let ring = next.take().and_then(|mut next| next.0.take());
+        ring.map_or(Following::Nothing, Following::Ring)
     }
 
     /// No code of users runs under the lock.

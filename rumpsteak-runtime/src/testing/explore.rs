@@ -163,6 +163,15 @@ pub(super) fn waits_for(role: &str, peer: &str, labels: &[&str]) -> String {
     format!("`{role}` waits for {} from `{peer}`", labels.join(" or "))
 }
 
+/// Says that a role waits for its peers before its next session, if that is asked.
+#[cold]
+pub(crate) fn waits_to_begin(role: &str) {
+    if ends_queues() {
+        WAITS
+            .set(Some(format!("`{role}` waits to begin a session: a peer is two sessions behind")));
+    }
+}
+
 /// For what a process waits: it is brought there once more, its queues end, and, for transports
 /// that are not of this crate, all other processes are dropped.
 fn wait(
@@ -188,7 +197,7 @@ fn wait(
         }
         match polled {
             Ok(Poll::Ready(Err(error))) => told(&*error),
-            _ => None,
+            _ => WAITS.take(),
         }
     });
     match told {

@@ -7,6 +7,6 @@
 mod explore;
 mod mock;
 
-pub(crate) use explore::ends_queues;
 pub use explore::{Explored, Processes, explore, explore_up_to};
+pub(crate) use explore::{ends_queues, waits_to_begin};
 pub use mock::{Acting, HearsFrom, Mock, SendsTo};

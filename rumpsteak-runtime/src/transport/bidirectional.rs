@@ -84,11 +84,11 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
         self.halves.is_none()
     }
 
-    /// The two halves, unless this end was closed, or a session over it has not ended: messages of
-    /// that session may be in them.
+    /// The two halves of a route that no session has used, unless it was closed. Later, messages of
+    /// a session may be in them, and a route made of them would count its sessions anew.
     pub fn into_inner(mut self) -> Option<(Tx, Rx)> {
-        let in_session = self.mark.in_session();
-        self.halves.take().filter(|_| !in_session)
+        let is_used = self.mark.in_session() || self.mark.completed() > 0;
+        self.halves.take().filter(|_| !is_used)
     }
 
     /// Drops both halves: in order, unless a session over it has not ended.
