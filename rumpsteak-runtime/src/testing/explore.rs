@@ -195,10 +195,11 @@ fn wait(
             }
             polled = run.poll_caught(process);
         }
-        match polled {
+        let told = match polled {
             Ok(Poll::Ready(Err(error))) => told(&*error),
-            _ => WAITS.take(),
-        }
+            _ => None,
+        };
+        told.or_else(|| WAITS.take())
     });
     match told {
         Some(told) => format!("`{name}`: {told}"),
