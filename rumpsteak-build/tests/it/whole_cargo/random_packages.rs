@@ -61,7 +61,7 @@ const UNSEEN: [Way; 3] = [Way::Macro, Way::MacroInclude, Way::Function];
 struct Set {
     module: String,
     sessions: Vec<(usize, Way)>,
-    /// Whether its roles are in a file that others have, too.
+    /// True if its roles are in a file that others have, too.
     shares_roles: bool,
     /// The sessions of a module of its name behind a `cfg` that does not hold, which the build
     /// script cannot know.
@@ -94,7 +94,7 @@ impl Crate {
         }
     }
 
-    /// What only the command has that compiles it.
+    /// The arguments that only the command that compiles it has.
     fn command(self) -> &'static str {
         match self {
             Self::Library => "--crate-type lib",
@@ -201,7 +201,7 @@ impl Random {
         }
     }
 
-    /// Whether every combination of sessions is safe.
+    /// True if every combination of sessions is safe.
     fn is_safe_set(&self, sessions: &[usize]) -> bool {
         self.combinations(sessions).iter().all(|of| self.is_safe(of))
     }
@@ -220,7 +220,7 @@ impl Random {
         all
     }
 
-    /// What the explorer says of a combination.
+    /// The explorer's verdict on a combination.
     fn is_safe(&self, combination: &[usize]) -> bool {
         let machines = combination.iter().map(|&session| self.pool[session].machine());
         let system = System::new(machines.collect()).unwrap();
