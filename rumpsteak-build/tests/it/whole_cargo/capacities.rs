@@ -190,7 +190,7 @@ fn where_any_number_is_under_way_senders_wait() {
         )),
     );
     package.check(&[]).passes();
-    assert_eq!(queues(&package), ["A 0 b Waits(20)", "B 0 a AtMost(0)"]);
+    assert_eq!(queues(&package), ["A 0 b AtMost(20)", "B 0 a AtMost(0)"]);
 }
 
 #[test]
