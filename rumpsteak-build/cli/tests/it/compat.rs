@@ -459,6 +459,26 @@ fn a_role_that_receives_from_several_peers_is_judged_with_its_peers() {
     folder.call("compat old.scr old.scr").exits(0);
 }
 
+/// The new `c` says `done` first, and hears `a` or `b` then. In the next session of `a` it would take
+/// one for the other, if the runtime did not keep the two sessions apart.
+#[test]
+fn a_role_that_hears_several_peers_may_join_those_of_the_old_version() {
+    let protocol = |early: &str, late: &str| {
+        format!(
+            "global protocol P(role c, role a, role b) {{
+    {early}
+    choice at a {{ x() from a to c; n() from a to b; m() from b to c; {late} }}
+    or {{ go() from a to b; y() from b to c; {late} }}
+}}
+"
+        )
+    };
+    let done = "done() from c to a;";
+    let folder = Folder::new("compat_next").with("old.scr", protocol("", done));
+    let folder = folder.with("new.scr", protocol(done, ""));
+    folder.call("compat old.scr new.scr --role c").exits(0);
+}
+
 /// Rounds that `a` or `b` may end, before `a` hears the result.
 fn rounds(name: &str, a_may_stop: bool, b_may_quit: bool) -> String {
     let end = |may: bool, message: &str| match may {
