@@ -459,8 +459,8 @@ fn a_role_that_receives_from_several_peers_is_judged_with_its_peers() {
     folder.call("compat old.scr old.scr").exits(0);
 }
 
-/// The new `c` says `done` first, and hears `a` or `b` then. In the next session of `a` it would take
-/// one for the other, if the runtime did not keep the two sessions apart.
+/// The new `c` says `done` first, and hears `a` or `b` then. The runtime keeps it from hearing the
+/// next session of `a`.
 #[test]
 fn a_role_that_hears_several_peers_may_join_those_of_the_old_version() {
     let protocol = |early: &str, late: &str| {
