@@ -6,7 +6,7 @@
 //! empty. A role begins a session unless the receiver of its last message is more than a session
 //! behind.
 //!
-//! What can go wrong:
+//! These things can go wrong:
 //!
 //! ```text
 //! deadlock               no role can move, and some role has not played all of its sessions
@@ -198,7 +198,7 @@ impl Successive<'_> {
 
     fn channel(&self, role: usize, transition: Transition<'_>) -> Channel {
         let peer = (0..self.machines.len()).find(|&it| *self.role(it) == transition.action.peer);
-        // A machine that speaks to a role that is not there is no system.
+        // The machines form a system, so every peer is among them.
         let peer = peer.unwrap_or(role);
         match transition.action.direction {
             Direction::Send => (role, peer),

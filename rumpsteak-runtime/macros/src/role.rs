@@ -218,7 +218,7 @@ fn methods(item: &RoleItem) -> TokenStream {
     let waker = if is_alone { quote!(_) } else { quote!(waker) };
     let routes = item.routes.len();
     let imported = quote! {
-        #[allow(unused_imports, reason = "a peer with an error is no role")]
+        #[allow(unused_imports, reason = "only a peer with an error needs it")]
         use #krate::private::NotBetween as _;
     };
     quote! {

@@ -270,7 +270,7 @@ impl<M, T, P, C> Producer<M, T, P, C> {
         self.ring.capacity
     }
 
-    /// Whether there is room for a message. There is none once the ring has ended, or while it is
+    /// Returns true if there is room for a message: never once the ring has ended, or while it is
     /// held.
     #[inline]
     pub(super) fn has_room(&mut self) -> bool {

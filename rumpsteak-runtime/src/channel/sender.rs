@@ -104,7 +104,7 @@ impl<M> QueueSender<M> {
         Poll::Ready(())
     }
 
-    /// Whether there is room for a message of the session that has begun.
+    /// Returns true if there is room for a message of the session that has begun.
     #[inline]
     fn has_room(&mut self) -> bool {
         self.producer.has_room() || self.is_opened() && self.producer.has_room()

@@ -46,12 +46,12 @@ fn set(name: &str, parts: &[&str]) -> String {
     format!("pub mod {name} {{\npub use super::labels::*;\n{}{ROLES}}}\n", parts.concat())
 }
 
-/// The first set, in which the order of `c` is right.
+/// The first set: the order of `c` is right there.
 fn one(order: &str) -> String {
     set("one", &[EARLY, MIDDLE, order])
 }
 
-/// The second set, in which it is wrong.
+/// The second set: it is wrong there.
 fn two(order: &str) -> String {
     set("two", &[LATE, MIDDLE, GOOD, order])
 }

@@ -230,7 +230,7 @@ impl Random {
         report.findings.is_empty()
     }
 
-    /// Whether every combination of a crate is safe, and the build script sees every session.
+    /// True if every combination of a crate is safe, and the build script sees every session.
     fn should_build(&self, sets: &[Set]) -> bool {
         sets.iter().all(|set| {
             set.sessions.iter().all(|(_, way)| SEEN.contains(way))
@@ -284,7 +284,7 @@ impl Random {
         files
     }
 
-    /// What all sets of a crate have in common.
+    /// The part that all sets of a crate have in common.
     fn prelude(&self) -> String {
         let labels = 0..self.parts.iter().map(Vec::len).sum();
         let names: Vec<String> = labels.map(|label: usize| format!("M{label}")).collect();
@@ -627,7 +627,7 @@ impl Commands {
     }
 }
 
-/// What became of the crates.
+/// The outcomes of all crates.
 #[derive(Debug, Default)]
 struct Tally {
     packages: usize,
