@@ -125,7 +125,7 @@ impl Analysis {
         let mut roots = package.roots.clone();
         roots.extend(configuration.sources.iter().map(|source| source_root(&base, source)));
         let mut protocols =
-            Protocols::load(&base, &configuration.protocols, &configuration.limits.scribble);
+            Protocols::load(&base, &configuration.protocols, &configuration.limits.scribble());
         protocols.script = configuration.script();
         // Files beside those of the protocols matter, too.
         let folders = protocols.files.iter().filter_map(|file| file.path.parent());
@@ -137,7 +137,7 @@ impl Analysis {
             tree.inclusions[code].is_missed = true;
         }
         protocols.settle(&tree.homes());
-        let mut generator = Generator::new(&protocols, &base, configuration.generate, Some(&tree));
+        let mut generator = Generator::new(&protocols, &base, configuration, Some(&tree));
         let generated: Vec<Rc<Generated>> =
             tree.inclusions.iter().map(|inclusion| generator.generate(inclusion)).collect();
         let machines = generator.warnings();

@@ -13,6 +13,7 @@ use crate::analysis::{Analysis, Summary, unreadable};
 use crate::codegen::{self, Generator};
 use crate::configuration::Configuration;
 use crate::judge::inclusions;
+use crate::limits::Limits;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::source::package_root::PackageRoot;
 use crate::source::{cargo_targets, text_file};
@@ -71,6 +72,7 @@ pub fn unwritable(
     module: &ScrModule,
     protocol: &Protocol,
     projections: &[Projection],
+    generated_lines: Option<usize>,
 ) -> Option<Told> {
     let loaded = Loaded::new(0, protocol.clone(), projections.to_vec());
     let file = ScrFile {
@@ -82,7 +84,9 @@ pub fn unwritable(
     };
     let protocols =
         Protocols { files: vec![file], protocols: vec![loaded], ..Protocols::default() };
-    let cause = codegen::unwritable(&protocols.protocols[0], &protocols.files[0])?;
+    let most = Limits::default().generated_lines;
+    let most = generated_lines.unwrap_or(most);
+    let cause = codegen::unwritable(&protocols.protocols[0], &protocols.files[0], most)?;
     Some(wording::told(&cause, None, &protocols))
 }
 
@@ -98,13 +102,13 @@ impl Configuration {
         self
     }
 
-    /// Takes these limits of exploration, where they are given.
-    pub fn explored(mut self, configurations: Option<usize>, queue: Option<usize>) -> Self {
-        if let Some(most) = configurations {
-            self.limits = self.limits.configurations(most);
-        }
-        if let Some(most) = queue {
-            self.limits = self.limits.queue(most);
+    /// Takes these limits, by the names of their setters, where they are given.
+    pub fn limited<const N: usize>(mut self, given: [(&str, Option<usize>); N]) -> Self {
+        for (name, most) in given {
+            let mut limits = self.limits.by_name().filter(|(own, _)| *own == name);
+            if let (Some((_, limit)), Some(most)) = (limits.next(), most) {
+                *limit = most;
+            }
         }
         self
     }
@@ -117,16 +121,17 @@ impl Configuration {
     /// If a file cannot be read or has errors.
     pub fn code(self, folder: &Path) -> Result<Vec<Code>, Report> {
         let base = PackageRoot::new(folder);
-        let protocols = Protocols::load(&base, &self.protocols, &self.limits.scribble);
+        let protocols = Protocols::load(&base, &self.protocols, &self.limits.scribble());
         let files = protocols.files.iter();
         let broken = files.filter(|file| !file.diagnostics.is_empty()).map(Report::of_file);
         let reports: Vec<Report> = unreadable(&protocols).chain(broken).collect();
         if let Some(report) = Report::join(reports) {
             return Err(report);
         }
-        let generator = Generator::new(&protocols, &base, true, None);
+        let this = self.generate();
+        let generator = Generator::new(&protocols, &base, &this, None);
         let code = generator.all().map(|(name, generated)| {
-            let problems = inclusions::problems(&generated, &protocols, &self);
+            let problems = inclusions::problems(&generated, &protocols, &this);
             let told = |(cause, _): &_| wording::told(cause, None, &protocols);
             Code {
                 protocol: name.to_owned(),

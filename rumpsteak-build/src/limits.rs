@@ -14,8 +14,9 @@
 #[non_exhaustive]
 pub struct Limits {
     pub(crate) verifier: rumpsteak_fsm::Limits,
-    pub(crate) scribble: rumpsteak_scribble::Limits,
+    scribble: rumpsteak_scribble::Limits,
     pub(crate) combinations: usize,
+    pub(crate) generated_lines: usize,
     pub(crate) items: usize,
     pub(crate) modules: usize,
 }
@@ -33,9 +34,17 @@ impl From<rumpsteak_fsm::Limits> for Limits {
             verifier,
             scribble: rumpsteak_scribble::Limits::default(),
             combinations: 256,
+            generated_lines: 25_000,
             items: 10_000,
             modules: 100_000,
         }
+    }
+}
+
+impl Limits {
+    /// The limits of reading protocols. The verifier's are those of the whole package.
+    pub(crate) fn scribble(&self) -> rumpsteak_scribble::Limits {
+        rumpsteak_scribble::Limits { verifier: self.verifier, ..self.scribble }
     }
 }
 
@@ -69,6 +78,9 @@ setters! {
     combinations => combinations;
     /// Exploration: how many configurations of a system are visited. Default: 100,000.
     configurations => verifier.configurations;
+    /// Generated code: how many lines that of one protocol has. rustc needs about half a minute and
+    /// 2 GB for 50,000. Default: 25,000.
+    generated_lines => generated_lines;
     /// Scribble: how many states the automaton of one protocol has. Default: 200,000.
     global_states => scribble.global_states;
     /// How many items one session consists of. Default: 10,000.
@@ -76,6 +88,9 @@ setters! {
     /// Scribble: how many states the machine of one role has before equal ones are merged. Default:
     /// 200,000.
     local_states => scribble.local_states;
+    /// Scribble: how many transitions the machine of one role has before equal states are merged,
+    /// in a protocol with `par` or `interruptible`. Default: 25,000.
+    local_transitions => scribble.local_transitions;
     /// How many modules the targets of the package have together. Default: 100,000.
     modules => modules;
     /// Scribble: how many steps the projection onto one role takes. Default: 5,000,000.

@@ -13,8 +13,8 @@ use crate::terminal::paragraph;
 pub(crate) struct Answer {
     /// The bound that sufficed.
     pub(crate) bound: Option<usize>,
-    /// The limit that ended the search.
-    pub(crate) limit: Option<Limit>,
+    /// The name and the value of the limit that ended the search.
+    pub(crate) limit: Option<(&'static str, usize)>,
     /// The steps that lead to the error.
     pub(crate) run: Option<Vec<Value>>,
     /// The reason, in a sentence.
@@ -29,13 +29,14 @@ impl Answer {
 
     /// The answer of a search that a limit ended.
     pub(crate) fn limited(limit: Limit) -> Self {
-        Self { limit: Some(limit), ..Self::because(limit.to_string()) }
+        let named = Some((limit.setting(), limit.value()));
+        Self { limit: named, ..Self::because(limit.to_string()) }
     }
 
     /// `verdict`, `bound`, `limit`, `run` and `reason`: always all of them, in this order. Those
     /// that do not apply are `null`.
     pub(crate) fn object(self, outcome: Outcome) -> Value {
-        let limit = |limit: Limit| json!({"setting": limit.setting(), "value": limit.value()});
+        let limit = |(name, value)| json!({"setting": name, "value": value});
         json!({
             "verdict": outcome.verdict(),
             "bound": self.bound,

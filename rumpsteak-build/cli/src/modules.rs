@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rumpsteak_build::command::{NamedText, Notice, ScrModule, gravest, list, meant, root_of};
-use rumpsteak_scribble::{Diagnostic, Limits, Protocol, Span, file_of_module, parse};
+use rumpsteak_scribble::{Diagnostic, Protocol, Span, file_of_module, parse};
 
 use crate::input::Reader;
+use crate::options::Limits;
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
@@ -39,13 +40,14 @@ pub(crate) fn read(
     reader: &mut Reader,
     path: &Path,
     import_paths: &[PathBuf],
+    limits: &Limits,
 ) -> Result<Module, Notice> {
     let is_machine = |extension: &OsStr| extension == "local" || extension == "dot";
     if path.extension().is_some_and(is_machine) && path.is_file() {
         return Err(machine(path));
     }
     let source = reader.read(path, SCRIBBLE)?;
-    Ok(load(reader, source, path, import_paths))
+    Ok(load(reader, source, path, import_paths, limits))
 }
 
 /// Checks a module that was read from `path`, as [`read`] does.
@@ -54,6 +56,7 @@ pub(crate) fn load(
     source: Arc<NamedText>,
     path: &Path,
     import_paths: &[PathBuf],
+    limits: &Limits,
 ) -> Module {
     let header = parse(&source.text).module.header;
     let mut roots = import_paths.to_vec();
@@ -75,7 +78,7 @@ pub(crate) fn load(
         let imported = reader.read(&found, SCRIBBLE);
         imported.map_err(|error| unreadable.push(error)).ok()
     };
-    let contents = ScrModule::load(source, place.as_deref(), &Limits::default(), find);
+    let contents = ScrModule::load(source, place.as_deref(), &limits.scribble(), find);
     Module { contents, unreadable }
 }
 

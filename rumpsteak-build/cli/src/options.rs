@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use rumpsteak_build::Configuration;
 use rumpsteak_fsm::Limit;
 
 /// The form of an answer.
@@ -38,6 +39,53 @@ pub(crate) struct Scribble {
     /// Look for imported modules below DIR: `shop.Base` is `shop/Base.scr`
     #[arg(long, value_name = "DIR")]
     pub(crate) import_path: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
+}
+
+/// How far to go before giving up. Each option has the name of the setter in build.rs.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Limits {
+    /// Explore at most N configurations of the roles and their queues [default: 100000]
+    #[arg(long, value_name = "N")]
+    configurations: Option<usize>,
+    /// Explore queues of at most N messages where queues grow for ever [default: 64]
+    #[arg(long, value_name = "N")]
+    queue: Option<usize>,
+    /// Let the machine of one role have at most N transitions before equal states are merged, in a
+    /// Scribble protocol with `par` or `interruptible` [default: 25000]
+    #[arg(long, value_name = "N")]
+    local_transitions: Option<usize>,
+}
+
+impl Limits {
+    /// The limits of the verifier.
+    pub(crate) fn verifier(&self) -> rumpsteak_fsm::Limits {
+        let default = rumpsteak_fsm::Limits::default();
+        let configurations = self.configurations.unwrap_or(default.configurations);
+        default.configurations(configurations).queue(self.queue.unwrap_or(default.queue))
+    }
+
+    /// The limits of reading Scribble files.
+    pub(crate) fn scribble(&self) -> rumpsteak_scribble::Limits {
+        let default = rumpsteak_scribble::Limits::default();
+        let local_transitions = self.local_transitions.unwrap_or(default.local_transitions);
+        rumpsteak_scribble::Limits { local_transitions, verifier: self.verifier(), ..default }
+    }
+
+    /// Takes these limits in place of those of a build script.
+    pub(crate) fn limit(
+        &self,
+        configuration: Configuration,
+        generated_lines: Option<usize>,
+    ) -> Configuration {
+        configuration.limited([
+            ("configurations", self.configurations),
+            ("generated_lines", generated_lines),
+            ("local_transitions", self.local_transitions),
+            ("queue", self.queue),
+        ])
+    }
 }
 
 /// The advice to raise a limit, by the name of its option.

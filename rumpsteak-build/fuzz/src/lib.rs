@@ -53,6 +53,8 @@ fn protocols() {
             global_states: few,
             local_states: few,
             projection_steps: 50 * few,
+            verifier: limits(),
+            ..rumpsteak_scribble::Limits::default()
         };
         let (modules, mut mistakes) = Modules::load(source, |_| Some(source.to_owned()));
         let checked = modules.check(&most);

@@ -15,15 +15,27 @@ pub struct Limits {
     pub global_states: usize,
     /// States of the machine of one role before equivalent ones are merged.
     pub local_states: usize,
+    /// Transitions of the machine of one role in a protocol with `par` or `interruptible` before
+    /// equivalent states are merged.
+    pub local_transitions: usize,
     /// Steps of the projection onto one role: how often a global state is looked at for one of the
     /// role's own, or in a search for messages that overtake (`M` in CAV'23).
     pub projection_steps: usize,
+    /// Exploration of the machines of all roles, for protocols with `par`, `interruptible` or roles
+    /// on demand.
+    pub verifier: rumpsteak_fsm::Limits,
 }
 
 impl Default for Limits {
-    /// 200,000 states and 5,000,000 steps: more than any protocol in use needs, and no more than
-    /// some seconds in an unoptimised build script.
+    /// 200,000 states, 25,000 transitions and 5,000,000 steps: more than any protocol in use needs,
+    /// and no more than some seconds in an unoptimised build script.
     fn default() -> Self {
-        Self { global_states: 200_000, local_states: 200_000, projection_steps: 5_000_000 }
+        Self {
+            global_states: 200_000,
+            local_states: 200_000,
+            local_transitions: 25_000,
+            projection_steps: 5_000_000,
+            verifier: rumpsteak_fsm::Limits::default(),
+        }
     }
 }

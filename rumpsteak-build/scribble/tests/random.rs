@@ -30,6 +30,7 @@ fn project(source: &str) -> Result<Vec<Fsm>, Vec<Diagnostic>> {
         global_states: 2_000,
         local_states: 2_000,
         projection_steps: 100_000,
+        ..Limits::default()
     });
     if checked.diagnostics.iter().any(Diagnostic::is_error) {
         return Err(checked.diagnostics);

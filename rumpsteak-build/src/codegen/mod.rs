@@ -36,6 +36,7 @@ use self::names::{Choices, Names, misplaced};
 use self::payloads::{Homes, is_ident};
 use self::print::{one_line, print_item, print_labels, print_roles};
 use self::session::Unwritable;
+use crate::configuration::Configuration;
 use crate::fault::Cause;
 use crate::protocols::{DoneOnce, Loaded, Protocols, ScrFile};
 use crate::source::crate_tree::{GeneratedFile, Inclusion};
@@ -48,8 +49,7 @@ pub(crate) use self::print::session_items;
 pub(crate) struct Generator<'a> {
     protocols: &'a Protocols,
     base: &'a PackageRoot,
-    /// Whether the build script said that it wants code.
-    enabled: bool,
+    configuration: &'a Configuration,
     /// The code that was asked for, by protocol and
     /// [variant](rumpsteak_contract::ProtocolItem::variant).
     known: BTreeMap<(usize, String), Rc<Generated>>,
@@ -80,14 +80,14 @@ impl<'a> Generator<'a> {
     pub(crate) fn new(
         protocols: &'a Protocols,
         base: &'a PackageRoot,
-        enabled: bool,
+        configuration: &'a Configuration,
         homes: Homes<'a>,
     ) -> Self {
         let names = protocols.protocols.iter();
         Self {
             protocols,
             base,
-            enabled,
+            configuration,
             homes,
             known: BTreeMap::new(),
             included: BTreeSet::new(),
@@ -108,7 +108,7 @@ impl<'a> Generator<'a> {
                 let meant = self.protocols.protocols[position].name().to_owned();
                 Cause::UnknownProtocol { wanted: wanted.to_owned(), meant: Some(meant) }
             }
-            Ok(position) if self.enabled => {
+            Ok(position) if self.configuration.generate => {
                 let key = (position, item.variant());
                 let known = self.known.get(&key).map(Rc::clone);
                 let generated =
@@ -151,14 +151,16 @@ impl<'a> Generator<'a> {
         let (machines, problems) =
             machines::load(&self.folders, self.protocols, position, self.base);
         let mut generated = Generated { file: None, unwritable: None, problems, machines };
-        match write(protocol, file, &generated.machines, choices, self.homes) {
+        let most = self.configuration.limits.generated_lines;
+        let write = |machines: &_| write(protocol, file, machines, choices, self.homes, most);
+        match write(&generated.machines) {
             Ok(text) => {
                 let path = format!("rumpsteak/{}.rs", self.file_name(position, choices));
                 generated.file = Some(Rc::new(GeneratedFile { path, text }));
             }
             Err(reason) => {
                 // What the protocol itself lacks its machines need not follow.
-                if write(protocol, file, &[], choices, self.homes).is_err() {
+                if write(&Vec::new()).is_err() {
                     (generated.machines, generated.problems) = (Vec::new(), Vec::new());
                 }
                 generated.unwritable = Some(no_code(protocol, reason));
@@ -176,9 +178,9 @@ impl<'a> Generator<'a> {
     }
 }
 
-/// Why a protocol has no code as it is written, if it has none.
-pub(crate) fn unwritable(protocol: &Loaded, file: &ScrFile) -> Option<Cause> {
-    let written = write(protocol, file, &[], &Choices::default(), None);
+/// Why a protocol has no code as it is written, if it has none. `most` is the limit on its lines.
+pub(crate) fn unwritable(protocol: &Loaded, file: &ScrFile, most: usize) -> Option<Cause> {
+    let written = write(protocol, file, &[], &Choices::default(), None, most);
     written.err().map(|reason| no_code(protocol, reason))
 }
 
@@ -197,6 +199,7 @@ fn write(
     machines: &[Machine],
     choices: &Choices,
     homes: Homes<'_>,
+    most: usize,
 ) -> Result<String, String> {
     if !is_ident(protocol.name()) {
         return Err(format!(
@@ -219,7 +222,7 @@ fn write(
     }
     let mut names = Names::new(protocol, file, choices, homes)?;
     let annotated = annotated(file)?;
-    let mut sessions = String::new();
+    let (mut sessions, mut lines) = (String::new(), 0);
     for (role, projection) in protocol.projections.iter().enumerate() {
         let machine = machines.iter().find(|machine| machine.linked.role == role);
         let fsm = machine.map_or(&projection.fsm, |machine| &machine.fsm);
@@ -228,9 +231,14 @@ fn write(
         let written = Some(Written { projection, is_projected, annotated: &annotated });
         let items = session::items(fsm, &format!("{base}Session"), base, &mut names, written)
             .map_err(|error| no_session(protocol, role, &error))?;
+        let before = sessions.len();
         for (index, item) in items.iter().enumerate() {
             let root = (index == 0).then_some((fsm, machine));
             print_item(&mut sessions, item, root, &names.roles[role], &items[0], &names);
+        }
+        lines += sessions[before..].matches('\n').count();
+        if lines > most {
+            return Err(too_long(most));
         }
     }
     let used = ["Channel", "Message", "Role", "Roles", "session"];
@@ -257,6 +265,13 @@ pub(crate) fn is_untouched(text: &str) -> bool {
         Some((stamped, body))
     };
     parts().is_some_and(|(stamped, body)| stamp(body) == stamped)
+}
+
+fn too_long(most: usize) -> String {
+    format!(
+        "it would have more than {most} lines\n\nhelp: let fewer roles interrupt a block, let a `par` have fewer parts, or raise \
+         `Limits::generated_lines`"
+    )
 }
 
 fn no_session(protocol: &Loaded, role: usize, error: &Unwritable) -> String {

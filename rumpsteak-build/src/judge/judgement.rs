@@ -429,7 +429,8 @@ impl<'a> Judge<'a> {
                 || machine.is_some_and(|own| subtype::is_one(&own.fsm, &projections[*role].fsm))
         };
         let modules = &protocols.files[protocol.file].modules;
-        let mut continued = modules.continued(protocol.name(), &self.limits.scribble);
+        let limits = self.limits.scribble();
+        let mut continued = modules.continued(protocol.name(), &limits);
         let found = continued.find(|(_, _, found)| roots.iter().all(|root| fits(root, found)));
         let Some((variable, behind, _)) = found else { return };
         let mut said = BTreeSet::new();

@@ -55,7 +55,8 @@ pub(crate) struct Arguments {
 /// A file that cannot be read; a protocol or a role that is in neither.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
     let mut reader = Reader::default();
-    let mut read = |path| modules::read(&mut reader, path, &arguments.scribble.import_path);
+    let Scribble { import_path, limits, .. } = &arguments.scribble;
+    let mut read = |path| modules::read(&mut reader, path, import_path, limits);
     let modules = [read(&arguments.old)?, read(&arguments.new)?];
     let [old, new] = &modules;
     let mut wrong = Outcome::Holds;
@@ -79,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     }
     let [old, new] = &versions[..] else { return Ok(broken(wrong)) };
 
-    let limits = Limits::default().anticipation(arguments.bound).steps(arguments.steps);
+    let limits = limits.verifier().anticipation(arguments.bound).steps(arguments.steps);
     let all = old.roles_with(new);
     let asked: Vec<Role> = match &arguments.role {
         None => all.clone(),

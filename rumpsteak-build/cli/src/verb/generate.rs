@@ -6,6 +6,7 @@ use clap::Args;
 use rumpsteak_build::command::{Code, Notice};
 
 use crate::modules;
+use crate::options::Limits;
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
@@ -26,6 +27,11 @@ pub(crate) struct Arguments {
     /// Write nothing; fail if FILE does not hold the code of the protocol as it is now
     #[arg(long, requires = "output")]
     check: bool,
+    #[command(flatten)]
+    limits: Limits,
+    /// Let the code have at most N lines [default: 25000]
+    #[arg(long, value_name = "N")]
+    generated_lines: Option<usize>,
 }
 
 /// Generates the code of one protocol.
@@ -42,8 +48,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         .help("name the file instead of standard input"));
     }
     // Without a text for it, the folder is the current one.
-    let codes = rumpsteak_build::configure()
-        .protocols(&arguments.file)
+    let configuration = rumpsteak_build::configure().protocols(&arguments.file);
+    let codes = arguments
+        .limits
+        .limit(configuration, arguments.generated_lines)
         .code(&std::env::current_dir().unwrap_or_default())
         .map_err(|report| {
             let text = report.to_string();

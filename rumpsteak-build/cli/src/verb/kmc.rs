@@ -38,9 +38,6 @@ pub(crate) struct Arguments {
     /// Search for the least bound up to N
     #[arg(long, value_name = "N", default_value_t = Limits::default().queue, value_parser = bound)]
     max_k: usize,
-    /// Explore at most N configurations
-    #[arg(long, value_name = "N", default_value_t = Limits::default().configurations)]
-    configurations: usize,
     /// With -k, explore every configuration, also where some tell nothing new
     #[arg(long, requires = "k")]
     unreduced: bool,
@@ -78,9 +75,8 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         system = capacity::repeated(&system);
     }
 
-    let limits = Limits::default()
-        .configurations(arguments.configurations)
-        .queue(arguments.k.unwrap_or(arguments.max_k));
+    let limits = arguments.scribble.limits.verifier();
+    let limits = limits.queue(arguments.k.unwrap_or(arguments.max_k));
     let report = kmc::check(&system, &limits);
     let properties = match arguments.k {
         Some(k) => {
@@ -318,8 +314,8 @@ fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capaci
         Verdict::Undecided { limit, obstacle } => {
             let obstacle = obstacle.as_ref().map(ToString::to_string);
             let answer = Answer {
-                limit: Some(*limit),
-                ..Answer::because(obstacle.unwrap_or_else(|| limit.to_string()))
+                reason: Some(obstacle.unwrap_or_else(|| limit.to_string())),
+                ..Answer::limited(*limit)
             };
             answer.object(Outcome::Undecided)
         }

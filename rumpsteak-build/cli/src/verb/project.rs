@@ -73,8 +73,8 @@ impl Arguments {
 /// # Errors
 /// A file that cannot be read; a protocol or role that is not in it; a form that cannot say it.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
-    let module =
-        modules::read(&mut Reader::default(), &arguments.file, &arguments.scribble.import_path)?;
+    let Scribble { import_path, limits, .. } = &arguments.scribble;
+    let module = modules::read(&mut Reader::default(), &arguments.file, import_path, limits)?;
     module.warn(terminal);
     let refuse = |protocol, diagnostics: &[Diagnostic], terminal: &mut Terminal| {
         module.complain(diagnostics, terminal);

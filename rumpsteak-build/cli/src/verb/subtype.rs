@@ -67,7 +67,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     let system = read(&arguments.sup)?;
     let sup = machines::pick(system.clone(), role)?;
 
-    let mut limits = Limits::default()
+    let limits = &arguments.scribble.limits;
+    let mut limits = limits
+        .verifier()
         .anticipation(arguments.bound)
         .branching(arguments.branching)
         .steps(arguments.steps);

@@ -124,15 +124,68 @@ fn the_status_tells_bad_input_from_a_bad_protocol() {
     folder.call("check nested.scr untold.scr --configurations 2").exits(1);
 }
 
+/// Four roles in a ring, each of which may interrupt the others.
+fn interrupters() -> String {
+    let roles = ["a", "b", "c", "d"];
+    let (mut ring, mut last, mut interrupts) = (String::new(), String::new(), String::new());
+    for (number, role) in roles.iter().enumerate() {
+        let next = roles[(number + 1) % roles.len()];
+        let others: Vec<&str> = roles.into_iter().filter(|other| other != role).collect();
+        ring += &format!("m{number}() from {role} to {next}; ");
+        last += &format!("d{number}() from {role} to {}; ", others.join(", "));
+        interrupts += &format!("i{number}() by {role}; ");
+    }
+    let declared = roles.map(|role| format!("role {role}")).join(", ");
+    format!(
+        "global protocol P({declared}) {{ interruptible {{ {ring}{last}}} with {{ {interrupts}}} }}"
+    )
+}
+
+#[test]
+fn a_limit_of_blocks_is_named_and_can_be_raised() {
+    let folder = Folder::new("check_blocks").with("p.scr", interrupters());
+    folder.call("check p.scr --generated-lines 100000").exits(0).says("");
+    for verb in ["check", "project", "kmc", "generate"] {
+        let run = folder.call(&format!("{verb} p.scr --local-transitions 50"));
+        says(&run.stderr, "projecting onto `a` meets the limit 50 of `local_transitions`\n");
+        says(&run.stderr, "or raise `Limits::local_transitions`\n");
+        // These do not ask about the file.
+        let status = if matches!(verb, "kmc" | "generate") { 2 } else { 3 };
+        assert_eq!((run.status, &*run.stdout), (Some(status), ""), "{verb}");
+    }
+    // The lines of code.
+    let lines = "no code can be generated for `P`: it would have more than 200 lines";
+    let run = folder.call("check p.scr --generated-lines 200").exits(0);
+    says(&run.stderr, &format!("note[V0604]: {lines}\n"));
+    says(&run.stderr, "or raise `Limits::generated_lines`\n");
+    let run = folder.call("generate p.scr --generated-lines 200").exits(1).prints("");
+    says(&run.stderr, &format!("error[V0604]: {lines}\n"));
+    let run = folder.call("generate p.scr --generated-lines 100000").exits(0);
+    assert!(run.stdout.lines().count() > 200);
+}
+
+#[test]
+fn a_limit_of_exploring_blocks_is_named_and_can_be_raised() {
+    // What `b` receives in one part it sends in the other, so no flat protocol decides.
+    let text = "global protocol P(role a, role b) {
+        par { x() from a to b; y() from b to a; } and { par { z() from b to a; } and { w() from a to b; } }
+    }";
+    let folder = Folder::new("check_explored_blocks").with("p.scr", text);
+    let run = folder.call("check p.scr --configurations 3").exits(3).prints("");
+    begins(&run.stderr, "error[S0410]: undecided whether the roles of `P` fit together\n");
+    says(&run.stderr, "help: let senders wait for answers, or raise `Limits::configurations`\n");
+    folder.call("check p.scr").exits(0).says("");
+    let run = folder.call("generate p.scr --configurations 3").exits(2).prints("");
+    says(&run.stderr, "error[S0410]");
+    folder.call("generate p.scr").exits(0);
+}
+
 #[test]
 fn a_limit_is_named_with_its_setting() {
     let folder = Folder::new("check_limit").with("ping.scr", PING).with("nested.scr", NESTED);
     let run = folder.call("check nested.scr --configurations 2").exits(3).prints("");
-    begins(
-        &run.stderr,
-        "error: undecided whether `Nested` is safe: the system has more than 2 configurations",
-    );
-    says(&run.stderr, "help: raise the limit with `--configurations`\n");
+    begins(&run.stderr, "error[S0410]: undecided whether the roles of `Nested` fit together\n");
+    says(&run.stderr, "help: let senders wait for answers, or raise `Limits::configurations`\n");
     let object = folder.call("check nested.scr --configurations 2 --format json").exits(3).json();
     assert_eq!(object["verdict"], "undecided");
     assert_eq!(object["limit"], json!({"setting": "configurations", "value": 2}));

@@ -35,6 +35,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// The way out.
     pub help: Option<String>,
+    /// The name and the value of the limit that ended the search, if one did.
+    pub limit: Option<(&'static str, usize)>,
 }
 
 impl Diagnostic {
@@ -59,6 +61,7 @@ impl Diagnostic {
             secondary: Vec::new(),
             notes: Vec::new(),
             help: None,
+            limit: None,
         }
     }
 
@@ -74,6 +77,11 @@ impl Diagnostic {
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    pub(crate) fn limit(mut self, name: &'static str, value: usize) -> Self {
+        self.limit = Some((name, value));
         self
     }
 

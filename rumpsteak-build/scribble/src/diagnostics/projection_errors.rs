@@ -1,5 +1,7 @@
 //! `S04..`: the projection onto one role.
 
+use rumpsteak_fsm::Limit;
+
 use super::code::Code;
 use super::diagnostic::Diagnostic;
 use super::global_errors::equal_beginning;
@@ -238,13 +240,20 @@ pub(crate) fn without_continue(mut error: Diagnostic, variable: &Name, last: Spa
 pub(crate) fn projection_too_large(
     role: &str,
     declared: Span,
-    limit: &str,
+    limit: &'static str,
     value: usize,
 ) -> Diagnostic {
     let message = format!("projecting onto `{role}` meets the limit {value} of `{limit}`");
     let label = "too large to be projected";
+    let advice = match limit {
+        "local_transitions" => {
+            "let fewer roles interrupt the block, or give it fewer parts".to_owned()
+        }
+        _ => format!("tell `{role}` of choices earlier"),
+    };
     Diagnostic::new(Code::ProjectionTooLarge, message, declared, label)
-        .help(format!("tell `{role}` of choices earlier, or raise `Limits::{limit}`"))
+        .help(format!("{advice}, or raise `Limits::{limit}`"))
+        .limit(limit, value)
 }
 
 /// The roles, each as it is projected, go wrong together; `run` has the steps of a shortest run.
@@ -277,13 +286,14 @@ const MOST_STEPS: usize = 12;
 pub(crate) fn undecided_together(
     (at, what): (Span, &str),
     protocol: &Name,
-    limit: &str,
+    limit: Limit,
 ) -> Diagnostic {
     let message = format!("undecided whether the roles of `{protocol}` fit together");
     let label = format!("because of {what}, all that can happen is looked at");
     Diagnostic::new(Code::UndecidedTogether, message, at, label)
-        .note(limit)
-        .help("let senders wait for answers, so that queues stay short")
+        .note(limit.to_string())
+        .help(format!("let senders wait for answers, or raise `Limits::{}`", limit.setting()))
+        .limit(limit.setting(), limit.value())
 }
 
 /// Labels that cannot be told apart in the machine of a role.

@@ -40,7 +40,8 @@
 //! whose messages are mixed up with those around it.
 //!
 //! # Cost
-//! A shuffle is as large as the product of its parts, which [`Limits::local_states`] stops.
+//! A shuffle is as large as the product of its parts. With n roles that may interrupt, the machine of each role has about n² states
+//! and n³ transitions. [`Limits::local_states`] and [`Limits::local_transitions`] stop both.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,7 +92,7 @@ pub(crate) fn project_all(
     }
     let by_construction = diagnostics.is_empty() && flat::is_safe(global, names, limits);
     if diagnostics.is_empty() && !by_construction {
-        diagnostics.extend(judge(&projections, protocol, (first, "this block")));
+        diagnostics.extend(judge(&projections, protocol, (first, "this block"), &limits.verifier));
     }
     if diagnostics.is_empty() { Ok((projections, by_construction)) } else { Err(diagnostics) }
 }
@@ -101,6 +102,7 @@ pub(super) fn judge(
     projections: &[Projection],
     protocol: &Name,
     block: (Span, &str),
+    limits: &rumpsteak_fsm::Limits,
 ) -> Option<Diagnostic> {
     let machines = projections.iter().map(|found| found.fsm.clone());
     let system = match System::new(machines.collect()) {
@@ -110,23 +112,21 @@ pub(super) fn judge(
             return Some(projection_errors::unsafe_together(block, protocol, &why, &[]));
         }
     };
-    let limits = rumpsteak_fsm::Limits::default();
     let refused = |run: &rumpsteak_fsm::Run| {
         let steps = run.steps.iter().map(|step| format!("{}: {}", step.role, step.action));
         let steps: Vec<String> = steps.collect();
         let why = run.failure.to_string();
         Some(projection_errors::unsafe_together(block, protocol, &why, &steps))
     };
-    let explored = explore(&system, &limits);
+    let explored = explore(&system, limits);
     match (explored.verdict, explored.starvation) {
         (Verdict::Unsafe(run), _) | (Verdict::Safe(()), Some(run)) => refused(&run),
         (Verdict::Safe(()), None) => None,
-        (Verdict::Undecided(limit), _) => match kmc::check(&system, &limits).verdict {
+        (Verdict::Undecided(limit), _) => match kmc::check(&system, limits).verdict {
             kmc::Verdict::Safe { .. } => None,
             kmc::Verdict::Unsafe(run) => refused(&run),
             kmc::Verdict::Undecided { .. } => {
-                let limit = limit.to_string();
-                Some(projection_errors::undecided_together(block, protocol, &limit))
+                Some(projection_errors::undecided_together(block, protocol, limit))
             }
         },
     }
@@ -145,6 +145,8 @@ struct Edge {
 #[derive(Clone, Debug, Default)]
 struct Local {
     states: Vec<Vec<Edge>>,
+    /// The number of all edges.
+    size: usize,
 }
 
 impl Local {
@@ -157,6 +159,16 @@ impl Local {
     fn connect(&mut self, from: u32, action: Action, to: u32, origins: &[Span]) {
         let origins = origins.to_vec();
         self.states[from as usize].push(Edge { action, target: to, origins });
+        self.size += 1;
+    }
+
+    /// The name and the value of a limit that the machine exceeds.
+    fn exceeded(&self, limits: &Limits) -> Option<(&'static str, usize)> {
+        if self.states.len() > limits.local_states {
+            return Some(("local_states", limits.local_states));
+        }
+        let limit = limits.local_transitions;
+        (self.size > limit).then_some(("local_transitions", limit))
     }
 
     fn edges(&self, state: u32) -> &[Edge] {
@@ -192,13 +204,10 @@ impl Local {
     fn of(projection: &Projection) -> Self {
         let fsm = &projection.fsm;
         let mut local = Self::default();
-        for state in fsm.states() {
-            let edges = fsm.transitions_from(state).map(|found| Edge {
-                action: found.action.clone(),
-                target: index(found.target.index()),
-                origins: projection.origins(found.id).to_vec(),
-            });
-            local.states.push(edges.collect());
+        local.states.resize_with(fsm.len(), Vec::new);
+        for found in fsm.states().flat_map(|state| fsm.transitions_from(state)) {
+            let [from, to] = [found.source, found.target].map(|state| index(state.index()));
+            local.connect(from, found.action.clone(), to, projection.origins(found.id));
         }
         local
     }
@@ -278,24 +287,24 @@ impl Composer<'_> {
         for (state, edges) in (0..).zip(&outer.states) {
             for edge in edges {
                 if edge.action.peer != *own {
-                    local.states[state as usize].push(edge.clone());
+                    local.connect(state, edge.action.clone(), edge.target, &edge.origins);
                     continue;
                 }
                 // A block is the only edge of its state.
                 let number: usize = edge.action.message.label.as_str().parse().unwrap_or(0);
                 splice(&mut local, state, &self.machines[number][role as usize], edge.target);
-                if local.states.len() > self.limits.local_states {
-                    return Err(self.too_large(role));
+                if local.exceeded(self.limits).is_some() {
+                    break;
                 }
             }
         }
-        Ok(local)
+        self.within_limits(local, role)
     }
 
-    fn too_large(&self, role: u32) -> Vec<Diagnostic> {
+    fn within_limits(&self, local: Local, role: u32) -> Result<Local, Vec<Diagnostic>> {
+        let Some((limit, value)) = local.exceeded(self.limits) else { return Ok(local) };
         let Name { text, span } = &self.names[role as usize];
-        let (limit, value) = ("local_states", self.limits.local_states);
-        vec![projection_errors::projection_too_large(text, *span, limit, value)]
+        Err(vec![projection_errors::projection_too_large(text, *span, limit, value)])
     }
 
     /// The machines of all roles in a block.
@@ -305,9 +314,8 @@ impl Composer<'_> {
         for role in 0..index(self.names.len()) {
             let parts: Result<Vec<Local>, _> =
                 block.parts.iter().map(|part| self.part(part, role)).collect();
-            let limit = self.limits.local_states;
             let whole = parts
-                .and_then(|parts| shuffle(&parts, limit).ok_or_else(|| self.too_large(role)))
+                .and_then(|parts| self.within_limits(shuffle(&parts, self.limits), role))
                 .and_then(|local| self.deterministic(local, role, block.span));
             match whole {
                 Ok(local) => machines.push(local.minimised()),
@@ -352,7 +360,9 @@ impl Composer<'_> {
         }
         for &role in members {
             let open = open.get(&role).map_or(&[][..], Vec::as_slice);
-            interruption.end_early(&mut machines[role as usize], role, open, &closed);
+            let mut machine = std::mem::take(&mut machines[role as usize]);
+            interruption.end_early(&mut machine, role, open, &closed, self.limits);
+            machines[role as usize] = self.within_limits(machine, role)?;
         }
         let machines = (0..).zip(machines).map(|(role, machine)| {
             let machine = self.deterministic(machine, role, block.span)?;
@@ -499,8 +509,15 @@ impl<'a> Interruption<'a> {
     }
 
     /// Adds the ways on which a role ends the block: by interrupts of its own, where it is `open`,
-    /// and by those that it hears of.
-    fn end_early(&self, machine: &mut Local, role: u32, open: &[bool], closed: &Closed) {
+    /// and by those that it hears of. Stops at a limit.
+    fn end_early(
+        &self,
+        machine: &mut Local,
+        role: u32,
+        open: &[bool],
+        closed: &Closed,
+        limits: &Limits,
+    ) {
         let states = index(machine.states.len());
         let end = self.own_end(machine).unwrap_or_else(|| machine.add());
         let to: Vec<u32> =
@@ -522,6 +539,9 @@ impl<'a> Interruption<'a> {
             }
             let by: Vec<u32> = by.iter().copied().filter(|&by| by != role).collect();
             for &heard in sources.iter().filter(|_| !by.is_empty()) {
+                if machine.exceeded(limits).is_some() {
+                    return;
+                }
                 let rest: Vec<u32> =
                     sources.iter().copied().filter(|&other| other != heard).collect();
                 let drained = self.drain(machine, role, &rest, (message, &by, heard), end);
@@ -606,10 +626,10 @@ fn splice(local: &mut Local, from: u32, part: &Local, to: u32) {
     }
 }
 
-/// All orders of what the parts do. `None` if that has more states than `limit`.
-fn shuffle(parts: &[Local], limit: usize) -> Option<Local> {
+/// All orders of what the parts do, as far as the limits allow.
+fn shuffle(parts: &[Local], limits: &Limits) -> Local {
     if let [part] = parts {
-        return Some(part.clone());
+        return part.clone();
     }
     let mut local = Local::default();
     let start = vec![0; parts.len()];
@@ -633,9 +653,9 @@ fn shuffle(parts: &[Local], limit: usize) -> Option<Local> {
                 local.connect(source, edge.action.clone(), target, &edge.origins);
             }
         }
-        if local.states.len() > limit {
-            return None;
+        if local.exceeded(limits).is_some() {
+            break;
         }
     }
-    Some(local)
+    local
 }

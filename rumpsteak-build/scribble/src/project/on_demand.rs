@@ -67,7 +67,12 @@ pub(crate) fn project_all(
         }
     }
     if diagnostics.is_empty() {
-        diagnostics.extend(judge(&projections, protocol, (first.span, "this role")));
+        diagnostics.extend(judge(
+            &projections,
+            protocol,
+            (first.span, "this role"),
+            &limits.verifier,
+        ));
     }
     Some(if diagnostics.is_empty() { Ok((projections, false)) } else { Err(diagnostics) })
 }

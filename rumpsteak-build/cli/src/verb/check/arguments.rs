@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::options::Limits;
+
 /// Checks protocol files, or without files the package in this folder
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -26,12 +28,11 @@ pub(crate) struct Arguments {
     /// Check the package without its default features
     #[arg(long, conflicts_with = "files")]
     pub(super) no_default_features: bool,
-    /// Explore at most N configurations of the roles and their queues [default: 100000]
+    #[command(flatten)]
+    pub(super) limits: Limits,
+    /// Let the Rust code of a protocol have at most N lines [default: 25000]
     #[arg(long, value_name = "N")]
-    pub(super) configurations: Option<usize>,
-    /// Explore queues of at most N messages where queues grow for ever [default: 64]
-    #[arg(long, value_name = "N")]
-    pub(super) queue: Option<usize>,
+    pub(super) generated_lines: Option<usize>,
     /// Which liveness the protocols must have [default: every-run, with a warning for an error]
     #[arg(long, value_enum, value_name = "WHICH", requires = "files")]
     pub(super) liveness: Option<Liveness>,

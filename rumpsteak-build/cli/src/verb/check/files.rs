@@ -4,7 +4,7 @@
 use rumpsteak_build::command::{Notice, count, shortest, split_way_out, unwritable, visible};
 use rumpsteak_fsm::run::Run;
 use rumpsteak_fsm::system::{EveryRun, Exploration, System, explore, live_in_every_run};
-use rumpsteak_fsm::{Limit, Limits, Verdict, kmc};
+use rumpsteak_fsm::{Limit, Verdict, kmc};
 use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
 
@@ -23,15 +23,16 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Outcome {
     let mut reader = Reader::default();
     let mut outcome = Outcome::Holds;
     for path in &arguments.files {
-        let of_file = match modules::read(&mut reader, path, &arguments.import_path) {
-            Ok(module) => check_module(&module, &mut output),
-            Err(report) => {
-                output.open_file(&path.display().to_string());
-                output.report(&report);
-                output.weigh(Outcome::BadInput, because(&report.message, Outcome::BadInput));
-                Outcome::BadInput
-            }
-        };
+        let of_file =
+            match modules::read(&mut reader, path, &arguments.import_path, &arguments.limits) {
+                Ok(module) => check_module(&module, &mut output),
+                Err(report) => {
+                    output.open_file(&path.display().to_string());
+                    output.report(&report);
+                    output.weigh(Outcome::BadInput, because(&report.message, Outcome::BadInput));
+                    Outcome::BadInput
+                }
+            };
         outcome = outcome.max(of_file);
     }
     output.finish(outcome);
@@ -72,14 +73,17 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
                 output.report(&report);
             }
             let outcome = modules::outcome(&diagnostics);
-            let first = diagnostics.first().map(|first| first.message.as_str());
-            let verdict = because(first.unwrap_or_default(), outcome);
+            let first = diagnostics.first();
+            let limit = first.and_then(|first| first.limit);
+            let reason = first.map(|first| first.message.clone());
+            let verdict = Answer { limit, reason, ..Answer::default() }.object(outcome);
             output.verdict(protocol, outcome, verdict, "");
             return outcome;
         }
     };
 
-    let unwritable = unwritable(&module.contents, protocol, &projections);
+    let lines = output.arguments.generated_lines;
+    let unwritable = unwritable(&module.contents, protocol, &projections, lines);
     let machines = of_projections(module, projections);
     let fsms = machines.iter().map(|machine| machine.fsm.clone());
     let system = match System::new(fsms.collect()) {
@@ -90,13 +94,7 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
             return Outcome::Fails;
         }
     };
-    let mut limits = Limits::default();
-    if let Some(most) = output.arguments.configurations {
-        limits = limits.configurations(most);
-    }
-    if let Some(most) = output.arguments.queue {
-        limits = limits.queue(most);
-    }
+    let limits = output.arguments.limits.verifier();
     let exploration = explore(&system, &limits);
     // Queues that grow for ever cannot be explored to the end; k-MC argues about them.
     let kmc = match &exploration.verdict {

@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     }
 
     let (configuration, note) = settings::read(&folder);
-    let mut configuration = configuration.explored(arguments.configurations, arguments.queue);
+    let mut configuration = arguments.limits.limit(configuration, arguments.generated_lines);
     if let Some(note) = note {
         terminal.report(&note);
     }

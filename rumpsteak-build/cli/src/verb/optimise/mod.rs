@@ -15,7 +15,7 @@ use rumpsteak_fsm::optimise::{
 use rumpsteak_fsm::run::{Failure, Step};
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::verify::VerifyError;
-use rumpsteak_fsm::{Action, Defect, Fsm, Limits, Role, Run};
+use rumpsteak_fsm::{Action, Defect, Fsm, Role, Run};
 use rumpsteak_scribble::{Diagnostic, Protocol};
 use serde_json::{Value, json};
 
@@ -138,8 +138,8 @@ fn latency(text: &str) -> Result<Latency, String> {
 /// # Errors
 /// A file that cannot be read; a protocol or a role that is not in it.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
-    let module =
-        modules::read(&mut Reader::default(), &arguments.file, &arguments.scribble.import_path)?;
+    let Scribble { import_path, limits, .. } = &arguments.scribble;
+    let module = modules::read(&mut Reader::default(), &arguments.file, import_path, limits)?;
     module.warn(terminal);
     if !module.contents.diagnostics.is_empty() {
         return Ok(refuse(&module, &module.contents.diagnostics, terminal));
@@ -189,7 +189,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         options: Options {
             candidates: arguments.budget,
             window: arguments.window,
-            limits: Limits::default(),
+            limits: limits.verifier(),
             ..Options::default()
         },
         machines,
