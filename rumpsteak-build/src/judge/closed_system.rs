@@ -31,7 +31,9 @@ use std::iter::successors;
 
 use rumpsteak_fsm::kmc::{self, Verdict};
 use rumpsteak_fsm::run::{Failure, Step, Wait};
+use rumpsteak_fsm::system::keeps_promises;
 use rumpsteak_fsm::{Action, Direction, Role, Run, StateId, System, Transition, TransitionId};
+use rumpsteak_scribble::Projection;
 
 use crate::fault::{Blamed, Gap, Place};
 use crate::limits::Limits;
@@ -53,12 +55,21 @@ pub(crate) struct Session<'a> {
     pub(crate) machine: Option<&'a SessionMachine>,
 }
 
+/// What a closed system has to keep of its protocol: the projections, and by role whether build.rs
+/// asks fair liveness only.
+pub(crate) type Promised<'a> = (&'a [Projection], &'a [bool]);
+
 /// Why sessions are not known to be a safe closed system, and what of the run that shows it is to
 /// blame, with its places.
 pub(crate) type Refusal = (Gap, Option<(Blamed, Vec<Place>)>);
 
-/// Judges every combination of sessions: the least bound for which all of them are k-MC.
-pub(crate) fn judge(members: &[Member<'_>], limits: &Limits) -> Result<usize, Refusal> {
+/// Judges every combination of sessions: the least bound for which all of them are k-MC. With a
+/// protocol, they also have to receive in every run what it has received in every run.
+pub(crate) fn judge(
+    members: &[Member<'_>],
+    promised: Option<Promised<'_>>,
+    limits: &Limits,
+) -> Result<usize, Refusal> {
     if let Some(silent) = members.iter().find(|member| member.sessions.is_empty()) {
         return Err((Gap::Silent(silent.name.clone()), None));
     }
@@ -77,7 +88,7 @@ pub(crate) fn judge(members: &[Member<'_>], limits: &Limits) -> Result<usize, Re
         let of_several = chosen.iter().zip(&machines).filter(|(_, of_role)| of_role.len() > 1);
         let named: Vec<String> = of_several.map(|((name, _), _)| (*name).to_owned()).collect();
         let chosen: Vec<&SessionMachine> = chosen.iter().map(|(_, machine)| *machine).collect();
-        bound = bound.max(judge_one(&chosen, &named, limits)?);
+        bound = bound.max(judge_one(&chosen, &named, promised, limits)?);
     }
     Ok(bound)
 }
@@ -114,16 +125,33 @@ pub(super) fn combinations<T: Copy>(
 fn judge_one(
     machines: &[&SessionMachine],
     named: &[String],
+    promised: Option<Promised<'_>>,
     limits: &Limits,
 ) -> Result<usize, Refusal> {
     let undecided = |reason: String| (Gap::Undecided(reason), None);
     let system = System::new(machines.iter().map(|machine| machine.fsm.clone()).collect())
         .map_err(|error| undecided(error.to_string()))?;
+    let verdict = kmc::check(&system, &limits.verifier).verdict;
     let refuse = |run: Box<Run>| {
         let blamed = blame(machines, &run);
         (Gap::Unsafe(run, named.to_vec()), blamed)
     };
-    match kmc::check(&system, &limits.verifier).verdict {
+    if let (Some((projections, fair)), Verdict::Safe { .. }) = (promised, &verdict) {
+        let projected = System::new(projections.iter().map(|of| of.fsm.clone()).collect());
+        let projected = projected.map_err(|error| undecided(error.to_string()))?;
+        let roles = || projections.iter().map(|of| of.fsm.role());
+        let is_asked = |role: &Role| roles().zip(fair).any(|(own, fair)| own == role && !fair);
+        match keeps_promises(&system, &projected, is_asked, &limits.verifier) {
+            rumpsteak_fsm::Verdict::Safe(()) => {}
+            rumpsteak_fsm::Verdict::Unsafe(run) => return Err(refuse(run)),
+            rumpsteak_fsm::Verdict::Undecided(limit) => {
+                return Err(undecided(format!(
+                    "that each message is received in every run: {limit}"
+                )));
+            }
+        }
+    }
+    match verdict {
         Verdict::Safe { bound } => Ok(bound),
         Verdict::Unsafe(run) => Err(refuse(run)),
         Verdict::Undecided { limit, obstacle } => Err(undecided(match obstacle {

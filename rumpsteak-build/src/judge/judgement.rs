@@ -9,7 +9,7 @@ use rumpsteak_fsm::system::Neglected;
 use rumpsteak_fsm::{Message, Role};
 use rumpsteak_scribble::Projection;
 
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, Liveness};
 use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind, Place, Refusal};
 use crate::judge::closed_system::{self, Member, Session};
 use crate::judge::liveness::{self, Neglects};
@@ -319,7 +319,9 @@ impl<'a> Judge<'a> {
             let session = session(&tree.item(id).name, &self.found.roots[&id]);
             members[role].sessions.push(session);
         }
-        let judged = closed_system::judge(&members, self.limits);
+        let fair = self.fair(position);
+        let judged =
+            closed_system::judge(&members, Some((&protocol.projections, &fair)), self.limits);
         let note = match &judged {
             Ok(bound) if !is_accepted && is_advised => Some(NoteKind::Acceptable(*bound)),
             // What nobody asked for is no news if it is no help either.
@@ -518,7 +520,8 @@ impl<'a> Judge<'a> {
                     sessions[role].push(session);
                 }
             }
-            let mut combined = together::judge(protocol, &sessions, self.limits);
+            let fair = self.fair(linked.protocol);
+            let mut combined = together::judge(protocol, &sessions, &fair, self.limits);
             if combined.alone {
                 self.close(members.clone());
             }
@@ -531,6 +534,15 @@ impl<'a> Judge<'a> {
             }
             self.found.combined.push((linked.protocol, combined));
         }
+    }
+
+    /// For each role of a protocol, whether build.rs asks fair liveness only.
+    fn fair(&self, protocol: usize) -> Vec<bool> {
+        let protocols = self.context.protocols;
+        let roles = 0..protocols.protocols[protocol].projections.len();
+        let asked =
+            |role| liveness::asked(self.configuration, protocols, ProtocolRole { protocol, role });
+        roles.map(|role| asked(role) == Some(Liveness::Fair)).collect()
     }
 
     /// Notes that the sessions of these roles are safe with one another only.
@@ -558,7 +570,8 @@ impl<'a> Judge<'a> {
                 }
                 let with = with.iter().map(|&id| tree.item(id).name.clone());
                 let with = with.collect();
-                let refusal = Refusal { with, ..Refusal::new(subject(), refused) };
+                let fair = refused.neglected().is_some();
+                let refusal = Refusal { with, fair, ..Refusal::new(subject(), refused) };
                 Cause::Refused(Box::new(refusal))
             }
             CombinedFault::Undecided(limit) => {
@@ -626,7 +639,7 @@ impl<'a> Judge<'a> {
         if !set.faults.is_empty() {
             return Err(set.faults.clone());
         }
-        let (gap, blamed) = match closed_system::judge(members, self.limits) {
+        let (gap, blamed) = match closed_system::judge(members, None, self.limits) {
             Ok(bound) => return Ok(bound),
             Err(refusal) => refusal,
         };

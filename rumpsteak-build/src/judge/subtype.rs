@@ -162,9 +162,16 @@ pub(crate) fn judge_machine(
         }
         _ => Ok(None),
     };
+    // All sessions together are asked once more about the other roles.
+    let neglected = match &judged {
+        Ok(Verdict::Unsafe(refused)) => refused.neglected(),
+        _ => None,
+    };
+    let neglected = protocol.protocol.roles().iter().position(|own| Some(own) == neglected);
+    let asked = ProtocolRole { role: neglected.unwrap_or(linked.role), ..linked };
     let fair = match fair {
         Ok(Some(accepted))
-            if liveness::asked(configuration, protocols, linked) == Some(Liveness::Fair) =>
+            if liveness::asked(configuration, protocols, asked) == Some(Liveness::Fair) =>
         {
             return Ok(accepted);
         }
@@ -252,7 +259,7 @@ pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place
             Failure::Orphan { from, .. } | Failure::UnspecifiedReception { from, .. } => {
                 from == session.fsm.role()
             }
-            Failure::Deadlock | Failure::Starvation { .. } => false,
+            Failure::Deadlock | Failure::Starvation { .. } | Failure::Neglect(_) => false,
         };
         return Some(match refused.condition {
             Some(Condition::Undirected { .. }) if !is_sender => {

@@ -70,7 +70,14 @@ pub(crate) enum CombinedFault {
 }
 
 /// Judges every combination of sessions; `sessions` has those of each role of the protocol.
-pub(crate) fn judge(protocol: &Loaded, sessions: &[Vec<Session<'_>>], limits: &Limits) -> Combined {
+///
+/// `fair` has the roles of which build.rs asks fair liveness only.
+pub(crate) fn judge(
+    protocol: &Loaded,
+    sessions: &[Vec<Session<'_>>],
+    fair: &[bool],
+    limits: &Limits,
+) -> Combined {
     let mut combined = Combined::default();
     // A proof in the fair relation takes it that its peers take some options now and then.
     let asks = |session: &Session<'_>| {
@@ -90,7 +97,7 @@ pub(crate) fn judge(protocol: &Loaded, sessions: &[Vec<Session<'_>>], limits: &L
     let choices: Vec<Vec<Option<Session<'_>>>> = sessions.iter().map(|of| choices(of)).collect();
     match closed_system::combinations(&choices, limits) {
         Ok(combinations) => combinations.for_each(|chosen| {
-            combined.add(protocol, &chosen, limits);
+            combined.add(protocol, &chosen, fair, limits);
         }),
         Err(reason) => combined.refused.push((first, CombinedFault::Combinations(reason))),
     }
@@ -115,7 +122,13 @@ fn choices<'a>(sessions: &[Session<'a>]) -> Vec<Option<Session<'a>>> {
 
 impl Combined {
     /// Judges one combination.
-    fn add(&mut self, protocol: &Loaded, chosen: &[Option<Session<'_>>], limits: &Limits) {
+    fn add(
+        &mut self,
+        protocol: &Loaded,
+        chosen: &[Option<Session<'_>>],
+        fair: &[bool],
+        limits: &Limits,
+    ) {
         let is_refused = |session: &Session<'_>| {
             let mut refused = self.refused.iter();
             refused.any(|(root, _)| *root == session.root)
@@ -131,6 +144,8 @@ impl Combined {
             }
             None => Part::projection(&projection.fsm),
         });
+        let parts =
+            parts.zip(fair).map(|(part, &is_fair)| if is_fair { part.fair() } else { part });
         let parts: Vec<Part<'_>> = parts.collect();
         let found = match together(&parts, &limits.verifier) {
             Ok(found) => found,

@@ -25,7 +25,7 @@ use rumpsteak_fsm::subtype::{self, Rule};
 use rumpsteak_fsm::system::Coverage;
 use rumpsteak_fsm::verify::Evidence;
 use rumpsteak_fsm::verify::together::Condition;
-use rumpsteak_fsm::{Action, Defect, Direction, Fsm, StateId, Transition, TransitionId};
+use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Role, StateId, Transition, TransitionId};
 use rumpsteak_scribble::{Projection, Span};
 
 use super::excerpt::Excerpt;
@@ -58,7 +58,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         if let Some(help) = help {
             let _ = write!(text, "\n\nhelp: {help}");
         }
-        return text;
+        return text + &fair_note(*fair, refused.neglected(), subject, protocols);
     };
     let projection = &protocol.projections[subject.linked.role];
     let words = Words {
@@ -96,7 +96,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     if others.is_none() && !(*fair && matches!(refused.evidence, Evidence::NoRun(_))) {
         evidence(&mut text, &refused.evidence, with);
     }
-    let fair = fair_note(*fair, subject, protocols);
+    let fair = fair_note(*fair, None, subject, protocols);
     let help = special_help(refusal, &broken).unwrap_or_else(|| {
         broken.help() + &part_help(refusal, found, protocol).unwrap_or_default()
     });
@@ -206,14 +206,20 @@ fn part_help(refusal: &Refusal, found: &subtype::Refusal, protocol: &Loaded) -> 
     })
 }
 
-/// What there is to say if a session holds in the fair relation.
-pub(super) fn fair_note(fair: bool, subject: &Subject, protocols: &Protocols) -> String {
+/// What there is to say if a session holds as long as choices are fair: for the role that is not
+/// served otherwise, or else for the session's own.
+pub(super) fn fair_note(
+    fair: bool,
+    served: Option<&Role>,
+    subject: &Subject,
+    protocols: &Protocols,
+) -> String {
     if !fair {
         return String::new();
     }
     let protocol = &protocols.protocols[subject.linked.protocol];
-    let script =
-        protocols.script(&fairness(protocol.name(), protocol.role_at(subject.linked.role)));
+    let role = served.unwrap_or(protocol.role_at(subject.linked.role));
+    let script = protocols.script(&fairness(protocol.name(), role));
     format!(
         "\n\nnote: it holds if choices are fair: what is put off can always still be done, but need not be in every run\n\
          help: if that is enough, accept it in build.rs:\n      {script}"
@@ -334,7 +340,7 @@ struct Words<'a> {
 
 impl Words<'_> {
     /// The name of a role in the user's source.
-    fn role(&self, role: &rumpsteak_fsm::Role) -> String {
+    fn role(&self, role: &Role) -> String {
         let roles = self.protocol.protocol.roles();
         self.subject.role(role, roles).to_owned()
     }
@@ -386,7 +392,7 @@ impl Words<'_> {
     }
 
     /// The action that is due, and the one that is done.
-    fn marks_of_order(&self, role: &rumpsteak_fsm::Role) -> Vec<(TransitionId, String)> {
+    fn marks_of_order(&self, role: &Role) -> Vec<(TransitionId, String)> {
         let mut marks = Vec::new();
         let fsm = &self.projection.fsm;
         let after = self.sub.and_then(|action| next(fsm, self.refusal.sup_state, action));

@@ -18,5 +18,6 @@ pub(super) fn failure(run: &Run) -> String {
         Failure::UnspecifiedReception { from, to } => {
             format!("brings `{to}` a message from `{from}` that it cannot take")
         }
+        Failure::Neglect(neglected) => format!("leads to where {neglected}"),
     }
 }

@@ -238,7 +238,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: keep the session closer to the protocol, or raise the limit in build.rs:\n      {}{}",
             subject.name,
             protocols.script(&raised(stopped.setting(), stopped.value())),
-            refusal::fair_note(*fair, subject, protocols)
+            refusal::fair_note(*fair, None, subject, protocols)
         ),
         Cause::UndecidedSystem { set, reason } => format!(
             "`{set}` could not be verified: {reason}\n\n\

@@ -32,7 +32,6 @@
 //! Cost: O((machines + channels) · steps) for the steps of the explored graph.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use fixedbitset::FixedBitSet;
 use petgraph::algo::kosaraju_scc;
@@ -40,38 +39,12 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{EdgeRef, NodeFiltered};
 
 use super::composition::System;
-use super::exploration::Exploration;
+use super::exploration::{Exploration, explore};
 use super::explorer::{Continuations, Explorer, Node};
 use super::interned::{ChannelIndex, InternedSystem, MachineIndex};
-use super::run::Step;
+use super::run::{Failure, Neglected, Run, Step};
 use crate::machine::{Direction, Fsm, Role, StateId};
 use crate::verdict::{Limit, Limits, Verdict};
-
-/// A role that some run neglects, though it is fair.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Neglected {
-    /// Who waits, or does not receive.
-    pub role: Role,
-    /// Whose message is not received. `None` if `role` waits for ever.
-    pub from: Option<Role>,
-    /// Sends that go on for ever meanwhile, at most four.
-    pub meanwhile: Vec<Step>,
-}
-
-impl fmt::Display for Neglected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { role, from, meanwhile } = self;
-        match from {
-            None => write!(f, "`{role}` may wait for ever")?,
-            Some(from) => write!(f, "`{role}` may never receive what `{from}` sends to it")?,
-        }
-        for (number, Step { role, action, .. }) in meanwhile.iter().enumerate() {
-            let before = if number == 0 { ", if others go on for ever with" } else { " and" };
-            write!(f, "{before} `{}` from `{role}` to `{}`", action.message, action.peer)?;
-        }
-        Ok(())
-    }
-}
 
 /// What is known of the runs of a system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,8 +64,69 @@ pub fn live_in_every_run(
     explore: impl FnOnce() -> Exploration,
     limits: &Limits,
 ) -> EveryRun {
+    let Judged { mut found, limit, .. } = judge(system, explore, limits);
+    found.dedup_by(|next, first| next.neglected.role == first.neglected.role);
+    EveryRun { neglected: found.into_iter().map(|found| found.neglected).collect(), limit }
+}
+
+/// Whether a safe system receives in every run what another safe system, of the same roles,
+/// receives in every run, and serves whom that one serves; for the roles for which this is `asked`.
+///
+/// Unsafe: a run to where a role may be neglected from then on.
+pub fn keeps_promises(
+    system: &System,
+    promised: &System,
+    asked: impl Fn(&Role) -> bool,
+    limits: &Limits,
+) -> Verdict<(), Box<Run>> {
+    let own = judge(system, || explore(system, limits), limits);
+    let is_asked = |found: &&Found| asked(&found.neglected.role);
+    if own.limit.is_none() && !own.perhaps.iter().any(|found| is_asked(&found)) {
+        return Verdict::Safe(());
+    }
+    let due = judge(promised, || explore(promised, limits), limits);
+    let ends = |found: &Found| (found.neglected.role.clone(), found.neglected.from.clone());
+    let unpromised: BTreeSet<_> = due.perhaps.iter().map(ends).collect();
+    let is_broken = |found: &&Found| is_asked(found) && !unpromised.contains(&ends(found));
+    let is_unknown = own.perhaps.iter().any(|found| is_broken(&found));
+    let unknown = Limit::Queue(limits.queue);
+    match (own.found.iter().find(is_broken), due.limit) {
+        (Some(Found { neglected, steps }), None) => {
+            let failure = Failure::Neglect(neglected.clone());
+            let run = Run::of(system, steps.clone(), failure);
+            // Not reached: what a search finds, replays.
+            run.map_or(Verdict::Undecided(unknown), |run| Verdict::Unsafe(Box::new(run)))
+        }
+        (Some(_), Some(limit)) => Verdict::Undecided(limit),
+        (None, _) if is_unknown => Verdict::Undecided(own.limit.unwrap_or(unknown)),
+        (None, _) => own.limit.map_or(Verdict::Safe(()), Verdict::Undecided),
+    }
+}
+
+/// A role that is neglected, and the steps to where that begins.
+struct Found {
+    neglected: Neglected,
+    steps: Vec<Step>,
+}
+
+/// The roles that are neglected, by role: first one that waits, then those that do not receive.
+#[derive(Default)]
+struct Judged {
+    /// The roles that are neglected for sure.
+    found: Vec<Found>,
+    /// These, and those that are neglected unless a bound on queues is to blame.
+    perhaps: Vec<Found>,
+    /// The limit because of which there may be others.
+    limit: Option<Limit>,
+}
+
+fn judge(
+    system: &System,
+    explore: impl FnOnce() -> Exploration,
+    limits: &Limits,
+) -> Judged {
     if !system.machines().iter().any(chooses_for_ever) {
-        return EveryRun::default();
+        return Judged::default();
     }
     let Exploration { verdict, coverage, .. } = explore();
     let interned = InternedSystem::whole(system);
@@ -114,7 +148,7 @@ pub fn live_in_every_run(
         Verdict::Safe(()) if is_all => None,
         _ => Some(Limit::Configurations(limits.configurations)),
     };
-    EveryRun { neglected: found, limit }
+    Judged { found, perhaps, limit }
 }
 
 /// Whether a machine comes back to a choice of its own, or to one between peers.
@@ -149,7 +183,7 @@ pub(crate) fn is_live_in_every_run(system: &System, bound: usize, limits: &Limit
 }
 
 /// The roles that a run neglects; with `for_sure`, also if the bound holds back no send.
-fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Neglected> {
+fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Found> {
     let interned = explorer.system;
     let in_vain = |node, machine| {
         let first = explorer.moves(node, machine).next();
@@ -165,22 +199,24 @@ fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Ne
                 .any(|by| by.channel as ChannelIndex == channel && explorer.is_enabled(node, by))
     };
     let waiting = (0..interned.machines()).filter_map(|machine| {
-        let meanwhile = stays(explorer, for_sure, |node| in_vain(node, machine))?;
-        Some((machine, None, meanwhile))
+        let stays = stays(explorer, for_sure, |node| in_vain(node, machine))?;
+        Some((machine, None, stays))
     });
     let unread = (0..interned.channels()).filter_map(|channel| {
-        let meanwhile = stays(explorer, for_sure, |node| ignored(node, channel))?;
+        let stays = stays(explorer, for_sure, |node| ignored(node, channel))?;
         let (from, to) = interned.ends[channel];
-        Some((to, Some(from), meanwhile))
+        Some((to, Some(from), stays))
     });
-    let mut found: BTreeMap<MachineIndex, Neglected> = BTreeMap::new();
-    for (machine, from, meanwhile) in waiting.chain(unread) {
-        found.entry(machine).or_insert_with(|| Neglected {
+    let found = waiting.chain(unread).map(|(machine, from, (node, meanwhile))| {
+        let neglected = Neglected {
             role: interned.role(system, machine),
             from: from.map(|from| interned.role(system, from)),
             meanwhile: interned.steps(system, &meanwhile),
-        });
-    }
+        };
+        let steps = interned.steps(system, &explorer.paths.to(node));
+        ((machine, from), Found { neglected, steps })
+    });
+    let found: BTreeMap<(MachineIndex, Option<MachineIndex>), Found> = found.collect();
     found.into_values().collect()
 }
 
@@ -239,12 +275,13 @@ fn explored<'a>(interned: &'a InternedSystem, bound: usize, limits: &Limits) -> 
     Explorer::all(interned, &interned.uniform(bound), limits.configurations)
 }
 
-/// A few of the sends of a fair run that stays for ever in configurations of this kind.
+/// The first configuration of a fair run that stays for ever in configurations of this kind, and a
+/// few of its sends.
 fn stays(
     explorer: &Explorer<'_>,
     for_sure: bool,
     is_kind: impl Fn(Node) -> bool,
-) -> Option<Vec<u32>> {
+) -> Option<(Node, Vec<u32>)> {
     let of_kind = explorer.nodes().filter(|&node| is_kind(node)).map(|node| node as usize);
     let of_kind: FixedBitSet = of_kind.collect();
     if of_kind.is_clear() {
@@ -274,6 +311,7 @@ fn stays(
             let by = by(number);
             by.is_send && told.insert((by.channel, by.message))
         });
-        is_fair.then(|| sends.take(4).collect())
+        let first = members.first()?.index() as Node;
+        is_fair.then(|| (first, sends.take(4).collect()))
     })
 }

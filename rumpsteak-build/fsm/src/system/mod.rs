@@ -59,5 +59,6 @@ mod search;
 pub(crate) mod store;
 
 pub use self::composition::{System, SystemError};
-pub use self::every_run::{EveryRun, Neglected, live_in_every_run};
+pub use self::every_run::{EveryRun, keeps_promises, live_in_every_run};
 pub use self::exploration::{Coverage, Exploration, explore};
+pub use self::run::Neglected;

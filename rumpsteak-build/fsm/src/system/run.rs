@@ -60,6 +60,8 @@ pub enum Failure {
         /// Who cannot take it.
         to: Role,
     },
+    /// A role may be neglected from here on, whatever is fair; the others go on.
+    Neglect(Neglected),
 }
 
 impl fmt::Display for Failure {
@@ -71,12 +73,39 @@ impl fmt::Display for Failure {
             Self::UnspecifiedReception { from, to } => {
                 write!(f, "{to} cannot receive the next message from {from}")
             }
+            Self::Neglect(neglected) => neglected.fmt(f),
         }
     }
 }
 
+/// A role that some run neglects, though it is fair.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Neglected {
+    /// The role that waits, or does not receive.
+    pub role: Role,
+    /// The sender of the message that is not received. `None` if `role` waits for ever.
+    pub from: Option<Role>,
+    /// Sends that go on for ever meanwhile, at most four.
+    pub meanwhile: Vec<Step>,
+}
+
+impl fmt::Display for Neglected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { role, from, meanwhile } = self;
+        match from {
+            None => write!(f, "`{role}` may wait for ever")?,
+            Some(from) => write!(f, "`{role}` may never receive what `{from}` sends to it")?,
+        }
+        for (number, Step { role, action, .. }) in meanwhile.iter().enumerate() {
+            let before = if number == 0 { ", if others go on for ever with" } else { " and" };
+            write!(f, "{before} `{}` from `{role}` to `{}`", action.message, action.peer)?;
+        }
+        Ok(())
+    }
+}
+
 /// One step of a [`Run`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Step {
     /// Who moves.
     pub role: Role,
@@ -281,8 +310,11 @@ impl<'a> Replay<'a> {
                 let anyone = (0..machines.len()).any(|index| self.can_move(index));
                 !anyone && !self.waits().is_empty()
             }
-            Failure::Starvation { role } => self.waits().iter().any(|wait| wait.role == *role),
-            Failure::Orphan { from, to } => {
+            Failure::Starvation { role } | Failure::Neglect(Neglected { role, from: None, .. }) => {
+                self.waits().iter().any(|wait| wait.role == *role)
+            }
+            Failure::Orphan { from, to }
+            | Failure::Neglect(Neglected { role: to, from: Some(from), .. }) => {
                 self.system.index_of(to).is_some_and(|to| self.head(from, to).is_some())
             }
             Failure::UnspecifiedReception { from, to } => self.waits().iter().any(|wait| {

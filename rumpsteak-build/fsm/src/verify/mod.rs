@@ -14,8 +14,8 @@ pub mod together;
 use std::borrow::Borrow;
 
 use self::together::{Condition, Part, Together, are_projections_safe, together, undirected};
-use crate::machine::{Defect, Fsm};
-use crate::run::Run;
+use crate::machine::{Defect, Fsm, Role};
+use crate::run::{Failure, Neglected, Run};
 use crate::subtype::{InputError, Proof, Refusal, Side};
 use crate::system::{Coverage, System, SystemError, explore};
 use crate::verdict::{Limits, Verdict};
@@ -44,6 +44,15 @@ pub struct Refused {
     pub condition: Option<Condition>,
     /// What happens with these very peers.
     pub evidence: Evidence,
+}
+
+impl Refused {
+    /// The role that is not served in every run, if that is all that is wrong.
+    pub fn neglected(&self) -> Option<&Role> {
+        let Evidence::Run(run) = &self.evidence else { return None };
+        let Failure::Neglect(Neglected { role, .. }) = &run.failure else { return None };
+        Some(role)
+    }
 }
 
 /// What happens when a refused machine runs with the projections of its peers.
@@ -94,7 +103,9 @@ pub fn verify<P: Borrow<Fsm>>(
         System::new(machines.cloned().collect())
     };
     let (refusal, undecided) = match certified(written, projected, limits) {
-        Ok(Verdict::Safe(proof)) => return among(Some(proof), written, projected, peers, limits),
+        Ok(Verdict::Safe(proof)) => {
+            return among(Some(proof), written, projected, peers, Liveness::EveryRun, limits);
+        }
         Ok(Verdict::Unsafe(refusal)) => (Some(refusal), None),
         Ok(Verdict::Undecided(limit)) => (None, Some(limit)),
         Err(VerifyError::Machine(InputError {
@@ -106,7 +117,7 @@ pub fn verify<P: Borrow<Fsm>>(
             }
             compose(projected).map_err(VerifyError::System)?;
             let Err(error) = compose(written) else {
-                return among(None, written, projected, peers, limits);
+                return among(None, written, projected, peers, Liveness::EveryRun, limits);
             };
             let evidence = Evidence::NoSystem(error);
             return Ok(Verdict::Unsafe(Refused { refusal: None, condition: None, evidence }));
@@ -131,9 +142,11 @@ pub fn verify<P: Borrow<Fsm>>(
     }
 }
 
-/// Judges the machine of a role against its projection in the [fair
-/// relation](crate::certificate::invariant::fair), which [`verify`] does not know: `None` if it is
-/// not known to hold.
+/// Judges the machine of a role against its projection as [`verify`] does, but asks less: that what
+/// waits can always still be received. `None` if it is not known to hold.
+///
+/// Between directed machines this is the [fair relation](crate::certificate::invariant::fair).
+/// Others are judged [together](mod@together) with their peers.
 ///
 /// If it holds, then in all peers that are fair-safe with the projection, and with which it can
 /// leave its loops of receives, what is put off can always still be done. That these peers are such
@@ -147,20 +160,36 @@ pub fn verify_fair<P: Borrow<Fsm>>(
     peers: &[P],
     limits: &Limits,
 ) -> Result<Option<Accepted>, VerifyError> {
-    let is_directed = |fsm: &Fsm| fsm.check_directed().is_ok();
-    if !is_directed(written) || !is_directed(projected) {
-        return Ok(None);
-    }
-    let Some(proof) = certified_fair(written, projected, limits)? else { return Ok(None) };
+    let written = &written.clone().on_demand(projected.is_on_demand());
     let peers: Vec<&Fsm> = peers.iter().map(P::borrow).collect();
-    let parts = parts(Some(&proof), written, projected, &peers);
-    if undirected(&parts).is_none() && !are_projections_safe(&parts, limits)? {
-        return Ok(None);
+    let is_directed = |fsm: &Fsm| fsm.check_directed().is_ok();
+    let are_directed = is_directed(written) && is_directed(projected);
+    let proof = match are_directed {
+        true => certified_fair(written, projected, limits)?,
+        false => None,
+    };
+    let proof = match proof {
+        Some(proof) => {
+            let parts = parts(Some(&proof), written, projected, &peers);
+            if undirected(&parts).is_none() && !are_projections_safe(&parts, limits)? {
+                return Ok(None);
+            }
+            Some(proof)
+        }
+        None if are_directed && peers.iter().all(|peer| is_directed(peer)) => return Ok(None),
+        None => match certified(written, projected, limits) {
+            Ok(Verdict::Safe(proof)) => Some(proof),
+            Err(VerifyError::Machine(_)) if written.check_deterministic().is_ok() => None,
+            _ => return Ok(None),
+        },
+    };
+    let is_proven = proof.is_some();
+    match among(proof, written, projected, &peers, Liveness::Fair, limits) {
+        Ok(Verdict::Safe(accepted)) => Ok(Some(accepted)),
+        Ok(Verdict::Unsafe(_) | Verdict::Undecided(_)) => Ok(None),
+        Err(VerifyError::System(_)) if !is_proven => Ok(None),
+        Err(error) => Err(error),
     }
-    Ok(match among(Some(proof), written, projected, &peers, limits)? {
-        Verdict::Safe(accepted) => Some(accepted),
-        Verdict::Unsafe(_) | Verdict::Undecided(_) => None,
-    })
 }
 
 /// A machine and its peers.
@@ -174,15 +203,25 @@ fn parts<'a>(
     std::iter::once(Part::new(written, projected, proof)).chain(others).collect()
 }
 
-/// What a machine is worth among these peers: a subtype, or one of which nothing is known.
+/// What is asked of all roles.
+enum Liveness {
+    EveryRun,
+    Fair,
+}
+
+/// Judges a machine among these peers. Without a proof, nothing is known of it yet.
 fn among(
     proof: Option<Proof>,
     written: &Fsm,
     projected: &Fsm,
     peers: &[&Fsm],
+    liveness: Liveness,
     limits: &Limits,
 ) -> Result<Verdict<Accepted, Refused>, VerifyError> {
-    let parts = parts(proof.as_ref(), written, projected, peers);
+    let mut parts = parts(proof.as_ref(), written, projected, peers);
+    if matches!(liveness, Liveness::Fair) {
+        parts.iter_mut().for_each(|part| *part = part.fair());
+    }
     let Together { verdict, condition, .. } = together(&parts, limits)?;
     let condition = condition.map(|(_, condition)| condition);
     Ok(match verdict {

@@ -35,7 +35,22 @@
 //!   message *can* still be received, and that is lost with the option.
 //!
 //! If both conditions hold, nothing else is looked at. Otherwise the machines are
-//! [explored](explore), or [k-MC](kmc) decides.
+//! [explored](explore), or [k-MC](kmc) decides. Neither of the two says that a message that can
+//! always still be received is received:
+//!
+//! ```text
+//! par { x() from a to c; } and { y() from b to c; }
+//! rec X { choice at a { more() from a to c; ack() from c to a; continue X; }
+//!         or { stop() from a to c; } }
+//!
+//! c′ = a?x; rec X . {a?more; a!ack; X, a?stop; b?y; end}     `y` waits as long as `a` says more
+//! ```
+//!
+//! So where some machine is not directed, the [runs](keeps_promises) of the machines are compared
+//! with the runs of the projections: what each run of the projections receives, each run of the
+//! machines has to receive, except for roles that ask for [less](Part::fair). Directed subtypes do
+//! so by themselves: a run of theirs is a run of the projections with the same choices, in another
+//! order, and nothing is put off for ever.
 //!
 //! # Why it is sound
 //!
@@ -75,7 +90,7 @@ use crate::machine::{Action, Defect, Direction, Fsm, Role, StateId};
 use crate::run::{Failure, Run};
 use crate::subtype::Proof;
 use crate::system::every_run::{can_leave, is_live_in_every_run};
-use crate::system::{System, explore};
+use crate::system::{System, explore, keeps_promises};
 use crate::verdict::{Limits, Verdict};
 
 /// One role of a protocol.
@@ -89,6 +104,8 @@ pub struct Part<'a> {
     is_subtype: bool,
     /// Whether it is a subtype in the fair relation only.
     is_fair: bool,
+    /// Whether the role has to be served in every run in which the projections serve it.
+    in_every_run: bool,
     /// For the fair relation, the states of the projection that its peers must let it leave.
     left: &'a [StateId],
 }
@@ -102,7 +119,9 @@ impl<'a> Part<'a> {
             None => Self { runs_ahead: true, is_subtype: false, ..part },
             Some(proof) => {
                 let runs_ahead = proof.anticipation != Some(0);
-                Self { runs_ahead, is_fair: proof.is_fair(), left: proof.left(), ..part }
+                let is_fair = proof.is_fair();
+                let in_every_run = !is_fair;
+                Self { runs_ahead, is_fair, in_every_run, left: proof.left(), ..part }
             }
         }
     }
@@ -110,7 +129,21 @@ impl<'a> Part<'a> {
     /// A machine that is known to be a subtype of its projection, but not how.
     pub(crate) fn unproven(written: &'a Fsm, projected: &'a Fsm) -> Self {
         let runs_ahead = written != projected;
-        Self { written, projected, runs_ahead, is_subtype: true, is_fair: false, left: &[] }
+        Self {
+            written,
+            projected,
+            runs_ahead,
+            is_subtype: true,
+            is_fair: false,
+            in_every_run: true,
+            left: &[],
+        }
+    }
+
+    /// A role that has to be served only if choices are fair.
+    #[must_use]
+    pub fn fair(self) -> Self {
+        Self { in_every_run: false, ..self }
     }
 
     /// A role that does what the protocol says.
@@ -194,6 +227,17 @@ pub fn together(parts: &[Part<'_>], limits: &Limits) -> Result<Together, VerifyE
             _ => Verdict::Undecided(limit),
         },
         (Verdict::Safe(()), _) => Verdict::Safe(()),
+    };
+    let verdict = match verdict {
+        Verdict::Safe(()) if !is_directed => {
+            let asked = |role: &Role| {
+                let mut asked = parts.iter().filter(|part| part.in_every_run);
+                asked.any(|part| part.written.role() == role)
+            };
+            let promised = compose(parts.iter().map(|part| part.projected))?;
+            keeps_promises(&system, &promised, asked, limits)
+        }
+        other => other,
     };
     let starvation = exploration.starvation.filter(|_| verdict.refusal().is_none());
     Ok(Together { verdict, starvation, ..safe })
