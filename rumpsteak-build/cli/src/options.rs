@@ -30,6 +30,15 @@ impl Output {
     }
 }
 
+/// Whether each role is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Liveness {
+    /// Whatever the roles choose
+    EveryRun,
+    /// If choices are fair
+    Fair,
+}
+
 /// How to read Scribble files.
 #[derive(Debug, Args)]
 pub(crate) struct Scribble {

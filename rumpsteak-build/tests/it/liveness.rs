@@ -156,3 +156,76 @@ fn a_protocol_that_neglects_a_role_is_warned_of_or_refused_or_accepted() {
         "the system has more than 2 configurations (limit `configurations`)",
     );
 }
+
+/// `c` puts off `Y` until `a` stops, which it need not ever do.
+const PUT_OFF: &str = "#[derive(Role)] #[protocol(P::a)] #[message(Label)] struct A { #[route(C)] c: Channel<Label> }
+#[derive(Role)] #[protocol(P::b)] #[message(Label)] struct B { #[route(C)] c: Channel<Label> }
+#[derive(Role)] #[protocol(P::c)] #[message(Label)] struct C { #[route(A)] a: Channel<Label>, #[route(B)] b: Channel<Label> }
+#[derive(Message)] enum Label { X(X), Y(Y), More(More), Ack(Ack), Stop(Stop) }
+struct X; struct Y; struct More; struct Ack; struct Stop;
+#[session(A)] type First = Send<C, X, Stream>;
+#[session] struct Stream(Select<C, Next>);
+#[session] enum Next { More(More, Receive<C, Ack, Stream>), Stop(Stop, End) }
+#[session(B)] type Second = Send<C, Y, End>;
+#[session(C)] type Third = Receive<A, X, Drain>;
+#[session] struct Drain(Branch<A, Heard>);
+#[session] enum Heard { More(More, Send<A, Ack, Drain>), Stop(Stop, Receive<B, Y, End>) }
+";
+
+fn put_off(name: &str, beginning: &str, configuration: Configuration) -> Vec<String> {
+    let protocol = format!(
+        "global protocol P(role a, role b, role c) {{
+           {beginning}
+           rec X {{ choice at a {{ more() from a to c; ack() from c to a; continue X; }} or {{ stop() from a to c; }} }}
+         }}"
+    );
+    let files = [("protocols/p.scr", &*protocol), ("src/lib.rs", PUT_OFF)];
+    let folder = package(&format!("liveness/{name}"), &files);
+    let check = verified(configuration.protocols("protocols"), &folder);
+    check.problems.into_iter().map(|problem| problem.text).collect()
+}
+
+/// The sessions are judged together, since `c` hears two roles at once.
+#[test]
+fn what_is_judged_together_is_received_in_every_run() {
+    let par = "par { x() from a to c; } and { y() from b to c; }";
+    for (name, configuration) in [
+        ("par", configure()),
+        ("par-strict", configure().liveness("P", Liveness::EveryRun)),
+        ("par-others", configure().liveness("P::a", Liveness::Fair)),
+    ] {
+        let problems = put_off(name, par, configuration);
+        let [text] = &problems[..] else { panic!("{name}: {problems:?}") };
+        begins(text, "unsafe order: `Third` does not do everything at its turn");
+        says(
+            text,
+            "leads to where `c` may never receive what `b` sends to it, if others go on for ever with `",
+        );
+        says(text, "in the queue from b to c: y\n");
+        says(text, "note: it holds if choices are fair");
+        says(text, ".liveness(\"P::c\", rumpsteak_build::Liveness::Fair).verify()?;");
+    }
+    for (name, protocol) in [("par-fair", "P"), ("par-fair-role", "P::c")] {
+        let fair = configure().liveness(protocol, Liveness::Fair);
+        assert_eq!(put_off(name, par, fair), [""; 0]);
+    }
+}
+
+#[test]
+fn what_is_accepted_as_a_closed_system_is_received_in_every_run() {
+    let sequence = "x() from a to c; y() from b to c;";
+    let closed = || configure().accept_closed_system("P");
+    for (name, configuration) in
+        [("closed", closed()), ("closed-strict", closed().liveness("P", Liveness::EveryRun))]
+    {
+        let problems = put_off(name, sequence, configuration);
+        let [text] = &problems[..] else { panic!("{name}: {problems:?}") };
+        begins(text, "`Third` repeats itself and never receives `Y` from `B`\n");
+        says(
+            text,
+            "note: `accept_closed_system(\"P\")` does not help: the system of all sessions as they are written leads to where `c` may never receive what `b` sends to it",
+        );
+    }
+    let fair = closed().liveness("P::c", Liveness::Fair);
+    assert_eq!(put_off("closed-fair", sequence, fair), [""; 0]);
+}

@@ -6,14 +6,14 @@ use clap::Args;
 use rumpsteak_build::command::{Notice, count, list, split_way_out, visible};
 use rumpsteak_fsm::capacity::{self, Capacities, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Verdict, Witness};
-use rumpsteak_fsm::system::SystemError;
+use rumpsteak_fsm::system::{EveryRun, SystemError, explore, live_in_every_run};
 use rumpsteak_fsm::{Defect, Limit, Limits, Role, Run, System};
 use serde_json::{Map, Value, json};
 
 use crate::input::Reader;
 use crate::json::{self, Answer};
 use crate::machines::{self, Machine, mark, mark_waits};
-use crate::options::{Output, Scribble};
+use crate::options::{Liveness, Output, Scribble, raise};
 use crate::outcome::Outcome;
 use crate::reply::{Reply, Words};
 use crate::terminal::Terminal;
@@ -44,6 +44,9 @@ pub(crate) struct Arguments {
     /// Let every role start again when it is finished, with nothing that keeps its sessions apart
     #[arg(long)]
     repeated: bool,
+    /// Which liveness the system must have
+    #[arg(long, value_enum, value_name = "WHICH", default_value = "fair")]
+    liveness: Liveness,
     #[command(flatten)]
     scribble: Scribble,
     #[command(flatten)]
@@ -90,11 +93,15 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     // Refused for systems that are not safe.
     let capacities = capacity::find(&system, &limits).ok();
 
-    let outcome = match &report.verdict {
+    let mut outcome = match &report.verdict {
         Verdict::Safe { .. } => Outcome::Holds,
         Verdict::Unsafe(_) => Outcome::Fails,
         Verdict::Undecided { .. } => Outcome::Undecided,
     };
+    let mut object = object(&report.verdict, &properties, capacities.as_ref());
+    if arguments.liveness == Liveness::EveryRun && outcome == Outcome::Holds {
+        outcome = live(&system, &limits, &mut object, terminal);
+    }
     let names = machines.iter().map(|machine| machine.fsm.role().as_str());
     let answer = match &report.verdict {
         Verdict::Safe { bound } => {
@@ -112,8 +119,29 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     Ok(Reply {
         outcome,
         words: [answer, table].into_iter().chain(channels).collect(),
-        object: object(&report.verdict, &properties, capacities.as_ref()),
+        object,
     })
+}
+
+/// Whether a safe system serves each role in every run; with errors for the roles of which that is
+/// not so, or not known.
+fn live(system: &System, limits: &Limits, object: &mut Value, terminal: &mut Terminal) -> Outcome {
+    let EveryRun { neglected, limit } =
+        live_in_every_run(system, || explore(system, limits), limits);
+    let errors = neglected.iter().map(|found| Notice::error(found.to_string()));
+    errors.for_each(|error| terminal.report(&error));
+    let outcome = match limit {
+        _ if !neglected.is_empty() => Outcome::Fails,
+        None => return Outcome::Holds,
+        Some(limit) => {
+            let title = format!("undecided whether the system is live in every run: {limit}");
+            terminal.report(&Notice::error(title).help(raise(limit)));
+            Outcome::Undecided
+        }
+    };
+    object["neglected"] = neglected.iter().map(|found| found.role.as_str()).collect();
+    object["verdict"] = outcome.verdict().into();
+    outcome
 }
 
 /// The error for machines that make no system, at its place.

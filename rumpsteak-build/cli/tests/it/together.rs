@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::common::Folder;
+use crate::common::{Folder, says};
 
 /// `c` hears `b` and `a` at once.
 fn two_speakers(choice: &str) -> String {
@@ -66,4 +66,41 @@ fn an_option_that_is_needed() {
         .call("subtype stop.local p.local --role b")
         .exits(0)
         .prints("`stop.local` may take the place of `p.local`: 1 situation compared, nothing is done early; proven for peers that are exactly these, because it leaves out an option of a choice, `c!again`\n");
+}
+
+/// `c` puts off `y` until `a` stops, which it need not ever do.
+#[test]
+fn a_message_that_is_not_received_in_every_run() {
+    let protocol = "global protocol P(role a, role b, role c) {
+  par { x() from a to c; } and { y() from b to c; }
+  rec X { choice at a { more() from a to c; ack() from c to a; continue X; } or { stop() from a to c; } }
+}
+";
+    let third = "c: a?x; rec X . {a?more; a!ack; X, a?stop; b?y; end}\n";
+    let others = "a: c!x; rec X . {c!more; c?ack; X, c!stop; end}\nb: c!y; end\n";
+    let folder = Folder::new("together_every_run")
+        .with("p.scr", protocol)
+        .with("third.local", third)
+        .with("all.local", format!("{third}{others}"));
+    let run = folder.call("subtype third.local p.scr --role c").exits(1);
+    let text = "among these peers, `c` may never receive what `b` sends to it, if others go on for ever with `";
+    says(&run.stdout, text);
+    says(&run.stdout, "note: it holds if choices are fair, and `--fair` accepts that\n");
+    folder.call("subtype third.local p.scr --role c --fair").exits(0);
+
+    let neglect = "error: `c` may never receive what `b` sends to it, if others go on for ever with `";
+    folder.call("kmc all.local").exits(0).says("");
+    let run = folder.call("kmc all.local --liveness every-run").exits(1);
+    says(&run.stderr, neglect);
+    let run = folder.call("kmc all.local --liveness every-run --format json").exits(1);
+    assert_eq!(run.json()["verdict"], json!("unsafe"));
+    assert_eq!(run.json()["neglected"], json!(["c"]));
+    for verb in ["check", "kmc"] {
+        folder.call(&format!("{verb} p.scr --liveness every-run")).exits(0).says("");
+    }
+
+    // The machine beside the protocol is what `generate` and the build judge.
+    let folder = folder.with("p.c.local", third);
+    let run = folder.call("generate p.scr").exits(1).prints("");
+    says(&run.stderr, "leads to where `c` may never receive what `b` sends to it");
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::options::Limits;
+use crate::options::{Limits, Liveness};
 
 /// Checks protocol files, or without files the package in this folder
 #[derive(Debug, Args)]
@@ -41,15 +41,6 @@ pub(crate) struct Arguments {
     format: Form,
     #[arg(long, hide = true, value_enum, conflicts_with = "format")]
     message_format: Option<MessageFormat>,
-}
-
-/// Whether each role is served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Liveness {
-    /// Whatever the roles choose
-    EveryRun,
-    /// If choices are fair
-    Fair,
 }
 
 /// The form of the answer.

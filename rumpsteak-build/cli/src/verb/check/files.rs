@@ -8,12 +8,12 @@ use rumpsteak_fsm::{Limit, Verdict, kmc};
 use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
 
-use super::arguments::{Arguments, Form, Liveness};
+use super::arguments::{Arguments, Form};
 use crate::input::Reader;
 use crate::json::{self, Answer};
 use crate::machines::{Machine, mark_waits, of_projections};
 use crate::modules::{self, Module};
-use crate::options::raise;
+use crate::options::{Liveness, raise};
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
