@@ -17,7 +17,7 @@ use crate::codegen::machines::Machine;
 use crate::configuration::Configuration;
 use crate::fault::{Cause, MachineProblem, Note, Refusal, Subject};
 use crate::judge::judgement::{ClosedSystem, Judgement};
-use crate::judge::subtype;
+use crate::judge::{liveness, subtype};
 use crate::protocols::Protocols;
 use crate::source::crate_tree::{Inclusion, Tree};
 
@@ -112,9 +112,12 @@ fn jointly(
         own(role).map(|(machine, _)| machine.fsm.clone().on_demand(of.fsm.is_on_demand()))
     });
     let machines: Vec<Option<Fsm>> = machines.collect();
+    let fair = liveness::fair(configuration, protocols, protocol);
     let parts = machines.iter().zip(projections).enumerate().map(|(role, (fsm, of))| {
         let proof = own(role).and_then(|(_, accepted)| accepted.proof.as_ref());
-        fsm.as_ref().map_or(Part::projection(&of.fsm), |fsm| Part::new(fsm, &of.fsm, proof))
+        let part =
+            fsm.as_ref().map_or(Part::projection(&of.fsm), |fsm| Part::new(fsm, &of.fsm, proof));
+        if fair[role] { part.fair() } else { part }
     });
     let found = together(&parts.collect::<Vec<_>>(), &configuration.limits.verifier);
     let (machine, _) = accepted.first()?;
@@ -137,7 +140,8 @@ fn jointly(
             let refused = Refused { refusal: None, condition: Some(condition), evidence };
             let others = accepted.iter().filter(|(other, _)| other.linked != machine.linked);
             let with = others.map(|(other, _)| other.text.name.clone()).collect();
-            let refusal = Refusal { with, ..Refusal::new(subject(machine), refused) };
+            let fair = refused.neglected().is_some();
+            let refusal = Refusal { with, fair, ..Refusal::new(subject(machine), refused) };
             let mut refusal = Box::new(refusal);
             mark(&mut refusal, machine);
             Cause::Refused(refusal)

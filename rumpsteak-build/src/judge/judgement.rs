@@ -9,7 +9,7 @@ use rumpsteak_fsm::system::Neglected;
 use rumpsteak_fsm::{Message, Role};
 use rumpsteak_scribble::Projection;
 
-use crate::configuration::{Configuration, Liveness};
+use crate::configuration::Configuration;
 use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind, Place, Refusal};
 use crate::judge::closed_system::{self, Member, Session};
 use crate::judge::liveness::{self, Neglects};
@@ -319,7 +319,7 @@ impl<'a> Judge<'a> {
             let session = session(&tree.item(id).name, &self.found.roots[&id]);
             members[role].sessions.push(session);
         }
-        let fair = self.fair(position);
+        let fair = liveness::fair(self.configuration, protocols, position);
         let judged =
             closed_system::judge(&members, Some((&protocol.projections, &fair)), self.limits);
         let note = match &judged {
@@ -520,7 +520,7 @@ impl<'a> Judge<'a> {
                     sessions[role].push(session);
                 }
             }
-            let fair = self.fair(linked.protocol);
+            let fair = liveness::fair(self.configuration, protocols, linked.protocol);
             let mut combined = together::judge(protocol, &sessions, &fair, self.limits);
             if combined.alone {
                 self.close(members.clone());
@@ -534,15 +534,6 @@ impl<'a> Judge<'a> {
             }
             self.found.combined.push((linked.protocol, combined));
         }
-    }
-
-    /// For each role of a protocol, whether build.rs asks fair liveness only.
-    fn fair(&self, protocol: usize) -> Vec<bool> {
-        let protocols = self.context.protocols;
-        let roles = 0..protocols.protocols[protocol].projections.len();
-        let asked =
-            |role| liveness::asked(self.configuration, protocols, ProtocolRole { protocol, role });
-        roles.map(|role| asked(role) == Some(Liveness::Fair)).collect()
     }
 
     /// Notes that the sessions of these roles are safe with one another only.

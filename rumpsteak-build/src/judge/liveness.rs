@@ -31,6 +31,17 @@ pub(crate) fn asked(
     named.max_by_key(|(is_role, _)| *is_role).map(|(_, liveness)| liveness)
 }
 
+/// For each role of a protocol, true if build.rs asks for fair liveness only.
+pub(crate) fn fair(
+    configuration: &Configuration,
+    protocols: &Protocols,
+    protocol: usize,
+) -> Vec<bool> {
+    let roles = 0..protocols.protocols[protocol].projections.len();
+    let asked = |role| asked(configuration, protocols, ProtocolRole { protocol, role });
+    roles.map(|role| asked(role) == Some(Liveness::Fair)).collect()
+}
+
 /// The protocol that a name in build.rs stands for, `Hospital`, or its role, `Hospital::p`.
 fn meaning(protocols: &Protocols, name: &str) -> Option<(usize, Option<usize>)> {
     if let Lookup::Found(protocol) = protocols.lookup(name) {
