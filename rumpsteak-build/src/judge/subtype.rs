@@ -259,6 +259,12 @@ pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place
             Failure::Orphan { from, .. } | Failure::UnspecifiedReception { from, .. } => {
                 from == session.fsm.role()
             }
+            Failure::Never { action, .. } => {
+                let (_, state) = run.states.iter().find(|(role, _)| role == session.fsm.role())?;
+                let mut dead = session.fsm.transitions_from(*state);
+                let dead = dead.find(|by| by.action == action)?;
+                return Some(session.origins[dead.id.index()]);
+            }
             Failure::Deadlock | Failure::Starvation { .. } | Failure::Neglect(_) => false,
         };
         return Some(match refused.condition {

@@ -235,6 +235,23 @@ fn beyond_subtyping(
 ) -> (String, Option<String>) {
     let name = &subject.name;
     let roles = protocol.protocol.roles();
+    if let Evidence::Run(run) = evidence
+        && let Failure::Never { action, after, .. } = &run.failure
+    {
+        let told = |action: &Action| {
+            [subject.label(&action.message), subject.role(&action.peer, roles).to_owned()]
+        };
+        let [label, peer] = told(action);
+        let headline = format!(
+            "`{name}` receives `{label}` from `{peer}` or sends something here, and `{label}` never comes here: a process that \
+             waits for it hangs"
+        );
+        let help = after.as_ref().map(told).map_or(
+            format!("take `{label}` out here"),
+            |[sent, to]| format!("`{peer}` sends it after `{sent}`: receive it behind the send of `{sent}` to `{to}`"),
+        );
+        return (headline, Some(help));
+    }
     match condition {
         Condition::NarrowedChoice { option, .. } => {
             let (label, peer) = (subject.label(&option.message), subject.role(&option.peer, roles));

@@ -18,6 +18,7 @@ pub(super) fn failure(run: &Run) -> String {
         Failure::UnspecifiedReception { from, to } => {
             format!("brings `{to}` a message from `{from}` that it cannot take")
         }
+        Failure::Never { .. } => format!("leads to where {}", run.failure),
         Failure::Neglect(neglected) => format!("leads to where {neglected}"),
     }
 }

@@ -104,3 +104,38 @@ fn a_message_that_is_not_received_in_every_run() {
     let run = folder.call("generate p.scr").exits(1).prints("");
     says(&run.stderr, "leads to where `c` may never receive what `b` sends to it");
 }
+
+const SHUTDOWN: &str = "global protocol Shutdown(role owner, role task) {
+    rec Work {
+        choice at owner { item(String) from owner to task; continue Work; }
+        or { closed() from owner to task; }
+    }
+    joined() from task to owner;
+}
+";
+
+#[test]
+fn a_receive_that_can_never_come_where_something_is_sent() {
+    let folder = Folder::new("together_dead")
+        .with("shutdown.scr", SHUTDOWN)
+        .with("race.local", "owner: rec X . {task!item<String>; X, task?joined; task!closed; end}\n")
+        .with("right.local", "owner: rec X . {task!item<String>; X, task!closed; task?joined; end}\n")
+        // It takes more than the protocol says.
+        .with("more.local", "owner: rec X . {task!item<String>; X, task!closed; {task?joined; end, task?failed; end}}\n");
+    let told = "`joined` from `task` cannot come while `owner` is here: it comes only after `closed` was sent to `task`";
+    for fair in ["", " --fair"] {
+        let run = folder.call(&format!("subtype race.local shutdown.scr --role owner{fair}"));
+        let run = run.exits(1);
+        says(&run.stdout, "error: `race.local` may not take the place of `shutdown.scr`\n");
+        says(&run.stdout, &format!("note: among these peers, {told}; the shortest run that leads there:"));
+    }
+    let run = folder.call("subtype race.local shutdown.scr --role owner --format json").exits(1);
+    assert_eq!(run.json()["system"]["end"]["failure"], json!(told));
+    folder.call("subtype right.local shutdown.scr --role owner").exits(0);
+    folder.call("subtype more.local shutdown.scr --role owner").exits(0);
+
+    let folder = folder.with("shutdown.owner.local", "owner: rec X . {task!item<String>; X, task?joined; task!closed; end}\n");
+    let run = folder.call("generate shutdown.scr").exits(1).prints("");
+    says(&run.stderr, "shutdown.owner.local` receives `joined` from `task` or sends something here, and `joined` never comes here");
+    says(&run.stderr, "help: `task` sends it after `closed`: receive it behind the send of `closed` to `task`\n");
+}

@@ -252,22 +252,12 @@ fn settled<'a>(
 ) -> (Explorer<'a>, bool) {
     loop {
         let explorer = explored(interned, bound, limits);
-        let is_settled = interned.is_directed || !holds_back(&explorer);
+        let is_settled = interned.is_directed || !explorer.is_held_back();
         if is_settled || explorer.is_truncated || bound >= limits.queue {
             return (explorer, is_settled);
         }
         bound = bound.saturating_mul(2).clamp(1, limits.queue);
     }
-}
-
-/// Whether the bound holds back a send somewhere.
-fn holds_back(explorer: &Explorer<'_>) -> bool {
-    explorer.nodes().any(|node| {
-        explorer.ready(node).any(|machine| {
-            let mut moves = explorer.moves(node, machine).map(|by| explorer.system.get(by));
-            moves.any(|by| by.is_send && !explorer.is_enabled(node, by))
-        })
-    })
 }
 
 /// All configurations under a bound, or as many as the limits allow.

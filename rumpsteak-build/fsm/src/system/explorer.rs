@@ -185,6 +185,16 @@ impl<'a> Explorer<'a> {
         Bits { first: word * BITS, bits: u64::from(self.rows.word(node, at)) }
     }
 
+    /// Whether the bounds hold back a send somewhere.
+    pub(crate) fn is_held_back(&self) -> bool {
+        self.nodes().any(|node| {
+            self.ready(node).any(|machine| {
+                let mut moves = self.moves(node, machine).map(|by| self.system.get(by));
+                moves.any(|by| by.is_send && !self.is_enabled(node, by))
+            })
+        })
+    }
+
     /// Takes all possible steps of a machine, until the budget is used up.
     pub(crate) fn expand(&mut self, node: Node, machine: MachineIndex) {
         for number in self.moves(node, machine) {

@@ -60,6 +60,16 @@ pub enum Failure {
         /// Who cannot take it.
         to: Role,
     },
+    /// A role can send here, or receive this message. The message never comes here, so a role that
+    /// waits for it hangs.
+    Never {
+        /// The role.
+        role: Role,
+        /// The receive.
+        action: Action,
+        /// A send of the role that has to come first, if that is known.
+        after: Option<Action>,
+    },
     /// A role may be neglected from here on, whatever is fair; the others go on.
     Neglect(Neglected),
 }
@@ -72,6 +82,11 @@ impl fmt::Display for Failure {
             Self::Starvation { role } => write!(f, "{role} waits for ever"),
             Self::UnspecifiedReception { from, to } => {
                 write!(f, "{to} cannot receive the next message from {from}")
+            }
+            Self::Never { role, action: Action { peer, message, .. }, after } => {
+                write!(f, "`{message}` from `{peer}` cannot come while `{role}` is here")?;
+                let Some(Action { peer, message, .. }) = after else { return Ok(()) };
+                write!(f, ": it comes only after `{message}` was sent to `{peer}`")
             }
             Self::Neglect(neglected) => neglected.fmt(f),
         }
@@ -317,6 +332,11 @@ impl<'a> Replay<'a> {
             | Failure::Neglect(Neglected { role: to, from: Some(from), .. }) => {
                 self.system.index_of(to).is_some_and(|to| self.head(from, to).is_some())
             }
+            Failure::Never { role, action, .. } => self.system.index_of(role).is_some_and(|own| {
+                let mut due = machines[own].transitions_from(self.states[own]);
+                let is_there = self.head(&action.peer, own) == Some(&action.message);
+                due.any(|due| due.action == action) && !is_there
+            }),
             Failure::UnspecifiedReception { from, to } => self.waits().iter().any(|wait| {
                 let Some(index) = self.system.index_of(to) else { return false };
                 wait.role == *to

@@ -9,6 +9,7 @@
 //! something early.
 
 mod certified;
+mod dead;
 pub mod together;
 
 use std::borrow::Borrow;
@@ -222,8 +223,19 @@ fn among(
     if matches!(liveness, Liveness::Fair) {
         parts.iter_mut().for_each(|part| *part = part.fair());
     }
-    let Together { verdict, condition, .. } = together(&parts, limits)?;
+    let Together { verdict, condition, starvation, .. } = together(&parts, limits)?;
     let condition = condition.map(|(_, condition)| condition);
+    let starves = |run: &Run| {
+        matches!(&run.failure, Failure::Starvation { role } if role == written.role())
+    };
+    let verdict = match (verdict, starvation.filter(starves)) {
+        (Verdict::Safe(()), Some(run)) => Verdict::Unsafe(Box::new(run)),
+        (unsafe_verdict @ Verdict::Unsafe(_), _) => unsafe_verdict,
+        (other, _) => match dead::check(written, projected, peers, limits) {
+            Ok(Verdict::Safe(())) => other,
+            found => found.map_err(VerifyError::System)?,
+        },
+    };
     Ok(match verdict {
         Verdict::Safe(()) => Verdict::Safe(Accepted { proof, condition }),
         Verdict::Unsafe(run) => {
