@@ -163,7 +163,9 @@ fn failure(failure: &Failure) -> Outcome {
         Failure::Deadlock => FaultKind::Deadlock,
         Failure::UnspecifiedReception { .. } => FaultKind::UnspecifiedReception,
         Failure::Orphan { .. } => FaultKind::Orphan,
-        Failure::Starvation { .. } => FaultKind::Starvation,
+        Failure::Starvation { .. } | Failure::Neglect(_) | Failure::Never { .. } => {
+            FaultKind::Starvation
+        }
     })
 }
 

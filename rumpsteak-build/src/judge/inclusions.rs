@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::verify::together::{Part, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused};
 use rumpsteak_fsm::{Fsm, Message, StateId, Verdict, subtype as relation};
@@ -219,15 +218,11 @@ fn unknown(machine: &Machine, protocols: &Protocols) -> Option<Problem> {
 fn blame(refused: &Refused, fsm: &Fsm) -> Option<usize> {
     let Some(refusal) = &refused.refusal else {
         let Evidence::Run(run) = &refused.evidence else { return None };
-        if let Failure::Never { action, .. } = &run.failure {
-            let (_, state) = run.states.iter().find(|(role, _)| role == fsm.role())?;
-            let mut dead = fsm.transitions_from(*state).filter(|by| by.action == action);
-            return dead.next().map(|by| by.id.index());
-        }
         let last = run.steps.iter().rev().find(|step| step.role == *fsm.role());
         let waits = run.waits.iter().find(|wait| wait.role == *fsm.role());
         let awaited = waits.and_then(|wait| Some(wait.transitions.first()?.0));
-        return Some(last.map(|last| last.transition).or(awaited)?.index());
+        let last = last.map(|last| last.transition);
+        return Some(run.never(fsm).or(last).or(awaited)?.index());
     };
     let blamed = refusal.cycle.first().copied();
     let mut after = fsm.transitions_from(refusal.sub_state);

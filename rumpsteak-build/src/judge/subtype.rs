@@ -253,19 +253,16 @@ pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place
     }
     let Some(refusal) = &refused.refusal else {
         let Evidence::Run(run) = &refused.evidence else { return None };
+        if let Some(dead) = run.never(&session.fsm) {
+            return Some(session.origins[dead.index()]);
+        }
         let own = |step: &&Step| step.role == *session.fsm.role();
         let last = run.steps.iter().rev().find(own)?;
         let is_sender = match &run.failure {
             Failure::Orphan { from, .. } | Failure::UnspecifiedReception { from, .. } => {
                 from == session.fsm.role()
             }
-            Failure::Never { action, .. } => {
-                let (_, state) = run.states.iter().find(|(role, _)| role == session.fsm.role())?;
-                let mut dead = session.fsm.transitions_from(*state);
-                let dead = dead.find(|by| by.action == action)?;
-                return Some(session.origins[dead.id.index()]);
-            }
-            Failure::Deadlock | Failure::Starvation { .. } | Failure::Neglect(_) => false,
+            _ => false,
         };
         return Some(match refused.condition {
             Some(Condition::Undirected { .. }) if !is_sender => {

@@ -236,3 +236,46 @@ fn roles_that_begin_again_early_are_safe() {
 #[session] enum Choose { One(One, Send<B, One, Send<A, One, End>>), Two(Two, Send<A, Two, Send<B, Two, End>>) }";
     assert_eq!(problems(&check("again", protocol, &source)), [""; 0]);
 }
+
+/// The task joins only after it was told to close.
+const SHUTDOWN: &str = "global protocol P(role owner, role task) {
+  rec Work { choice at owner { item() from owner to task; continue Work; } or { closed() from owner to task; } }
+  joined() from task to owner;
+}";
+
+#[test]
+fn a_receive_that_can_never_come_beside_a_send_is_refused_at_its_token() {
+    let roles = roles(&["owner", "task"], &["Item", "Closed", "Joined"]);
+    let race = roles.clone()
+        + "#[session(OWNER)] type Owner = Race<Next>;
+#[session] enum Next {
+  Item(Send<TASK, Item, Owner>),
+  Joined(Receive<TASK, Joined, Send<TASK, Closed, End>>),
+}";
+    let checked = check("dead", SHUTDOWN, &race);
+    assert_eq!(
+        problems(&checked),
+        [
+            "5:24: `Owner` receives `Joined` from `TASK` or sends something here, and `Joined` never comes here: a process that waits for it hangs"
+        ]
+    );
+    let text = &checked.problems[0].text;
+    says(
+        text,
+        "it comes only after `closed` was sent to `task`, with all other roles as the protocol has them:",
+    );
+    ends(
+        text,
+        "help: `TASK` sends it after `Closed`: receive it behind the send of `Closed` to `TASK`",
+    );
+
+    let right = roles
+        + "#[session(OWNER)] type Owner = Select<TASK, Next>;
+#[session] enum Next { Item(Item, Owner), Closed(Closed, Branch<TASK, Last>) }
+#[session] enum Last { Joined(Joined, End), More(More, End) }
+";
+    // More inputs than the protocol has are no harm.
+    let right = right.replace("Joined(Joined) }", "Joined(Joined), More(More) } pub struct More;");
+    let checked = check("dead-more", SHUTDOWN, &right);
+    assert_eq!(problems(&checked), [""; 0]);
+}

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::composition::System;
-use crate::machine::{Action, Direction, Message, Role, StateId, TransitionId};
+use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, TransitionId};
 
 /// A run of a [`System`] that ends badly: what was done, and how things stand then.
 ///
@@ -197,6 +197,14 @@ impl Run {
             return Err(ReplayError::End);
         }
         if end.shows(&self.failure) { Ok(()) } else { Err(ReplayError::Failure) }
+    }
+
+    /// The receive that [never](Failure::Never) comes, in the machine of its role.
+    pub fn never(&self, machine: &Fsm) -> Option<TransitionId> {
+        let Failure::Never { action, .. } = &self.failure else { return None };
+        let (_, state) = self.states.iter().find(|(role, _)| role == machine.role())?;
+        let mut here = machine.transitions_from(*state).filter(|by| by.action == action);
+        here.next().map(|by| by.id)
     }
 
     /// The run that these steps of a system are.

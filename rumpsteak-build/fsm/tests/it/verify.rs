@@ -299,7 +299,7 @@ fn a_message_that_is_put_off_for_ever_is_refused_where_several_are_heard_at_once
     let Some(refused) = found.refusal() else { panic!("{found:?}") };
     assert_eq!(refused.neglected(), Some(&Role::from("c")));
     let Evidence::Run(run) = &refused.evidence else { panic!("{refused:?}") };
-    let machines = [written, peers[0], peers[1]].map(|text| local(text));
+    let machines = [written, peers[0], peers[1]].map(local);
     assert_eq!(run.replay(&System::new(machines.to_vec()).unwrap()), Ok(()));
     let Failure::Neglect(neglected) = &run.failure else { panic!("{run:?}") };
     assert_eq!(neglected.from, Some(Role::from("b")));

@@ -27,7 +27,9 @@ use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::system::{self, explore};
 use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, VerifyError, certified, verify, verify_fair};
-use rumpsteak_fsm::{Direction, Fsm, Limits, Role, Run, Verdict, certificate, dot, kmc};
+use rumpsteak_fsm::{
+    Action, Direction, Fsm, Limits, Role, Run, StateId, Verdict, certificate, dot, kmc,
+};
 use rumpsteak_oracle::{Coverage, FaultKind, Mutation, Report, Shape, System};
 use rumpsteak_oracle::{mutate, put_off, scatter, shift};
 
@@ -202,6 +204,11 @@ impl Known {
     /// The disagreement, if somebody refuses what is safe, or with a run that is none. Those of
     /// directed systems are replayed in `verdicts`.
     fn replay(&self, judge: Judge, run: &Run) -> Result<(), String> {
+        match &run.failure {
+            Failure::Neglect(_) if self.neglects(6) => return Ok(()),
+            Failure::Never { role, action, .. } => return self.never(role, action, run),
+            _ => {}
+        }
         if self.is_safe() {
             return Err(format!("{judge:?} refuses what is safe, with {run:?}"));
         }
@@ -209,6 +216,36 @@ impl Known {
             return Ok(());
         }
         confirm(&self.system, run).map(|_| ()).map_err(|what| format!("{judge:?}: {what}"))
+    }
+}
+
+impl Known {
+    /// Whether some endless run neglects a role, with queues of this length.
+    fn neglects(&self, queue: usize) -> bool {
+        let configurations = if queue > 2 { CONFIGURATIONS } else { 1_000 };
+        self.system.neglect(&rumpsteak_oracle::Limits { queue, configurations, steps: usize::MAX }).is_some()
+    }
+
+    /// The disagreement, if a receive happens that never does: behind it, the role gets stuck here.
+    fn never(&self, role: &Role, action: &Action, run: &Run) -> Result<(), String> {
+        let machines = self.system.machines().iter();
+        let stuck = machines.map(|machine| {
+            if machine.role() != role {
+                return machine.clone();
+            }
+            let dead = run.never(machine).expect("the receive is one of the machine");
+            let mut builder = Fsm::builder(role.clone());
+            let states: Vec<StateId> = machine.states().map(|_| builder.add_state()).collect();
+            let (trap, end) = (builder.add_state(), builder.add_state());
+            builder.add_transition(trap, Action::receive(action.peer.clone(), "never", &[]), end);
+            for by in machine.transitions() {
+                let target = if by.id == dead { trap } else { states[by.target.index()] };
+                builder.add_transition(states[by.source.index()], by.action.clone(), target);
+            }
+            builder.build(states[machine.initial().index()]).on_demand(machine.is_on_demand())
+        });
+        let stuck = Self::of(stuck.collect())?;
+        stuck.check(Judge::Alone, false).map_err(|error| format!("{run:?} is none: {error}"))
     }
 }
 
@@ -308,6 +345,11 @@ fn judge_written(
         match found.verdict {
             Verdict::Safe(()) => {
                 known.check(Judge::Together, found.starvation.is_some())?;
+                let proofs = accepted.iter().flatten().filter_map(|of| of.proof.as_ref());
+                let is_promised = found.starvation.is_none() && proofs.clone().all(|of| !of.is_fair());
+                if is_promised && known.neglects(2) && !Known::of(of.projected.to_vec())?.neglects(6) {
+                    return Err("accepted, but a role is neglected in some run".to_owned());
+                }
                 tally.accepted.push(Judge::Together);
             }
             Verdict::Unsafe(run) => refused.push((Judge::Together, *run)),
@@ -346,6 +388,10 @@ fn judge_written(
     }
     for (judge, run) in refused {
         known.replay(judge, &run)?;
+        // Nobody else asks for these.
+        if matches!(run.failure, Failure::Neglect(_) | Failure::Never { .. }) {
+            continue;
+        }
         // That a role waits for ever is a warning to some.
         let starves = matches!(run.failure, Failure::Starvation { .. });
         let other = tally.accepted.iter().find(|other| !starves || **other == Judge::Kmc);
@@ -445,10 +491,13 @@ fn judge_alone(
         Verdict::Undecided(_) => {}
     }
     let fair = verify_fair(machine, own, &peers, &limits()).map_err(|error| error.to_string())?;
-    if let Some(Accepted { proof: Some(proof), .. }) = &fair {
-        let valid = certificate::check(&proof.certificate(), machine, own);
-        valid.map_err(|invalid| invalid.to_string())?;
-        Known::of(system)?.check(Judge::Fair, false)?;
+    if let Some(Accepted { proof, condition }) = &fair {
+        if let Some(proof) = proof {
+            let valid = certificate::check(&proof.certificate(), machine, own);
+            valid.map_err(|invalid| invalid.to_string())?;
+        }
+        let may_starve = matches!(condition, Some(Condition::NarrowedChoice { .. }));
+        Known::of(system)?.check(Judge::Fair, may_starve)?;
     }
     Ok(fair)
 }

@@ -83,6 +83,8 @@ fn candidates(system: &System, end: &Configuration, failure: &Failure) -> Vec<Fa
             let fault = |machine| Fault::Starvation { machine };
             position(role).map(fault).into_iter().collect()
         }
+        // No configuration is wrong by itself.
+        Failure::Neglect(_) | Failure::Never { .. } => vec![],
     }
 }
 

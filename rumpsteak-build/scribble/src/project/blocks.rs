@@ -40,8 +40,9 @@
 //! whose messages are mixed up with those around it.
 //!
 //! # Cost
-//! A shuffle is as large as the product of its parts. With n roles that may interrupt, the machine of each role has about n² states
-//! and n³ transitions. [`Limits::local_states`] and [`Limits::local_transitions`] stop both.
+//! A shuffle is as large as the product of its parts. With n roles that may interrupt, the machine
+//! of each role has some n² states and n³ transitions. [`Limits::local_states`] and
+//! [`Limits::local_transitions`] stop both.
 
 use std::collections::{BTreeMap, BTreeSet};
 
