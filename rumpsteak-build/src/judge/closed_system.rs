@@ -35,6 +35,7 @@ use rumpsteak_fsm::system::keeps_promises;
 use rumpsteak_fsm::{Action, Direction, Role, Run, StateId, System, Transition, TransitionId};
 use rumpsteak_scribble::Projection;
 
+use crate::configuration::Liveness;
 use crate::fault::{Blamed, Gap, Place};
 use crate::limits::Limits;
 use crate::sessions::machine::SessionMachine;
@@ -55,9 +56,9 @@ pub(crate) struct Session<'a> {
     pub(crate) machine: Option<&'a SessionMachine>,
 }
 
-/// What a closed system has to keep of its protocol: the projections, and by role whether build.rs
-/// asks fair liveness only.
-pub(crate) type Promised<'a> = (&'a [Projection], &'a [bool]);
+/// What a closed system has to keep of its protocol: the projections, and the liveness that build.rs
+/// asks for, by role.
+pub(crate) type Promised<'a> = (&'a [Projection], &'a [Option<Liveness>]);
 
 /// Why sessions are not known to be a safe closed system, and what of the run that shows it is to
 /// blame, with its places.
@@ -136,19 +137,23 @@ fn judge_one(
         let blamed = blame(machines, &run);
         (Gap::Unsafe(run, named.to_vec()), blamed)
     };
-    if let (Some((projections, fair)), Verdict::Safe { .. }) = (promised, &verdict) {
+    if let (Some((projections, asked)), Verdict::Safe { .. }) = (promised, &verdict) {
         let projected = System::new(projections.iter().map(|of| of.fsm.clone()).collect());
         let projected = projected.map_err(|error| undecided(error.to_string()))?;
         let roles = || projections.iter().map(|of| of.fsm.role());
-        let is_asked = |role: &Role| roles().zip(fair).any(|(own, fair)| own == role && !fair);
+        let asked_of = |role: &Role| roles().zip(asked).find(|(own, _)| *own == role);
+        let is_asked =
+            |role: &Role| asked_of(role).is_some_and(|(_, asked)| *asked != Some(Liveness::Fair));
         match keeps_promises(&system, &projected, is_asked, &limits.verifier) {
-            rumpsteak_fsm::Verdict::Safe(()) => {}
             rumpsteak_fsm::Verdict::Unsafe(run) => return Err(refuse(run)),
-            rumpsteak_fsm::Verdict::Undecided(limit) => {
+            rumpsteak_fsm::Verdict::Undecided(limit)
+                if asked.contains(&Some(Liveness::EveryRun)) =>
+            {
                 return Err(undecided(format!(
                     "that each message is received in every run: {limit}"
                 )));
             }
+            _ => {}
         }
     }
     match verdict {

@@ -112,12 +112,12 @@ fn jointly(
         own(role).map(|(machine, _)| machine.fsm.clone().on_demand(of.fsm.is_on_demand()))
     });
     let machines: Vec<Option<Fsm>> = machines.collect();
-    let fair = liveness::fair(configuration, protocols, protocol);
+    let asked = liveness::asked_of_all(configuration, protocols, protocol);
     let parts = machines.iter().zip(projections).enumerate().map(|(role, (fsm, of))| {
         let proof = own(role).and_then(|(_, accepted)| accepted.proof.as_ref());
         let part =
             fsm.as_ref().map_or(Part::projection(&of.fsm), |fsm| Part::new(fsm, &of.fsm, proof));
-        if fair[role] { part.fair() } else { part }
+        liveness::part(part, asked[role])
     });
     let found = together(&parts.collect::<Vec<_>>(), &configuration.limits.verifier);
     let (machine, _) = accepted.first()?;

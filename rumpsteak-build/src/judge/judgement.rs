@@ -319,9 +319,9 @@ impl<'a> Judge<'a> {
             let session = session(&tree.item(id).name, &self.found.roots[&id]);
             members[role].sessions.push(session);
         }
-        let fair = liveness::fair(self.configuration, protocols, position);
+        let asked = liveness::asked_of_all(self.configuration, protocols, position);
         let judged =
-            closed_system::judge(&members, Some((&protocol.projections, &fair)), self.limits);
+            closed_system::judge(&members, Some((&protocol.projections, &asked)), self.limits);
         let note = match &judged {
             Ok(bound) if !is_accepted && is_advised => Some(NoteKind::Acceptable(*bound)),
             // What nobody asked for is no news if it is no help either.
@@ -520,8 +520,8 @@ impl<'a> Judge<'a> {
                     sessions[role].push(session);
                 }
             }
-            let fair = liveness::fair(self.configuration, protocols, linked.protocol);
-            let mut combined = together::judge(protocol, &sessions, &fair, self.limits);
+            let asked = liveness::asked_of_all(self.configuration, protocols, linked.protocol);
+            let mut combined = together::judge(protocol, &sessions, &asked, self.limits);
             if combined.alone {
                 self.close(members.clone());
             }

@@ -11,6 +11,7 @@
 //! ```
 
 use rumpsteak_fsm::system::{self, EveryRun, Neglected};
+use rumpsteak_fsm::verify::together::Part;
 use rumpsteak_fsm::{Role, System};
 
 use crate::configuration::{Configuration, Liveness};
@@ -31,15 +32,23 @@ pub(crate) fn asked(
     named.max_by_key(|(is_role, _)| *is_role).map(|(_, liveness)| liveness)
 }
 
-/// For each role of a protocol, true if build.rs asks for fair liveness only.
-pub(crate) fn fair(
+/// The liveness that build.rs asks for, for each role of a protocol.
+pub(crate) fn asked_of_all(
     configuration: &Configuration,
     protocols: &Protocols,
     protocol: usize,
-) -> Vec<bool> {
+) -> Vec<Option<Liveness>> {
     let roles = 0..protocols.protocols[protocol].projections.len();
-    let asked = |role| asked(configuration, protocols, ProtocolRole { protocol, role });
-    roles.map(|role| asked(role) == Some(Liveness::Fair)).collect()
+    roles.map(|role| asked(configuration, protocols, ProtocolRole { protocol, role })).collect()
+}
+
+/// A role of which build.rs asks that much.
+pub(crate) fn part(part: Part<'_>, asked: Option<Liveness>) -> Part<'_> {
+    match asked {
+        Some(Liveness::Fair) => part.fair(),
+        Some(Liveness::EveryRun) => part.strict(),
+        None => part,
+    }
 }
 
 /// The protocol that a name in build.rs stands for, `Hospital`, or its role, `Hospital::p`.

@@ -27,7 +27,8 @@ use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError};
 use rumpsteak_fsm::{Fsm, Limit, Role, Run, Verdict};
 
-use crate::judge::closed_system;
+use crate::configuration::Liveness;
+use crate::judge::{closed_system, liveness};
 use crate::limits::Limits;
 use crate::protocols::Loaded;
 use crate::sessions::machine::SessionMachine;
@@ -71,11 +72,11 @@ pub(crate) enum CombinedFault {
 
 /// Judges every combination of sessions; `sessions` has those of each role of the protocol.
 ///
-/// `fair` has the roles of which build.rs asks fair liveness only.
+/// `asked` has the liveness that build.rs asks for, by role.
 pub(crate) fn judge(
     protocol: &Loaded,
     sessions: &[Vec<Session<'_>>],
-    fair: &[bool],
+    asked: &[Option<Liveness>],
     limits: &Limits,
 ) -> Combined {
     let mut combined = Combined::default();
@@ -97,7 +98,7 @@ pub(crate) fn judge(
     let choices: Vec<Vec<Option<Session<'_>>>> = sessions.iter().map(|of| choices(of)).collect();
     match closed_system::combinations(&choices, limits) {
         Ok(combinations) => combinations.for_each(|chosen| {
-            combined.add(protocol, &chosen, fair, limits);
+            combined.add(protocol, &chosen, asked, limits);
         }),
         Err(reason) => combined.refused.push((first, CombinedFault::Combinations(reason))),
     }
@@ -126,7 +127,7 @@ impl Combined {
         &mut self,
         protocol: &Loaded,
         chosen: &[Option<Session<'_>>],
-        fair: &[bool],
+        asked: &[Option<Liveness>],
         limits: &Limits,
     ) {
         let is_refused = |session: &Session<'_>| {
@@ -144,8 +145,7 @@ impl Combined {
             }
             None => Part::projection(&projection.fsm),
         });
-        let parts =
-            parts.zip(fair).map(|(part, &is_fair)| if is_fair { part.fair() } else { part });
+        let parts = parts.zip(asked).map(|(part, &asked)| liveness::part(part, asked));
         let parts: Vec<Part<'_>> = parts.collect();
         let found = match together(&parts, &limits.verifier) {
             Ok(found) => found,

@@ -256,7 +256,7 @@ fn a_receive_that_can_never_come_beside_a_send_is_refused_at_its_token() {
     assert_eq!(
         problems(&checked),
         [
-            "5:24: `Owner` receives `Joined` from `TASK` or sends something here, and `Joined` never comes here: a process that waits for it hangs"
+            "5:3: `Owner` receives `Joined` from `TASK` or sends something here, and `Joined` never comes here: a process that waits for it hangs"
         ]
     );
     let text = &checked.problems[0].text;

@@ -116,11 +116,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     };
     let channels = capacities.iter().map(channels).map(Words::Lines);
     let table = Words::Lines(table(&properties));
-    Ok(Reply {
-        outcome,
-        words: [answer, table].into_iter().chain(channels).collect(),
-        object,
-    })
+    Ok(Reply { outcome, words: [answer, table].into_iter().chain(channels).collect(), object })
 }
 
 /// Whether a safe system serves each role in every run; with errors for the roles of which that is

@@ -88,7 +88,8 @@ fn a_message_that_is_not_received_in_every_run() {
     says(&run.stdout, "note: it holds if choices are fair, and `--fair` accepts that\n");
     folder.call("subtype third.local p.scr --role c --fair").exits(0);
 
-    let neglect = "error: `c` may never receive what `b` sends to it, if others go on for ever with `";
+    let neglect =
+        "error: `c` may never receive what `b` sends to it, if others go on for ever with `";
     folder.call("kmc all.local").exits(0).says("");
     let run = folder.call("kmc all.local --liveness every-run").exits(1);
     says(&run.stderr, neglect);
@@ -127,15 +128,27 @@ fn a_receive_that_can_never_come_where_something_is_sent() {
         let run = folder.call(&format!("subtype race.local shutdown.scr --role owner{fair}"));
         let run = run.exits(1);
         says(&run.stdout, "error: `race.local` may not take the place of `shutdown.scr`\n");
-        says(&run.stdout, &format!("note: among these peers, {told}; the shortest run that leads there:"));
+        says(
+            &run.stdout,
+            &format!("note: among these peers, {told}; the shortest run that leads there:"),
+        );
     }
     let run = folder.call("subtype race.local shutdown.scr --role owner --format json").exits(1);
     assert_eq!(run.json()["system"]["end"]["failure"], json!(told));
     folder.call("subtype right.local shutdown.scr --role owner").exits(0);
     folder.call("subtype more.local shutdown.scr --role owner").exits(0);
 
-    let folder = folder.with("shutdown.owner.local", "owner: rec X . {task!item<String>; X, task?joined; task!closed; end}\n");
+    let folder = folder.with(
+        "shutdown.owner.local",
+        "owner: rec X . {task!item<String>; X, task?joined; task!closed; end}\n",
+    );
     let run = folder.call("generate shutdown.scr").exits(1).prints("");
-    says(&run.stderr, "shutdown.owner.local` receives `joined` from `task` or sends something here, and `joined` never comes here");
-    says(&run.stderr, "help: `task` sends it after `closed`: receive it behind the send of `closed` to `task`\n");
+    says(
+        &run.stderr,
+        "shutdown.owner.local` receives `joined` from `task` or sends something here, and `joined` never comes here",
+    );
+    says(
+        &run.stderr,
+        "help: `task` sends it after `closed`: receive it behind the send of `closed` to `task`\n",
+    );
 }

@@ -120,11 +120,7 @@ struct Judged {
     limit: Option<Limit>,
 }
 
-fn judge(
-    system: &System,
-    explore: impl FnOnce() -> Exploration,
-    limits: &Limits,
-) -> Judged {
+fn judge(system: &System, explore: impl FnOnce() -> Exploration, limits: &Limits) -> Judged {
     if !system.machines().iter().any(chooses_for_ever) {
         return Judged::default();
     }

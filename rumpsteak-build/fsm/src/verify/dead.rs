@@ -37,9 +37,9 @@ use std::iter;
 
 use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, TransitionId};
 use crate::run::{Failure, Run};
-use crate::system::{System, SystemError};
 use crate::system::explorer::{Explorer, Node};
 use crate::system::interned::InternedSystem;
+use crate::system::{System, SystemError};
 use crate::verdict::{Limit, Limits, Verdict};
 
 /// Judges a machine that stands for this projection, and is safe among these peers. Unsafe: a run
@@ -62,11 +62,7 @@ pub(super) fn check(
 }
 
 /// Looks for runs with these receives of the first machine.
-fn search(
-    system: &System,
-    mut open: Vec<TransitionId>,
-    limits: &Limits,
-) -> Verdict<(), Box<Run>> {
+fn search(system: &System, mut open: Vec<TransitionId>, limits: &Limits) -> Verdict<(), Box<Run>> {
     let fsm = &system.machines()[0];
     let interned = InternedSystem::whole(system);
     let mut bound = 1;

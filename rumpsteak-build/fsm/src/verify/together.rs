@@ -48,7 +48,8 @@
 //!
 //! So where some machine is not directed, the [runs](keeps_promises) of the machines are compared
 //! with the runs of the projections: what each run of the projections receives, each run of the
-//! machines has to receive, except for roles that ask for [less](Part::fair). Directed subtypes do
+//! machines has to receive, except for roles that ask for [less](Part::fair). A
+//! limit that ends this comparison counts only for roles that ask for [more](Part::strict). Directed subtypes do
 //! so by themselves: a run of theirs is a run of the projections with the same choices, in another
 //! order, and nothing is put off for ever.
 //!
@@ -106,6 +107,8 @@ pub struct Part<'a> {
     is_fair: bool,
     /// Whether the role has to be served in every run in which the projections serve it.
     in_every_run: bool,
+    /// Whether that has to be known: otherwise a limit is no reason to refuse.
+    is_strict: bool,
     /// For the fair relation, the states of the projection that its peers must let it leave.
     left: &'a [StateId],
 }
@@ -136,8 +139,16 @@ impl<'a> Part<'a> {
             is_subtype: true,
             is_fair: false,
             in_every_run: true,
+            is_strict: false,
             left: &[],
         }
+    }
+
+    /// A role that is known to be served in every run in which the projections serve it, or the
+    /// parts are undecided. Other roles are only refused if a run is found that neglects them.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self { is_strict: true, ..self }
     }
 
     /// A role that has to be served only if choices are fair.
@@ -235,7 +246,12 @@ pub fn together(parts: &[Part<'_>], limits: &Limits) -> Result<Together, VerifyE
                 asked.any(|part| part.written.role() == role)
             };
             let promised = compose(parts.iter().map(|part| part.projected))?;
-            keeps_promises(&system, &promised, asked, limits)
+            match keeps_promises(&system, &promised, asked, limits) {
+                Verdict::Undecided(_) if !parts.iter().any(|part| part.is_strict) => {
+                    Verdict::Safe(())
+                }
+                found => found,
+            }
         }
         other => other,
     };

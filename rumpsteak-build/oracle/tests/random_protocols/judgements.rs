@@ -223,7 +223,9 @@ impl Known {
     /// Whether some endless run neglects a role, with queues of this length.
     fn neglects(&self, queue: usize) -> bool {
         let configurations = if queue > 2 { CONFIGURATIONS } else { 1_000 };
-        self.system.neglect(&rumpsteak_oracle::Limits { queue, configurations, steps: usize::MAX }).is_some()
+        self.system
+            .neglect(&rumpsteak_oracle::Limits { queue, configurations, steps: usize::MAX })
+            .is_some()
     }
 
     /// The disagreement, if a receive happens that never does: behind it, the role gets stuck here.
@@ -346,8 +348,12 @@ fn judge_written(
             Verdict::Safe(()) => {
                 known.check(Judge::Together, found.starvation.is_some())?;
                 let proofs = accepted.iter().flatten().filter_map(|of| of.proof.as_ref());
-                let is_promised = found.starvation.is_none() && proofs.clone().all(|of| !of.is_fair());
-                if is_promised && known.neglects(2) && !Known::of(of.projected.to_vec())?.neglects(6) {
+                let is_promised =
+                    found.starvation.is_none() && proofs.clone().all(|of| !of.is_fair());
+                if is_promised
+                    && known.neglects(2)
+                    && !Known::of(of.projected.to_vec())?.neglects(6)
+                {
                     return Err("accepted, but a role is neglected in some run".to_owned());
                 }
                 tally.accepted.push(Judge::Together);
