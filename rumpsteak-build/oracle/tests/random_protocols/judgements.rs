@@ -352,10 +352,7 @@ fn judge_written(
                 let is_kept = |of: &Known| !of.neglects(2) && !of.neglects(6);
                 let is_promised =
                     found.starvation.is_none() && proofs.clone().all(|of| !of.is_fair());
-                if is_promised
-                    && known.neglects(2)
-                    && is_kept(&Known::of(of.projected.to_vec())?)
-                {
+                if is_promised && known.neglects(2) && is_kept(&Known::of(of.projected.to_vec())?) {
                     return Err("accepted, but a role is neglected in some run".to_owned());
                 }
                 tally.accepted.push(Judge::Together);
