@@ -8,7 +8,8 @@
 //! are built beforehand, as a parser would leave them; nothing else is. In a group,
 //!
 //! * `prepared` is the answer for machines that were compared before, as a build script compares a
-//!   projection with several types: their actions have numbers, and they are known to be directed;
+//!   projection with several types: their actions have numbers, and they are known to be directed.
+//!   The certificate of the answer is written and checked, too;
 //! * `unprepared` is the answer for machines that no algorithm has seen, which are prepared first;
 //! * `certificate` writes the evidence of an answer down, and `check` checks it, which needs both
 //!   machines and nothing of the engine.
@@ -34,15 +35,16 @@ use rumpsteak_benches::workloads::{
     buffering_roles, client, eager_client, eager_hospital, hospital, kernel, limits, nested,
     nested_roles, pairs, ring, ring_roles, source, streaming_roles,
 };
+use rumpsteak_fsm::verify::certified;
 use rumpsteak_fsm::{Fsm, System, Verdict, certificate, kmc, subtype};
 
 /// The sizes of the growth curves.
 const SIZES: [usize; 5] = [10, 30, 100, 300, 1_000];
 
-/// Subtyping of one pair, which holds.
+/// Subtyping of one pair, which holds; its certificate is checked, as in a build.
 fn answer(group: &mut BenchmarkGroup<'_, WallTime>, size: usize, sub: &Fsm, sup: &Fsm) {
     let limits = limits();
-    let check = |sub: &Fsm, sup: &Fsm| match subtype::check(sub, sup, &limits) {
+    let check = |sub: &Fsm, sup: &Fsm| match certified(sub, sup, &limits) {
         Ok(Verdict::Safe(proof)) => proof,
         other => panic!("of size {size}, it holds, but {other:?}"),
     };

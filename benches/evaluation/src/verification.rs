@@ -16,7 +16,8 @@ use rumpsteak_benches::workloads::{
     buffering_roles, kernel, limits, nested, nested_roles, ring, ring_roles, source,
     streaming_roles,
 };
-use rumpsteak_fsm::{Fsm, System, Verdict, dot, kmc, subtype};
+use rumpsteak_fsm::verify::certified;
+use rumpsteak_fsm::{Fsm, System, Verdict, dot, kmc};
 
 use crate::{Case, Error, Figure, Mode, Of, Result, Sample, Series, Unit, XAxis, YAxis};
 
@@ -304,7 +305,7 @@ impl Question {
 /// All of them hold.
 fn judge(pairs: &Pairs) -> Result<()> {
     for (sub, sup) in pairs {
-        match subtype::check(black_box(sub), sup, &limits()) {
+        match certified(black_box(sub), sup, &limits()) {
             Ok(Verdict::Safe(_)) => {}
             Ok(Verdict::Unsafe(refusal)) => {
                 let why = format!("it is a subtype, but refused: {}", refusal.rule);

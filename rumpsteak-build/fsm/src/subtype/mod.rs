@@ -102,7 +102,6 @@
 mod anticipation;
 mod assumptions;
 mod draining;
-mod linear;
 mod pair;
 mod prefix;
 mod proof;
@@ -166,13 +165,6 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
     };
     let size = pair.sub.len() + pair.sup.len();
     let limits = &limits.for_states(size);
-    if let Some((situations, anticipation)) = linear::search(&pair, limits) {
-        return Ok(Verdict::Safe(Proof {
-            situations,
-            anticipation: Some(anticipation),
-            evidence: Evidence::Linear(pair, *limits),
-        }));
-    }
     // Where more and more is pending, no budget helps the first engine, so the second is asked
     // early. In proportion to the machines, because much may be pending between large ones.
     let quick = limits

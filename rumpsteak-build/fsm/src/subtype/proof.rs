@@ -3,12 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::pair::Pair;
 use super::record::Record;
-use super::search::{Outcome, Search};
-use crate::certificate::{Certificate, Derivation, FairInvariant};
+use crate::certificate::{Certificate, FairInvariant};
 use crate::machine::StateId;
-use crate::verdict::Limits;
 
 /// Why a machine is a subtype.
 #[derive(Clone)]
@@ -25,8 +22,6 @@ pub struct Proof {
 /// From what the certificate is written.
 #[derive(Clone)]
 pub(super) enum Evidence {
-    /// The machines have no choices: nothing was recorded.
-    Linear(Pair, Limits),
     Recorded(Arc<Record>),
     Written(Arc<Certificate>),
 }
@@ -64,19 +59,11 @@ impl Proof {
 
     /// The evidence, for [`certificate::check`](crate::certificate::check).
     ///
-    /// The search recorded it, and here it is written in the form of a [`Certificate`]; only for
-    /// small machines without choices, which are not worth a record, the search is done here.
+    /// The search recorded it, and here it is written in the form of a [`Certificate`].
     pub fn certificate(&self) -> Certificate {
         match &self.evidence {
             Evidence::Recorded(record) => Certificate::Derivation(record.derivation()),
             Evidence::Written(certificate) => (**certificate).clone(),
-            Evidence::Linear(pair, limits) => {
-                Certificate::Derivation(match Search::new(pair, limits, 0).run() {
-                    Outcome::Holds { record, .. } => record.derivation(),
-                    // Never, since it is the same search; and the checker refuses this.
-                    _ => Derivation { situations: vec![] },
-                })
-            }
         }
     }
 }
