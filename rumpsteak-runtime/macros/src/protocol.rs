@@ -86,7 +86,7 @@ fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
     let (text, path) = (source(item)?, format!("{module}::"));
     let generated = std::fs::read_to_string(verdict::folder("OUT_DIR").join(file)).ok()?;
     let here = Types::of(&text, &module)?;
-    let Types { known: mut code, sessions, .. } = Types::of(&generated, &module)?;
+    let mut code = Types::of(&generated, &module)?.known;
     // What it imports itself nobody can import from it.
     code.retain(|name| !["Channel", "Message", "Role"].contains(&&**name));
     let mut gone = &here.imported - &code;
@@ -99,18 +99,23 @@ fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
         missing = &here.used & &code;
     }
     let text = if !gone.is_empty() {
-        let mut others = &(&code - &here.imported) - &here.used;
-        others.remove("Label");
-        others.retain(|other| !text.contains(&format!("{path}{other}")));
         let place = line_of(&text, &gone).map_or(String::new(), |line| {
             format!(" ({}:{line})", item.name.span().unwrap().file())
         });
+        let mut others = &(&code - &here.imported) - &here.used;
+        others.retain(|other| {
+            let is_alike = |gone: &String| is_generated(gone) == is_generated(other);
+            other != "Label"
+                && !text.contains(&format!("{path}{other}"))
+                && gone.iter().any(is_alike)
+        });
+        let advice = match others.is_empty() {
+            true => format!("help: take out what names `{}`", list(&gone)),
+            false => format!("note: it has, and nothing here names: `{}`", list(&others)),
+        };
+        let gone = list(&gone);
         format!(
-            "`{module}` has no `{}`{place}: the protocol has no such name, or no more [V0101]\n\n{}",
-            list(&gone),
-            advice(gone, others, &sessions, |name, alike| successors(
-                &text, name, &generated, alike
-            ))
+            "`{module}` has no `{gone}`{place}: the protocol has no such name, or no more [V0101]\n\n{advice}"
         )
     } else if missing.iter().any(|name| is_generated(name) && here.typed.contains(name)) {
         let all = list(&missing).replace('`', "");
@@ -130,135 +135,11 @@ fn line_of(text: &str, names: &BTreeSet<String>) -> Option<usize> {
     Some(text.lines().position(words)? + 1)
 }
 
-/// What most likely took the place of a name of a text, of these of the code. For a choice those
-/// are the ones with most of the options that are named of it; of several only the one that the
-/// role comes to first, if the others lack one of those.
-fn successors(text: &str, name: &str, code: &str, others: &[&String]) -> Vec<String> {
-    let path = format!("{name}::");
-    let options = text.split(&path).skip(1);
-    let options = options.filter_map(|rest| rest.split(|c: char| !c.is_alphanumeric()).next());
-    let options: BTreeSet<_> = options.collect();
-    let declared = |other: &str| code.split_once(&format!("enum {other} {{\n"));
-    let shared = |other: &str| -> BTreeSet<&str> {
-        let rest = declared(other).map_or("", |(_, rest)| rest);
-        let own = rest.split("\n}").next().unwrap_or_default();
-        let is_own = |option: &&&str| own.contains(&format!("\n    {option}("));
-        options.iter().filter(is_own).copied().collect()
-    };
-    let most = others.iter().map(|other| shared(other).len()).max().filter(|most| *most > 0);
-    let Some(most) = most else { return near(name, others).into_iter().collect() };
-    let mut alike: Vec<_> = others.iter().filter(|other| shared(other).len() == most).collect();
-    alike.sort_by_key(|other| declared(other).map(|(before, _)| before.len()));
-    let of_rest: BTreeSet<_> = alike.iter().skip(1).flat_map(|other| shared(other)).collect();
-    if alike.first().is_some_and(|first| !shared(first).is_subset(&of_rest)) {
-        alike.truncate(1);
-    }
-    alike.into_iter().map(|other| other.to_string()).collect()
-}
-
-/// What to write instead of names that the code lacks, of those that it has and nothing names: the
-/// `successors` of a name among those of its kind. For a choice they are those of the same role.
-fn advice(
-    mut gone: BTreeSet<String>,
-    mut others: BTreeSet<String>,
-    sessions: &BTreeSet<String>,
-    successors: impl Fn(&str, &[&String]) -> Vec<String>,
-) -> String {
-    let kind = |name: &str| kind(name, sessions);
-    let role = |name: &str| match kind(name) {
-        None | Some("Session") => None,
-        Some(_) => role(name, sessions),
-    };
-    let may_be = |name: &str, other: &str| {
-        kind(other) == kind(name) && (role(name).is_none() || role(other) == role(name))
-    };
-    let (mut advice, is_only) = (Vec::new(), gone.len() == 1);
-    let by = |name: &str| if is_only { String::new() } else { format!(" by `{name}`") };
-    let (lacking, there) = (gone.clone(), others.clone());
-    let proposed = |name: &str| {
-        let alike: Vec<_> = there.iter().filter(|other| may_be(name, other)).collect();
-        successors(name, &alike)
-    };
-    // What two names would stand for is proposed for neither.
-    let only = |name: &str| {
-        // More are no proposal, but the list that is there without one.
-        let own = Some(proposed(name)).filter(|own| (1..=3).contains(&own.len()))?;
-        let rivals = lacking.iter().filter(|rival| proposed(rival) == own);
-        (rivals.count() == 1).then_some(own)
-    };
-    for name in &lacking {
-        let renamed = ["Message", "Role"].map(|suffix| format!("{name}{suffix}"));
-        let renamed = renamed.into_iter().find(|renamed| others.contains(renamed));
-        let is_renamed = renamed.is_some();
-        let Some(own) = renamed.map(|name| vec![name]).or_else(|| only(name)) else { continue };
-        let any = own.join("` or `");
-        advice.push(match is_renamed {
-            true => {
-                format!("help: write `{any}`: a type `{name}` would hide one that the code uses")
-            }
-            false => format!("help: did you mean `{any}`{}?", by(name)),
-        });
-        others.retain(|other| !own.contains(other));
-        gone.remove(name);
-    }
-    // Of names of the protocol, only those: the others are made of them.
-    let first = gone.iter().map(|name| kind(name)).min();
-    others.retain(|other| {
-        let mut gone = gone.iter().filter(|name| Some(kind(name)) == first);
-        gone.any(|name| may_be(name, other))
-    });
-    match (gone.first(), others.first()) {
-        (None, _) => {}
-        (Some(name), Some(other))
-            if (gone.len(), others.len()) == (1, 1) && role(name).is_none() =>
-        {
-            advice.push(format!("help: did you mean `{other}`{}?", by(name)));
-        }
-        (_, Some(_)) => {
-            advice.push(format!("note: it has, and nothing here names: `{}`", list(&others)))
-        }
-        (_, None) => advice.push(format!("help: take out what names `{}`", list(&gone))),
-    }
-    advice.join("\n")
-}
-
 fn list(names: &BTreeSet<String>) -> String {
     names.iter().map(String::as_str).collect::<Vec<_>>().join("`, `")
 }
 
-/// The name that has more than two thirds of its letters in common with this one, counted from both
-/// ends.
-fn near(name: &str, others: &[&String]) -> Option<String> {
-    let common = |other: &str| {
-        let same = |(left, right): &(char, char)| left == right;
-        let most = name.len().min(other.len());
-        let before = name.chars().zip(other.chars()).take_while(same).count();
-        let behind = name.chars().rev().zip(other.chars().rev()).take_while(same).count();
-        (before + behind).min(most)
-    };
-    let others = others.iter().map(|other| other.as_str());
-    let others = others.filter(|other| 3 * common(other) > 2 * name.len().max(other.len()));
-    others.max_by_key(|other| common(other)).map(str::to_owned)
-}
-
-/// What a name is that of, or most likely was: a role or label of the protocol, or else what is
-/// made of those, by the ends of their names. `sessions` are those of the code.
-fn kind(name: &str, sessions: &BTreeSet<String>) -> Option<&'static str> {
-    let end = ["Session", "Rest", "Loop"].into_iter().find(|end| name.ends_with(end));
-    (sessions.contains(name) || is_generated(name)).then(|| end.unwrap_or("Or"))
-}
-
-/// The role of the code that a name of generated code begins with.
-fn role<'a>(name: &str, sessions: &'a BTreeSet<String>) -> Option<&'a str> {
-    let roles = sessions.iter().filter_map(|session| session.strip_suffix("Session"));
-    let begins = |role: &&str| {
-        let rest = name.strip_prefix(role);
-        rest.is_some_and(|rest| rest.starts_with(char::is_uppercase))
-    };
-    roles.filter(begins).max_by_key(|role| role.len())
-}
-
-/// Whether a name is most likely one of generated code: `KSession`, `KGoOrStop`.
+/// True if a name is most likely a name of generated code: `KSession`, `KGoOrStop`.
 fn is_generated(name: &str) -> bool {
     let is_choice = |(at, _)| at > 0 && name[at + 2..].starts_with(char::is_uppercase);
     name.ends_with("Session") || name.match_indices("Or").any(is_choice)
@@ -280,8 +161,6 @@ struct Types {
     typed: BTreeSet<String>,
     /// Those that it does.
     known: BTreeSet<String>,
-    /// Of those, what `#[session]` stands on.
-    sessions: BTreeSet<String>,
     /// Those that it imports from a module beside it, outside of any other, in every build.
     imported: BTreeSet<String>,
 }
@@ -293,8 +172,6 @@ impl Types {
         let (mut types, mut before, mut last) = (Self::default(), String::new(), String::new());
         // In a `use`; in one of the module; in an item with an attribute.
         let (mut is_import, mut is_own, mut is_conditional) = (false, false, false);
-        // Behind `#[session]`.
-        let mut is_session = false;
         let mut open = vec![text.parse::<TokenStream>().ok()?.into_iter()];
         // How deep the call of a macro is that all this is given to.
         let mut call = usize::MAX;
@@ -305,9 +182,8 @@ impl Types {
                     String::new()
                 }
                 // It has names of macros.
-                Some(TokenTree::Group(group)) if last == "#" => {
+                Some(TokenTree::Group(_)) if last == "#" => {
                     is_conditional = true;
-                    is_session |= group.to_string().starts_with("[session");
                     String::new()
                 }
                 Some(TokenTree::Group(group)) => {
@@ -336,9 +212,6 @@ impl Types {
                 }
                 if is_import || DECLARING.contains(&&*last) {
                     types.known.insert(word.clone());
-                    if std::mem::take(&mut is_session) {
-                        types.sessions.insert(word.clone());
-                    }
                 } else if !["::", ".", "'"].contains(&&*last) {
                     types.used.insert(word.clone());
                 }
