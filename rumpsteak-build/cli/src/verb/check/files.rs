@@ -1,10 +1,9 @@
-//! `check FILE.scr…`: syntax, well-formedness, every projection, the projections together, and
-//! their sessions one after the other.
+//! `check FILE.scr…`: syntax, well-formedness, every projection, and the projections together.
 
-use rumpsteak_build::command::{Notice, count, shortest, split_way_out, unwritable, visible};
+use rumpsteak_build::command::{Notice, count, shortest, unwritable, visible};
 use rumpsteak_fsm::run::Run;
 use rumpsteak_fsm::system::{EveryRun, Exploration, System, explore, live_in_every_run};
-use rumpsteak_fsm::{Limit, Verdict, kmc};
+use rumpsteak_fsm::{Verdict, kmc};
 use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
 
@@ -149,10 +148,10 @@ impl Judged<'_> {
             (_, Some(kmc::Verdict::Safe { bound })) => self.safe(*bound, &format!("{bound}-MC")),
             (Verdict::Unsafe(run), _) => self.refused(run, output),
             (_, Some(kmc::Verdict::Unsafe(run))) => self.refused(run, output),
-            (Verdict::Undecided(_), _) if self.protocol.is_safe_by_construction() => {
+            // Other protocols are judged with these limits when they are projected.
+            (Verdict::Undecided(_), _) => {
                 self.safe(None, "by construction: every role can be projected")
             }
-            (Verdict::Undecided(limit), kmc) => self.undecided(*limit, kmc.as_ref(), output),
         };
         if let Some(run) = &self.exploration.starvation {
             let title = format!("in `{}`, {}", self.protocol.name(), run.failure);
@@ -211,30 +210,6 @@ impl Judged<'_> {
         output.report(&self.with_run(Notice::error(title), run));
         let verdict = json::unsafe_run(run);
         (Outcome::Fails, verdict, String::new())
-    }
-
-    fn undecided(
-        &self,
-        limit: Limit,
-        kmc: Option<&kmc::Verdict>,
-        output: &mut Output<'_>,
-    ) -> (Outcome, Value, String) {
-        let bound = self.exploration.coverage.bound;
-        let title = format!("undecided whether `{}` is safe: {limit}", self.protocol.name());
-        let mut report = Notice::error(title);
-        if let Some(kmc::Verdict::Undecided { obstacle: Some(obstacle), .. }) = kmc {
-            let text = obstacle.to_string();
-            report = report
-                .remark(format!("a bound on queues matters, because {}", split_way_out(&text).0));
-        }
-        let so_far = count(bound, "message");
-        report = report
-            .remark(format!("nothing goes wrong as long as no queue holds more than {so_far}"));
-        output.report(&report.help(raise(limit)));
-
-        let answer = Answer { bound: Some(bound), ..Answer::limited(limit) };
-        let verdict = answer.object(Outcome::Undecided);
-        (Outcome::Undecided, verdict, String::new())
     }
 
     /// Adds the run, and the places where the roles stand at its end.
