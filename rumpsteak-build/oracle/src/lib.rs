@@ -6,6 +6,7 @@
 //! * [`System::explore`] visits every configuration of a composed system under bounded queues.
 //! * [`Successive::explore`] does the same with several sessions of each role, one after the other.
 //! * [`Global::random`] makes random global protocols as Scribble text, the same for the same seed.
+//! * [`interrupters`] is a block that each role may interrupt.
 //! * [`mutate`] reorders, unrolls, narrows, widens or damages a machine.
 //! * [`paper::subtype`] is asynchronous subtyping as PPoPP'22 gives it, rule by rule.
 //! * [`corpus`] is a folder of files with known verdicts.
@@ -30,7 +31,7 @@ pub use environment::{corpus, seeds};
 pub use equal::equal;
 pub use local::{LocalError, local};
 pub use mutation::{Draft, Mutation, mutate, put_off, scatter, shift};
-pub use protocol::{Global, Shape};
+pub use protocol::{Global, Shape, interrupters};
 pub use report::{Coverage, Fault, FaultKind, Finding, Limits, Neglect, Report};
 pub use shrink::{Rewritten, shrink};
 pub use successive::Successive;

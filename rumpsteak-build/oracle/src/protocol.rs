@@ -434,3 +434,20 @@ impl fmt::Display for Body<'_> {
         }
     }
 }
+
+/// A block of so many roles in a ring. Each of them may interrupt it, and has a last word for all.
+pub fn interrupters(count: usize) -> String {
+    let roles: Vec<String> = (0..count).map(|role| format!("r{role}")).collect();
+    let (mut ring, mut last, mut interrupts) = (String::new(), String::new(), String::new());
+    for (number, role) in roles.iter().enumerate() {
+        let next = &roles[(number + 1) % count];
+        let others = roles.iter().filter(|other| *other != role).cloned().collect::<Vec<_>>();
+        ring += &format!("m{number}() from {role} to {next}; ");
+        last += &format!("d{number}() from {role} to {}; ", others.join(", "));
+        interrupts += &format!("i{number}() by {role}; ");
+    }
+    let roles = roles.join(", role ");
+    format!(
+        "global protocol P(role {roles}) {{ interruptible {{ {ring}{last}}} with {{ {interrupts}}} }}"
+    )
+}

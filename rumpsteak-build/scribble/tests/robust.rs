@@ -4,10 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
 use std::fmt::Write;
-
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use rumpsteak_oracle::interrupters;
 use rumpsteak_scribble::{Code, Limits, Modules, check, parse};
 
 /// Everything that can be done with a text. Returns the number of errors.
@@ -337,82 +337,34 @@ fn the_limits_of_projection_are_answers() {
     }
 }
 
-/// A block of so many roles in a ring, each of which may interrupt it and has a last word for all.
-fn interrupters(count: usize) -> String {
-    let roles: Vec<String> = (0..count).map(|role| format!("r{role}")).collect();
-    let declared: Vec<String> = roles.iter().map(|role| format!("role {role}")).collect();
-    let (mut ring, mut last, mut interrupts) = (String::new(), String::new(), String::new());
-    for (number, role) in roles.iter().enumerate() {
-        let next = &roles[(number + 1) % count];
-        let others = roles.iter().filter(|other| *other != role).cloned();
-        let others = others.collect::<Vec<_>>().join(", ");
-        ring += &format!("m{number}() from {role} to {next}; ");
-        last += &format!("d{number}() from {role} to {others}; ");
-        interrupts += &format!("i{number}() by {role}; ");
-    }
-    let declared = declared.join(", ");
-    format!(
-        "global protocol P({declared}) {{ interruptible {{ {ring}{last}}} with {{ {interrupts}}} }}"
-    )
-}
-
 #[test]
 fn many_interrupters_meet_the_limit_of_transitions_at_once() {
-    let errors = |source: &str, limits: &Limits| {
+    let error = |source: &str, local_transitions| {
         let (modules, errors) = Modules::load(source, |_| None);
         assert_eq!(errors, []);
-        let found = modules.check(limits).protocols[0].project_all();
-        found.map(|found| found.len()).map_err(|found| {
-            let error = &found[0];
-            (error.code, error.message.clone(), error.help.clone().unwrap_or_default())
-        })
+        let limits = Limits { local_transitions, ..Limits::default() };
+        let found = modules.check(&limits).protocols[0].project_all().err()?.remove(0);
+        assert_eq!(found.code, Code::ProjectionTooLarge);
+        Some((found.message, found.help.unwrap_or_default()))
     };
-    let limits = Limits::default();
-    let help = "let fewer roles interrupt the block, or give it fewer parts, or raise `Limits::local_transitions`";
+    let met = |role, limit| {
+        let help = "let fewer roles interrupt the block, or give it fewer parts, or raise `Limits::local_transitions`";
+        let message =
+            format!("projecting onto `{role}` meets the limit {limit} of `local_transitions`");
+        Some((message, help.to_owned()))
+    };
     for count in [14, 24, 30] {
         let start = Instant::now();
-        let message = "projecting onto `r0` meets the limit 25000 of `local_transitions`";
-        let expected = (Code::ProjectionTooLarge, message.to_owned(), help.to_owned());
-        assert_eq!(errors(&interrupters(count), &limits), Err(expected));
+        assert_eq!(error(&interrupters(count), 25_000), met("r0", 25_000));
         assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     }
-    let four = interrupters(4);
-    assert_eq!(errors(&four, &limits), Ok(4));
-    let least = Limits { local_transitions: 100, ..limits };
-    let message = "projecting onto `r0` meets the limit 100 of `local_transitions`";
-    let expected = (Code::ProjectionTooLarge, message.to_owned(), help.to_owned());
-    assert_eq!(errors(&four, &least), Err(expected));
-
+    assert_eq!(error(&interrupters(4), 25_000), None);
+    assert_eq!(error(&interrupters(4), 100), met("r0", 100));
     // All orders of a `par` have the same limit.
     let parts: Vec<String> = (0..12).map(|part| format!("{{ a{part}() from A to B; }}")).collect();
     let par = format!("global protocol P(role A, role B) {{ par {} }}", parts.join(" and "));
-    assert_eq!(errors(&par, &limits), Ok(2));
-    let error = errors(&par, &Limits { local_transitions: 10_000, ..limits }).unwrap_err();
-    assert_eq!(error.1, "projecting onto `A` meets the limit 10000 of `local_transitions`");
-}
-
-#[test]
-fn the_limits_of_exploration_are_those_of_the_caller() {
-    // `A` and `B` stream to each other, so queues grow for ever.
-    let source = "global protocol P(role A, role B) {
-        par { a() from A to B; b() from B to A; c() from A to B; }
-        and { par { d() from B to A; } and { e() from A to B; } } }";
-    let (modules, errors) = Modules::load(source, |_| None);
-    assert_eq!(errors, []);
-    let project = |configurations| {
-        let verifier = Limits::default().verifier.configurations(configurations);
-        let limits = Limits { verifier, ..Limits::default() };
-        modules.check(&limits).protocols[0].project_all()
-    };
-    let errors = project(3).unwrap_err();
-    assert_eq!(errors[0].code, Code::UndecidedTogether);
-    assert_eq!(
-        errors[0].notes,
-        ["the system has more than 3 configurations (limit `configurations`)"]
-    );
-    let help = "let senders wait for answers, or raise `Limits::configurations`";
-    assert_eq!(errors[0].help.as_deref(), Some(help));
-    assert_eq!(project(100_000).map(|found| found.len()), Ok(2));
+    assert_eq!(error(&par, 25_000), None);
+    assert_eq!(error(&par, 10_000), met("A", 10_000));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rumpsteak_build::command::{Cfg, Check};
 use rumpsteak_build::{Limits, configure};
+use rumpsteak_oracle::interrupters;
 
 const PROTOCOL: &str = "\
 global protocol P(role s, role k) {
@@ -201,23 +202,6 @@ fn links_below_the_protocols_are_followed_and_end() {
     assert!(reports[0].to_string().contains("q.scr"), "{}", reports[0]);
 }
 
-/// A block that each of so many roles may interrupt.
-fn interrupters(count: usize) -> String {
-    let roles: Vec<String> = (0..count).map(|role| format!("r{role}")).collect();
-    let (mut ring, mut last, mut interrupts) = (String::new(), String::new(), String::new());
-    for (number, role) in roles.iter().enumerate() {
-        let next = &roles[(number + 1) % count];
-        let others = roles.iter().filter(|other| *other != role).cloned().collect::<Vec<_>>();
-        ring += &format!("m{number}() from {role} to {next}; ");
-        last += &format!("d{number}() from {role} to {}; ", others.join(", "));
-        interrupts += &format!("i{number}() by {role}; ");
-    }
-    let roles = roles.join(", role ");
-    format!(
-        "global protocol P(role {roles}) {{ interruptible {{ {ring}{last}}} with {{ {interrupts}}} }}"
-    )
-}
-
 /// What is said of a package that includes the code of a protocol.
 fn of_code(name: &str, protocol: &str, limits: Limits) -> Vec<String> {
     let source = "rumpsteak_runtime::protocol!(P);";
@@ -229,34 +213,28 @@ fn of_code(name: &str, protocol: &str, limits: Limits) -> Vec<String> {
 }
 
 #[test]
-fn many_interrupters_meet_a_limit_that_build_rs_can_raise() {
-    let says = |name: &str, count, limits: Limits, expected: &str| {
-        let said = of_code(name, &interrupters(count), limits);
-        assert!(said.iter().any(|text| text.contains(expected)), "{name}: {said:?}");
-    };
-    let limits = Limits::default();
-    let transitions = "meets the limit 25000 of `local_transitions`";
-    for count in [24, 30] {
-        let start = Instant::now();
-        says("interrupters-many", count, limits, transitions);
-        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
-    }
-    let lines = "no code can be generated for `P`: it would have more than 25000 lines";
-    says("interrupters-8", 8, limits, lines);
-    assert_eq!(of_code("interrupters-3", &interrupters(3), limits), [""; 0]);
-
-    let transitions = "or raise `Limits::local_transitions`";
-    says("interrupters-transitions", 3, limits.local_transitions(20), transitions);
-    let lines = "or raise `Limits::generated_lines`";
-    says("interrupters-lines", 3, limits.generated_lines(100), lines);
-}
-
-#[test]
-fn the_limits_of_exploring_a_block_are_those_of_build_rs() {
-    let protocol = "global protocol P(role a, role b) {
+fn a_limit_of_blocks_is_named_and_build_rs_can_raise_it() {
+    let exploring = "global protocol P(role a, role b) {
         par { x() from a to b; } and { par { y() from b to a; } and { z() from a to b; } } }";
-    let said = of_code("explored-3", protocol, Limits::default().configurations(3));
-    let [report] = &said[..] else { panic!("one report: {said:?}") };
-    assert!(report.contains("S0410") && report.contains("or raise `Limits::configurations`"));
-    assert_eq!(of_code("explored", protocol, Limits::default()), [""; 0]);
+    let limits = Limits::default();
+    for (name, protocol, limits, expected) in [
+        ("24", &*interrupters(24), limits, "the limit 25000 of `local_transitions`"),
+        ("30", &interrupters(30), limits, "the limit 25000 of `local_transitions`"),
+        ("8", &interrupters(8), limits, "for `P`: it would have more than 25000 lines"),
+        (
+            "few",
+            &interrupters(3),
+            limits.local_transitions(20),
+            "raise `Limits::local_transitions`",
+        ),
+        ("short", &interrupters(3), limits.generated_lines(100), "raise `Limits::generated_lines`"),
+        ("explored", exploring, limits.configurations(3), "raise `Limits::configurations`"),
+    ] {
+        let start = Instant::now();
+        let said = of_code(&format!("interrupters-{name}"), protocol, limits);
+        assert!(said.iter().any(|text| text.contains(expected)), "{name}: {said:?}");
+        assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    }
+    assert_eq!(of_code("interrupters-3", &interrupters(3), limits), [""; 0]);
+    assert_eq!(of_code("interrupters-all", exploring, limits), [""; 0]);
 }

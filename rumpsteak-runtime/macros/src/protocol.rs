@@ -111,7 +111,9 @@ fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
         });
         let advice = match others.is_empty() {
             true => format!("help: take out what names `{}`", list(&gone)),
-            false => format!("note: it has, and nothing here names: `{}`", list(&others)),
+            false => {
+                format!("help: it has these names, which nothing here uses: `{}`", list(&others))
+            }
         };
         let gone = list(&gone);
         format!(

@@ -1,6 +1,7 @@
 //! `check` with files.
 
 use crate::common::{Folder, begins, says};
+use rumpsteak_oracle::interrupters;
 use serde_json::{Value, json};
 
 const PING: &str = "\
@@ -124,30 +125,13 @@ fn the_status_tells_bad_input_from_a_bad_protocol() {
     folder.call("check nested.scr untold.scr --configurations 2").exits(1);
 }
 
-/// Four roles in a ring, each of which may interrupt the others.
-fn interrupters() -> String {
-    let roles = ["a", "b", "c", "d"];
-    let (mut ring, mut last, mut interrupts) = (String::new(), String::new(), String::new());
-    for (number, role) in roles.iter().enumerate() {
-        let next = roles[(number + 1) % roles.len()];
-        let others: Vec<&str> = roles.into_iter().filter(|other| other != role).collect();
-        ring += &format!("m{number}() from {role} to {next}; ");
-        last += &format!("d{number}() from {role} to {}; ", others.join(", "));
-        interrupts += &format!("i{number}() by {role}; ");
-    }
-    let declared = roles.map(|role| format!("role {role}")).join(", ");
-    format!(
-        "global protocol P({declared}) {{ interruptible {{ {ring}{last}}} with {{ {interrupts}}} }}"
-    )
-}
-
 #[test]
 fn a_limit_of_blocks_is_named_and_can_be_raised() {
-    let folder = Folder::new("check_blocks").with("p.scr", interrupters());
+    let folder = Folder::new("check_blocks").with("p.scr", interrupters(4));
     folder.call("check p.scr --generated-lines 100000").exits(0).says("");
     for verb in ["check", "project", "kmc", "generate"] {
         let run = folder.call(&format!("{verb} p.scr --local-transitions 50"));
-        says(&run.stderr, "projecting onto `a` meets the limit 50 of `local_transitions`\n");
+        says(&run.stderr, "projecting onto `r0` meets the limit 50 of `local_transitions`\n");
         says(&run.stderr, "or raise `Limits::local_transitions`\n");
         // These do not ask about the file.
         let status = if matches!(verb, "kmc" | "generate") { 2 } else { 3 };

@@ -25,7 +25,7 @@ use rumpsteak_fsm::verify::{
     Accepted, Evidence, Refused, VerifyError, believed, certified, certified_fair, verify,
     verify_fair,
 };
-use rumpsteak_fsm::{Fsm, Limits, Role, System, Verdict, text};
+use rumpsteak_fsm::{Fsm, Limits, System, Verdict};
 
 use crate::common;
 use crate::common::pairs::{answers, limit, machine, path, refused};
@@ -238,78 +238,5 @@ fn a_proof_of_something_else_is_not_believed() {
         let text = error.to_string();
         let expected = "the verifier's answer is not believed, because its evidence is wrong: the certificate is not valid at rule ";
         assert!(text.starts_with(expected), "{text}");
-    }
-}
-
-fn local(text: &str) -> Fsm {
-    text::parse(text).unwrap().remove(0)
-}
-
-/// What `verify` says of a machine among peers that are given as local types.
-fn verified(written: &str, projected: &str, peers: &[&str]) -> Verdict<Accepted, Refused> {
-    let parse = local;
-    let peers: Vec<Fsm> = peers.iter().map(|peer| parse(peer)).collect();
-    verify(&parse(written), &parse(projected), &peers, &Limits::default()).unwrap()
-}
-
-#[test]
-fn a_receive_that_never_happens_beside_a_send_is_refused() {
-    let failure = |written, projected, peers: &[&str]| {
-        let found = verified(written, projected, peers);
-        let refused = found.refusal().map(|refused| match &refused.evidence {
-            Evidence::Run(run) => {
-                let machines = std::iter::once(written).chain(peers.iter().copied());
-                let machines = machines.map(local).collect();
-                assert_eq!(run.replay(&System::new(machines).unwrap()), Ok(()));
-                (run.steps.len(), run.failure.to_string())
-            }
-            other => panic!("{other:?}"),
-        });
-        assert!(refused.is_some() || found.is_safe(), "{found:?}");
-        refused
-    };
-    // `y` is under way from the start, `z` comes after it: all orders are explored.
-    let par = "a: {b!x; b?y; b?z; end, b?y; {b!x; b?z; end, b?z; b!x; end}}";
-    let b = ["b: {a?x; a!y; a!z; end, a!y; {a?x; a!z; end, a!z; a?x; end}}"];
-    assert_eq!(failure("a: {b!x; b?y; b?z; end, b?y; b!x; b?z; end}", par, &b), None);
-    let late = "a: {b!x; b?y; b?z; end, b?z; end, b?y; b!x; b?z; end}";
-    let told = "`z` from `b` cannot come while `a` is here";
-    assert_eq!(failure(late, par, &b), Some((0, told.to_owned())));
-    let later = "a: b?y; {b!x; b?z; end, b?y; end, b?z; b!x; end}";
-    let told = "`y` from `b` cannot come while `a` is here";
-    assert_eq!(failure(later, par, &b), Some((2, told.to_owned())));
-
-    // A stream: the queue of `b` has no bound.
-    let stream = "a: rec X . {b!item; X, b!closed; b?joined; end}";
-    let b = ["b: rec X . {a?item; X, a?closed; a!joined; end}"];
-    let race = "a: rec X . {b!item; X, b?joined; b!closed; end}";
-    let told = "`joined` from `b` cannot come while `a` is here: it comes only after `closed` was sent to `b`";
-    assert_eq!(failure(race, stream, &b), Some((0, told.to_owned())));
-    // What a state only receives may be more than the protocol says.
-    let more = "a: rec X . {b!item; X, b!closed; {b?joined; end, b?failed; end}}";
-    assert_eq!(failure(more, stream, &b), None);
-}
-
-#[test]
-fn a_message_that_is_put_off_for_ever_is_refused_where_several_are_heard_at_once() {
-    let projected = "c: {a?x; b?y; rec X . {a?more; a!ack; X, a?stop; end}, b?y; a?x; rec X . {a?more; a!ack; X, a?stop; end}}";
-    let written = "c: a?x; rec X . {a?more; a!ack; X, a?stop; b?y; end}";
-    let peers = ["a: c!x; rec X . {c!more; c?ack; X, c!stop; end}", "b: c!y; end"];
-    let found = verified(written, projected, &peers);
-    let Some(refused) = found.refusal() else { panic!("{found:?}") };
-    assert_eq!(refused.neglected(), Some(&Role::from("c")));
-    let Evidence::Run(run) = &refused.evidence else { panic!("{refused:?}") };
-    let machines = [written, peers[0], peers[1]].map(local);
-    assert_eq!(run.replay(&System::new(machines.to_vec()).unwrap()), Ok(()));
-    let Failure::Neglect(neglected) = &run.failure else { panic!("{run:?}") };
-    assert_eq!(neglected.from, Some(Role::from("b")));
-
-    let parse = local;
-    let all = peers.map(parse);
-    let fair = verify_fair(&parse(written), &parse(projected), &all, &Limits::default()).unwrap();
-    assert!(fair.is_some());
-    // In time, or by whoever comes first.
-    for right in [projected, "c: a?x; b?y; rec X . {a?more; a!ack; X, a?stop; end}"] {
-        assert!(verified(right, projected, &peers).is_safe(), "{right}");
     }
 }
