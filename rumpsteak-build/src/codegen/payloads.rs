@@ -13,11 +13,9 @@ use rumpsteak_scribble::{Declaration, DeclarationKind, similar};
 
 use crate::protocols::ScrFile;
 use crate::source::cargo_targets::TargetKind;
-use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{Crate, ItemId, ItemKind, Tree};
-use crate::source::items::{Tokens, in_angles, is_punct};
 use crate::source::names::{PRIMITIVES, is_known, lost, module, types_at};
-use crate::words::{count, did_you_mean};
+use crate::words::did_you_mean;
 
 /// Where the types of payloads may be.
 pub(crate) type Homes<'a> = Option<&'a Tree>;
@@ -122,10 +120,9 @@ fn unfit(
 ) -> Option<String> {
     let undeclared = || undeclared(homes?, text, names, called, file);
     let rootless = || names.iter().find_map(|name| rootless(homes?, text, name));
-    let misapplied = || misapplied(homes?, text);
     let unlinked = || names.iter().find_map(|name| unlinked(homes?, text, name));
     let rootless = || rootless().or_else(unlinked);
-    undeclared().or_else(rootless).or_else(|| borrowed(text, homes)).or_else(misapplied)
+    undeclared().or_else(rootless).or_else(|| borrowed(text, homes))
 }
 
 /// That a path leads to nothing, or a name without a path stands for nothing.
@@ -282,57 +279,6 @@ fn owned(text: &str) -> Option<String> {
         };
     }
     (owned != text).then_some(owned)
-}
-
-/// That a type of this package certainly has too few or too many arguments.
-fn misapplied(tree: &Tree, text: &str) -> Option<String> {
-    let mut pending: Vec<TokenStream> = vec![text.parse().ok()?];
-    while let Some(tokens) = pending.pop() {
-        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-        for (at, token) in tokens.iter().enumerate() {
-            match token {
-                TokenTree::Group(group) => pending.push(group.stream()),
-                TokenTree::Ident(word) if word == "crate" => {
-                    let found = misapplied_at(tree, &tokens[at..], text);
-                    if found.is_some() {
-                        return found;
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-    None
-}
-
-/// The same of the path that tokens of the type begin with.
-fn misapplied_at(tree: &Tree, tokens: Tokens<'_>, text: &str) -> Option<String> {
-    let is_path = |tree: &&TokenTree| matches!(tree, TokenTree::Ident(_)) || is_punct(tree, ':');
-    let path: Vec<String> = tokens.iter().take_while(is_path).map(ToString::to_string).collect();
-    let is_lifetime = |argument: &Tokens<'_>| is_punct(&argument[0], '\'');
-    let given = in_angles(&tokens[path.len()..]).filter(|argument| !is_lifetime(argument)).count();
-    let path = path.concat();
-    let path = path.strip_suffix("::").unwrap_or(&path);
-    let takes = |id: ItemId| match (tree.item(id).condition, &*tree.item(id).kind) {
-        (CfgValue::True, ItemKind::Other(_, facts)) => facts.arguments,
-        _ => None,
-    };
-    let takes: Option<Vec<(usize, usize)>> = types_at(tree, path).into_iter().map(takes).collect();
-    let takes = takes?;
-    let &(least, most) = takes.first()?;
-    if takes.iter().any(|&(least, most)| (least..=most).contains(&given)) {
-        return None;
-    }
-    let taken = match least == most {
-        true => count(most, "argument"),
-        false => format!("{least} to {most} arguments"),
-    };
-    let arguments = vec!["…"; given.clamp(least, most)].join(", ");
-    let right = if most == 0 { path.to_owned() } else { format!("{path}<{arguments}>") };
-    Some(format!(
-        "`{path}`{} takes {taken}, and has {given}\n\nhelp: write `{right}`",
-        within(path, text)
-    ))
 }
 
 /// What a sort of this name most likely means, and where that is from.

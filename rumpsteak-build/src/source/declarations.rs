@@ -16,9 +16,7 @@ use syn::ext::IdentExt as _;
 
 use crate::source::bare_names::{bare_names, is_opaque};
 use crate::source::conditions::{Cfg, CfgValue};
-use crate::source::items::{
-    Attribute, RawItem, RawKind, Tokens, Visibility, in_angles, is_punct, scan,
-};
+use crate::source::items::{Attribute, RawItem, RawKind, Tokens, Visibility, is_punct, scan};
 
 /// How deep the braces of one `use` may be nested.
 const USE_DEPTH: usize = 64;
@@ -48,8 +46,6 @@ pub(crate) struct TypeFacts {
     pub(crate) is_bare: bool,
     /// Its first parameter is a lifetime.
     pub(crate) borrows: bool,
-    /// How few and how many types and constants it takes as arguments, if that is certain.
-    pub(crate) arguments: Option<(usize, usize)>,
 }
 
 /// One leaf of a `use`.
@@ -206,7 +202,6 @@ fn classify(item: &RawItem<'_>, cfg: &Cfg) -> ItemKind {
             .windows(2)
             .find(|pair| is_punct(&pair[0], '<'))
             .is_some_and(|pair| is_punct(&pair[1], '\'')),
-        arguments: arguments(item),
     };
     let fields = || ItemKind::Other(message::field_types(tokens()), facts);
     if let Some(session) = item.attributes.iter().find(|attribute| attribute.is("session")) {
@@ -237,29 +232,6 @@ fn classify(item: &RawItem<'_>, cfg: &Cfg) -> ItemKind {
             .map_or(ItemKind::Other(None, TypeFacts::default()), ItemKind::Alias),
         _ => ItemKind::Other(None, facts),
     }
-}
-
-/// How few and how many types and constants a struct or enum takes, unless an attribute may change
-/// that.
-fn arguments(item: &RawItem<'_>) -> Option<(usize, usize)> {
-    let is_keyword = |tree: &TokenTree| matches!(tree, TokenTree::Ident(word) if word == "struct" || word == "enum");
-    let name = item.tokens.iter().position(is_keyword)? + 1;
-    let (mut least, mut most) = (0, 0);
-    for parameter in in_angles(item.tokens.get(name + 1..)?) {
-        if is_punct(&parameter[0], '\'') {
-            continue;
-        }
-        let mut angles = Angles::default();
-        let has_default = parameter.iter().any(|tree| {
-            angles.step(tree);
-            angles.depth == 0 && is_punct(tree, '=')
-        });
-        (least, most) = (least + usize::from(!has_default), most + 1);
-        if is_punct(&parameter[0], '#') {
-            return None;
-        }
-    }
-    item.attributes.iter().all(Attribute::is_inert).then_some((least, most))
 }
 
 /// What a derive sees of an item: the attributes that it declares, and the fields or variants that

@@ -971,77 +971,6 @@ fn a_payload_of_a_package_that_is_no_dependency() {
 }
 
 #[test]
-fn a_payload_with_too_few_or_too_many_arguments() {
-    let source = "pub struct Many<T>(T);
-                  #[derive(Clone)] #[repr(C)] pub(crate) enum Two<'a, const N: usize, T: Into<u8> = u8> { A(&'a T) }
-                  pub struct Plain;
-                  pub type Alias<T> = Many<T>;
-                  #[wire] pub struct Wired<T>(T);
-                  pub struct Some<#[cfg(all())] T>(T);
-                  #[cfg(test)] pub struct Either<T>(T);
-                  #[cfg(not(test))] pub struct Either<T, U>(T, U);
-                  #[derive(rumpsteak_runtime::Message)] pub struct Hello<T>(T);
-                  #[rumpsteak_runtime::session] pub struct Talk<T>(T);
-                  made!(Made);";
-    let found = |name: &str, path: &str| {
-        of_declaration(name, &format!("type <rust> \"{path}\" from \"crate\""), source)
-    };
-    for (name, path, text, help) in [
-        ("few", "crate::Many", "`crate::Many` takes 1 argument, and has 0", "crate::Many<…>"),
-        (
-            "few-lifetime",
-            "crate::Many<'static>",
-            "`crate::Many` in `crate::Many<'static>` takes 1 argument, and has 0",
-            "crate::Many<…>",
-        ),
-        (
-            "few-within",
-            "(u8, Vec<[crate::Many; 2]>)",
-            "`crate::Many` in `(u8, Vec<[crate::Many; 2]>)` takes 1 argument, and has 0",
-            "crate::Many<…>",
-        ),
-        (
-            "many",
-            "crate::Many::<fn(u8) -> u8, (u8, u8)>",
-            "`crate::Many` in `crate::Many::<fn(u8) -> u8, (u8, u8)>` takes 1 argument, and has 2",
-            "crate::Many<…>",
-        ),
-        (
-            "many-default",
-            "crate::Two<'static, 1, u8, u8>",
-            "`crate::Two` in `crate::Two<'static, 1, u8, u8>` takes 1 to 2 arguments, and has 3",
-            "crate::Two<…, …>",
-        ),
-        (
-            "many-plain",
-            "crate::Plain<u8>",
-            "`crate::Plain` in `crate::Plain<u8>` takes 0 arguments, and has 1",
-            "crate::Plain",
-        ),
-    ] {
-        let text = format!("{text} (protocols/p.scr:2)\n\nhelp: write `{help}`");
-        assert_eq!(found(&format!("arity-{name}"), path), [text]);
-    }
-    for (name, path) in [
-        ("right", "Vec<crate::Many<crate::Plain>>"),
-        ("default", "crate::Two<'static, 1>"),
-        ("all", "crate::Two<'static, 1, u8>"),
-        ("alias", "crate::Alias<u8, u8>"),
-        ("attribute", "crate::Wired"),
-        ("parameter", "crate::Some"),
-        ("cfg", "crate::Either"),
-        ("macro", "crate::Made<u8>"),
-        ("associated", "<crate::Plain as crate::Many<u8>>::Out"),
-    ] {
-        assert_eq!(found(&format!("arity-{name}"), path), [""; 0], "{path}");
-    }
-    for (name, path) in [("message", "crate::Hello"), ("session", "crate::Talk")] {
-        let texts = found(&format!("arity-{name}"), path);
-        assert!(!texts.iter().any(|text| text.contains(" takes ")), "{texts:?}");
-    }
-}
-
-#[test]
 fn a_payload_with_a_name_that_nothing_has() {
     let found = |name: &str, path: &str| {
         let source =
@@ -1141,12 +1070,6 @@ fn a_declared_message_that_is_not_there() {
             "rootless",
             "talk::Nowhen",
             "`talk` is a module of this package (protocols/p.scr:2)\n\nhelp: write `crate::talk::Nowhen`".to_owned(),
-        ),
-        (
-            "arity",
-            "crate::talk::Many",
-            "`crate::talk::Many` takes 1 argument, and has 0 (protocols/p.scr:2)\n\nhelp: write `crate::talk::Many<…>`"
-                .to_owned(),
         ),
         (
             "bare",
