@@ -116,7 +116,7 @@ impl Configuration {
     /// | a session that may put off for ever what it can always still receive | refused | refused | accepted |
     /// | a protocol in which others may choose so that the role waits for ever | a warning[^1] | refused | accepted |
     ///
-    /// Where sessions are judged together, without subtyping, a limit that ends the search for such a
+    /// If sessions are judged together, without subtyping, a limit that ends the search for such a
     /// session counts only with `EveryRun`.
     ///
     /// [^1]: If that is soon found: see [`rumpsteak_fsm::Limits::for_a_warning`].

@@ -32,7 +32,7 @@ use syn::ext::IdentExt as _;
 
 use self::choice_names::{Written, annotated};
 use self::machines::{Folders, Machine};
-use self::names::{Choices, Names, misplaced};
+use self::names::{Choices, Names};
 use self::payloads::{Homes, is_ident};
 use self::print::{one_line, print_item, print_labels, print_roles};
 use self::session::Unwritable;
@@ -114,12 +114,7 @@ impl<'a> Generator<'a> {
                 let generated =
                     known.unwrap_or_else(|| Rc::new(self.code(position, &Choices::of(item))));
                 self.known.insert(key, Rc::clone(&generated));
-                let protocol = &self.protocols.protocols[position];
-                let file = &self.protocols.files[protocol.file];
-                let misplaced =
-                    self.homes.and_then(|tree| misplaced(protocol, file, tree, inclusion));
-                let Some(reason) = misplaced else { return generated };
-                no_code(protocol, reason)
+                return generated;
             }
             Ok(_) => Cause::NotGenerated { wanted: wanted.to_owned() },
             Err(cause) => cause,

@@ -20,8 +20,8 @@ use rumpsteak_scribble::Span;
 
 use super::payloads::{Homes, Payload, declared, is_ident, paths, payload, reserved, signature};
 use crate::protocols::{Loaded, ScrFile};
-use crate::source::crate_tree::{File, Inclusion, ItemId, ItemKind, Tree};
-use crate::source::names::{lost, types_at};
+use crate::source::crate_tree::{File, ItemId, ItemKind, Tree};
+use crate::source::names::types_at;
 use crate::words::{did_you_mean, list};
 
 /// What a `protocol!(…)` chooses.
@@ -180,7 +180,7 @@ impl Names {
                 return Err(placed(reason, span));
             }
             let declared = signature(&message, file).map(|of| {
-                let path = declared(of, file, homes);
+                let path = declared(of, file);
                 path.map_err(|reason| placed(reason, of.name.span))
             });
             names.add_label(message, &payload, declared.transpose()?);
@@ -347,31 +347,6 @@ fn without_serde(tree: &Tree, payloads: BTreeSet<&str>, choices: &Choices) -> Op
         list(lacking),
         list(asked)
     ))
-}
-
-/// That a crate cannot include the code of a protocol, because another crate of the package
-/// declares a payload and this one does not.
-pub(super) fn misplaced(
-    protocol: &Loaded,
-    file: &ScrFile,
-    tree: &Tree,
-    inclusion: &Inclusion,
-) -> Option<String> {
-    let here = &tree.crates[tree.module(inclusion.module).krate.0];
-    let messages = messages(protocol);
-    let sorts = messages.iter().flat_map(|(message, _)| &message.payload);
-    let texts = sorts.filter_map(|sort| Some(file.modules.sort(sort.as_str())?.external.as_str()));
-    texts.flat_map(paths).find_map(|path| {
-        let lost = lost(tree, here, path)?;
-        let mut declaring = types_at(tree, path).into_iter().map(|id| tree.crate_of(id));
-        let other = declaring.find(|krate| krate.root != here.root)?;
-        let [other, here] = [other, here].map(|of| format!("{} `{}`", of.target.kind, of.target.name));
-        Some(format!(
-            "`{lost}` is declared in another crate of this package, {other}, and not in this one, {here}\n\n\
-             help: keep the protocol and its payloads in the library, as `protocol!(pub {})`, from where the others import",
-            protocol.name()
-        ))
-    })
 }
 
 /// The messages of a protocol with the first place of each, in the order of its text.

@@ -1,20 +1,18 @@
 //! The types of payloads: what a `type <rust>` or a `sig <rust>` may say.
 //!
-//! The code of a protocol names them in a module of its own, so rustc would say what is wrong with
-//! one in code that nobody wrote. What certainly does not compile there is refused here, therefore.
+//! The code of a protocol names these types in a module of its own, and rustc says there if one of
+//! them does not exist.
 
-use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use rumpsteak_contract::canonical::{Piece, Pieces};
 use rumpsteak_fsm::Message;
-use rumpsteak_scribble::{Declaration, DeclarationKind, similar};
+use rumpsteak_scribble::{Declaration, DeclarationKind};
 
 use crate::protocols::ScrFile;
-use crate::source::cargo_targets::TargetKind;
-use crate::source::crate_tree::{Crate, ItemId, ItemKind, Tree};
-use crate::source::names::{PRIMITIVES, is_known, lost, module, types_at};
+use crate::source::crate_tree::Tree;
+use crate::source::names::PRIMITIVES;
 use crate::words::did_you_mean;
 
 /// Where the types of payloads may be.
@@ -51,11 +49,7 @@ pub(super) fn signature<'a>(message: &Message, file: &'a ScrFile) -> Option<&'a 
 }
 
 /// The path of the type that a `sig` declares.
-pub(super) fn declared(
-    declared: &Declaration,
-    file: &ScrFile,
-    homes: Homes<'_>,
-) -> Result<String, String> {
+pub(super) fn declared(declared: &Declaration, file: &ScrFile) -> Result<String, String> {
     let (name, path) = (declared.name.as_str(), declared.external.as_str().trim());
     let is_segment = |segment: &str| ["crate", "super"].contains(&segment) || is_ident(segment);
     if !path.contains("::") || !path.split("::").all(is_segment) {
@@ -64,8 +58,7 @@ pub(super) fn declared(
             file.shown()
         ));
     }
-    let names = names_of(path).unwrap_or_default();
-    unfit(path, &names, name, file, homes).map_or_else(|| Ok(path.to_owned()), Err)
+    Ok(path.to_owned())
 }
 
 pub(super) fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Payload, String> {
@@ -101,184 +94,9 @@ pub(super) fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Pa
             file.shown()
         ));
     };
-    if let Some(reason) = unfit(text, &names, sort, file, homes) {
-        return Err(reason);
-    }
     let is_debug = names.iter().all(|name| PRIMITIVES.contains(&&**name)) && !text.contains("::")
         || ["std::vec::Vec<u8>", "std::string::String"].contains(&text);
     Ok(Payload { text: text.to_owned(), names, is_debug })
-}
-
-/// Why a type certainly does not compile in the module of the code, and what to write. The names
-/// are those [in the type](names_of), which the file calls `called`.
-fn unfit(
-    text: &str,
-    names: &[String],
-    called: &str,
-    file: &ScrFile,
-    homes: Homes<'_>,
-) -> Option<String> {
-    let undeclared = || undeclared(homes?, text, names, called, file);
-    let rootless = || names.iter().find_map(|name| rootless(homes?, text, name));
-    let unlinked = || names.iter().find_map(|name| unlinked(homes?, text, name));
-    let rootless = || rootless().or_else(unlinked);
-    undeclared().or_else(rootless).or_else(|| borrowed(text, homes))
-}
-
-/// That a path leads to nothing, or a name without a path stands for nothing.
-fn undeclared(
-    tree: &Tree,
-    text: &str,
-    names: &[String],
-    called: &str,
-    file: &ScrFile,
-) -> Option<String> {
-    // Only for what is not standard: they are those of all items.
-    let homes = LazyCell::new(|| tree.homes());
-    let lost_in = |path: &&str| tree.crates.iter().all(|of| lost(tree, of, path).is_some());
-    // Bounds, lifetimes, values, macros, and the names of a function's parameters.
-    let has_others = text.contains(['=', '!', '\'', '"'])
-        || text.contains("dyn ")
-        || text.replace("::", "").contains(':');
-    let is_unknown = |name: &&str| {
-        let is_standard = PRIMITIVES.contains(name) || reserved().contains(*name);
-        // Names in capitals may be those of constants; of the primitive types some are yet to come.
-        let is_type = name.contains(char::is_lowercase) && !["f16", "f128"].contains(name);
-        let is_path = || text.contains(&format!("{name}::")) || homes.contains_key(*name);
-        !has_others && is_type && is_ident(name) && !is_standard && !is_path()
-    };
-    let mut bare = names.iter().map(String::as_str);
-    let path = paths(text).find(lost_in).or_else(|| bare.find(is_unknown))?;
-    let name = path.rsplit("::").next().unwrap_or(path);
-    let known: Vec<&str> = homes.keys().map(String::as_str).collect();
-    let meant = similar(name, &known).map(|found| format!("did you mean `{}`?", homes[found]));
-    let help = match example(name, Some(tree)) {
-        (home, from) if homes.contains_key(name) || name == path && from != "crate" => {
-            format!("write `{home}`")
-        }
-        (home, _) => meant.unwrap_or_else(|| {
-            let at = if name == path { format!(" and write `{home}`") } else { String::new() };
-            format!("declare it{at}, or write its path as in a `use`")
-        }),
-    };
-    Some(format!(
-        "`{path}`{}, which {} calls `{called}`, is not declared in the source of this package\n\nhelp: {help}",
-        within(path, text),
-        file.shown()
-    ))
-}
-
-/// Where a path is, unless it is the whole text.
-fn within(path: &str, text: &str) -> String {
-    if path == text { String::new() } else { format!(" in `{text}`") }
-}
-
-/// What a type begins with that is declared in this package and has no path from its root, which it
-/// needs in the module of the code; and what to write.
-fn rootless(tree: &Tree, text: &str, name: &str) -> Option<String> {
-    let Some(at) = text.find(&format!("{name}::")) else {
-        if PRIMITIVES.contains(&name) || reserved().contains(name) {
-            return None;
-        }
-        let home = tree.homes().remove(name)?;
-        return Some(format!(
-            "`{name}` is a type of this package without its path\n\nhelp: write `{home}`"
-        ));
-    };
-    let is_other = |of: &Crate| of.target.kind == TargetKind::Lib && of.name == name;
-    let is_module = |of: &Crate| module(tree, of.root, &[name.to_owned()]).is_some();
-    let is_package = tree.dependencies.contains(name)
-        || tree.crates.iter().any(is_other)
-        || ["alloc", "core", "crate", "std"].contains(&name);
-    if is_package || !tree.crates.iter().any(is_module) {
-        return None;
-    }
-    let written = paths(&text[at..]).next()?;
-    let (found, path) = match written.strip_prefix("self::") {
-        Some(path) => ("`self` is the module of the generated code here".to_owned(), path),
-        None => (format!("`{name}` is a module of this package"), written),
-    };
-    let home = tree.homes().remove(path).unwrap_or_else(|| format!("crate::{path}"));
-    Some(format!("{found}\n\nhelp: write `{}`", text.replacen(written, &home, 1)))
-}
-
-/// That a path begins with a package that is no dependency, and is nothing else there either.
-fn unlinked(tree: &Tree, text: &str, name: &str) -> Option<String> {
-    let own = ["alloc", "core", "crate", "proc_macro", "self", "Self", "std", "super"];
-    let is_path = |path: &str| path.strip_prefix(name).is_some_and(|rest| rest.starts_with("::"));
-    let path = paths(text).find(|path| is_path(path))?;
-    let is_standard =
-        own.contains(&name) || PRIMITIVES.contains(&name) || reserved().contains(name);
-    let squeezed = |name: &str| name.replace('_', "").to_lowercase();
-    let wanted = squeezed(name);
-    // The library of a package may have another name: mostly a part of the package's, or around it.
-    let may_be = |of: &String| {
-        let of = squeezed(of);
-        of.contains(&wanted) || wanted.contains(&of)
-    };
-    let is_linked = || tree.dependencies.is_empty() || tree.dependencies.iter().any(may_be);
-    // Also `extern crate` in a root gives a package a name.
-    let is_known = |of: &Crate| of.name == name || is_known(tree, of.root, name);
-    // What a macro makes of its arguments nobody sees.
-    let is_unsure = text.contains('!') || name.starts_with("r#") || is_standard;
-    if is_unsure || is_linked() || tree.crates.iter().any(is_known) {
-        return None;
-    }
-    let last = path.rsplit("::").next().unwrap_or(path);
-    let known = tree.dependencies.iter().map(String::as_str);
-    let help = match (tree.homes().get(last), did_you_mean(name, known)) {
-        (_, Some(meant)) => meant,
-        (Some(home), None) => format!("write `{home}`"),
-        (None, None) => format!(
-            "add it to Cargo.toml under `[dependencies]`; the library of a package of another name by the name that the path has: \
-             `{name} = {{ package = \"…\", … }}`"
-        ),
-    };
-    Some(format!("`{name}`{} is no dependency of this package\n\nhelp: {help}", within(name, text)))
-}
-
-/// That a payload borrows: by a type of this package with a lifetime, or by itself.
-fn borrowed(text: &str, homes: Homes<'_>) -> Option<String> {
-    const WHY: &str = "and a payload owns its data, since the role that receives it may outlive the one that sends it";
-    let borrows = |id: &ItemId, tree: &Tree| matches!(&*tree.item(*id).kind, ItemKind::Other(_, facts) if facts.borrows);
-    let is_declared = |tree: &Tree| types_at(tree, text).iter().any(|id| borrows(id, tree));
-    if text.replace("'static", "").contains('\'') || homes.is_some_and(is_declared) {
-        return Some(format!(
-            "`{text}` has a lifetime, {WHY}\n\n\
-             help: give it fields that own what they hold: a `String` where there is a `&str`"
-        ));
-    }
-    // A function may borrow what it takes, and nobody sees what a macro makes of its arguments.
-    let may_borrow = ["fn", "Fn", "!"].iter().any(|of| text.contains(of));
-    let help = match owned(text).filter(|_| !may_borrow)? {
-        // Without the reference these have no size.
-        _ if text.contains("dyn ") || text.contains("&[[") => {
-            "write a type that owns it".to_owned()
-        }
-        owned => format!("write `{owned}`"),
-    };
-    Some(format!("`{text}` borrows, {WHY}\n\nhelp: {help}"))
-}
-
-/// A type without its references, if it has some without `'static`.
-fn owned(text: &str) -> Option<String> {
-    let mut owned = text.to_owned();
-    let lent = |text: &str, at: &usize| !text[at + 1..].trim_start().starts_with('\'');
-    let last = |text: &str| text.rmatch_indices('&').map(|(at, _)| at).find(|at| lent(text, at));
-    // From the last on, so that what is behind one has none any more.
-    while let Some(at) = last(&owned) {
-        let lent = owned.split_off(at)[1..].trim_start().to_owned();
-        let lent = lent.strip_prefix("mut ").unwrap_or(&lent);
-        let slice = lent.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-        owned += &match slice {
-            Some((of, rest)) if !of.contains(';') => format!("std::vec::Vec<{of}>{rest}"),
-            None if paths(lent).next() == Some("str") => {
-                lent.replacen("str", "std::string::String", 1)
-            }
-            _ => lent.to_owned(),
-        };
-    }
-    (owned != text).then_some(owned)
 }
 
 /// What a sort of this name most likely means, and where that is from.

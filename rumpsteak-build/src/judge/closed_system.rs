@@ -56,8 +56,8 @@ pub(crate) struct Session<'a> {
     pub(crate) machine: Option<&'a SessionMachine>,
 }
 
-/// What a closed system has to keep of its protocol: the projections, and the liveness that build.rs
-/// asks for, by role.
+/// The projections of the protocol that a closed system stands for, and by role the liveness that
+/// build.rs asks for.
 pub(crate) type Promised<'a> = (&'a [Projection], &'a [Option<Liveness>]);
 
 /// Why sessions are not known to be a safe closed system, and what of the run that shows it is to

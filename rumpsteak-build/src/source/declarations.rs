@@ -44,8 +44,6 @@ pub(crate) struct TypeFacts {
     /// All its attributes are known, and none of them derives a trait beyond those of the standard
     /// library.
     pub(crate) is_bare: bool,
-    /// Its first parameter is a lifetime.
-    pub(crate) borrows: bool,
 }
 
 /// One leaf of a `use`.
@@ -195,14 +193,7 @@ fn part(
 
 fn classify(item: &RawItem<'_>, cfg: &Cfg) -> ItemKind {
     let tokens = || item.tokens.iter().cloned().collect::<TokenStream>();
-    let facts = TypeFacts {
-        is_bare: item.attributes.iter().all(Attribute::is_bare),
-        borrows: item
-            .tokens
-            .windows(2)
-            .find(|pair| is_punct(&pair[0], '<'))
-            .is_some_and(|pair| is_punct(&pair[1], '\'')),
-    };
+    let facts = TypeFacts { is_bare: item.attributes.iter().all(Attribute::is_bare) };
     let fields = || ItemKind::Other(message::field_types(tokens()), facts);
     if let Some(session) = item.attributes.iter().find(|attribute| attribute.is("session")) {
         let arguments = session.arguments().unwrap_or_default();

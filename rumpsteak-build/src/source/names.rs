@@ -131,24 +131,6 @@ pub(crate) fn is_known(tree: &Tree, module: ModuleId, name: &str) -> bool {
     tree.module(root).is_opaque
 }
 
-/// The part of a path from the root, as a `use` has it, that certainly leads to nothing in a crate,
-/// if there is one.
-pub(crate) fn lost(tree: &Tree, krate: &Crate, path: &str) -> Option<String> {
-    let names = path.strip_prefix("crate::")?.split("::");
-    let path = names.map(|name| name.trim_start_matches("r#").to_owned());
-    let segments: Vec<String> = ["crate".to_owned()].into_iter().chain(path).collect();
-    let is_lost = |end: &usize| {
-        let (Some(within), name) = (module(tree, krate.root, &segments[..*end]), &segments[*end])
-        else {
-            return false;
-        };
-        let is_code = |of: &Inclusion| of.module == within && of.item.module() == *name;
-        !is_known(tree, within, name) && !tree.inclusions.iter().any(is_code)
-    };
-    let end = (1..segments.len()).find(is_lost)?;
-    Some(segments[..=end].join("::"))
-}
-
 /// The position of each `protocol!(…)` without a visibility from whose module another one imports
 /// that does not see it.
 pub(crate) fn missed(tree: &Tree) -> Vec<usize> {

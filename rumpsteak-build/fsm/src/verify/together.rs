@@ -46,12 +46,12 @@
 //! c′ = a?x; rec X . {a?more; a!ack; X, a?stop; b?y; end}     `y` waits as long as `a` says more
 //! ```
 //!
-//! So where some machine is not directed, the [runs](keeps_promises) of the machines are compared
-//! with the runs of the projections: what each run of the projections receives, each run of the
-//! machines has to receive, except for roles that ask for [less](Part::fair). A
-//! limit that ends this comparison counts only for roles that ask for [more](Part::strict). Directed subtypes do
-//! so by themselves: a run of theirs is a run of the projections with the same choices, in another
-//! order, and nothing is put off for ever.
+//! So if some machine is not directed, the [runs](keeps_promises) of the machines are compared with
+//! the runs of the projections. The machines have to receive in each run what the projections
+//! receive in each run, except for roles that ask for [less](Part::fair). A limit that ends this
+//! comparison counts only for roles that ask for [more](Part::strict). Directed subtypes need no
+//! comparison: a run of theirs is a run of the projections with the same choices, in another order,
+//! and puts nothing off for ever.
 //!
 //! # Why it is sound
 //!

@@ -114,23 +114,6 @@ fn an_unsafe_machine_is_an_error_at_the_call() {
     package.check(&[]).passes();
 }
 
-/// The code is there, for the binary.
-#[test]
-fn a_crate_that_lacks_a_payload_does_not_include_the_code_of_another_one() {
-    let package = package("generate-elsewhere");
-    let declared = "type <rust> \"crate::Number\" from \"src/main.rs\" as Number;\n";
-    let protocol = "global protocol P(role a, role b) { ping(Number) from a to b; }\n";
-    let code = "rumpsteak_runtime::protocol!(P);\n";
-    let binary = format!("#[derive(Debug)] pub struct Number;\n{code}fn main() {{}}\n");
-    package.write("protocols/p.scr", &format!("{declared}{protocol}"));
-    package.write("src/main.rs", &binary).write("tests/all.rs", code);
-    package
-        .check(&["--tests"])
-        .error()
-        .is_at("tests/all.rs", "P")
-        .says("`crate::Number` is declared in another crate of this package, bin `");
-}
-
 #[test]
 fn a_machine_that_is_not_decided_is_an_error_that_names_the_limit() {
     let package = package("generate-undecided");
