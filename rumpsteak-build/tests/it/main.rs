@@ -5,13 +5,12 @@
 #[cfg(unix)]
 mod attacks;
 mod check;
-mod fallback;
 mod gallery;
 mod generate;
 mod liveness;
 #[cfg(unix)]
 mod mutations;
+mod packages;
 mod support;
-mod system;
 mod together;
 mod whole_cargo;

@@ -11,16 +11,6 @@ const MIXED: &str =
     "digraph k {\n  0 -> 1 [label=\"s!ready\"];\n  0 -> 1 [label=\"s?value(i32)\"];\n}\n";
 
 #[test]
-fn cargo_passes_the_name_of_the_subcommand_on() {
-    let folder = Folder::new("subcommand_name").with("a.dot", MACHINE);
-    folder.call("rumpsteak subtype a.dot a.dot").exits(0);
-    folder.call("subtype a.dot a.dot").exits(0);
-    // Only in the first place: later it is an argument.
-    let run = folder.call("subtype rumpsteak a.dot").exits(2);
-    begins(&run.stderr, "error: there is no file `rumpsteak`\n");
-}
-
-#[test]
 fn a_call_without_a_verb_shows_the_help_and_is_bad() {
     let run = Folder::new("no_verb").call("").exits(2);
     says(&run.stderr, "Usage: cargo rumpsteak");
@@ -36,24 +26,6 @@ fn help_and_version_are_answers() {
     }
     let version = folder.call("--version").exits(0);
     assert_eq!(version.stdout, format!("cargo-rumpsteak {}\n", env!("CARGO_PKG_VERSION")));
-}
-
-#[test]
-fn a_mistyped_verb_gets_a_suggestion() {
-    let run = Folder::new("mistyped_verb").call("subtpe a b").exits(2);
-    says(&run.stderr, "a similar subcommand exists: 'subtype'");
-}
-
-#[test]
-fn a_missing_file_gets_a_suggestion() {
-    let folder = Folder::new("missing_file").with("deep/kernel.dot", MACHINE);
-    folder.call("subtype deep/kernal.dot deep/kernel.dot").exits(2).prints("").says(
-        "error: there is no file `deep/kernal.dot`\nhelp: did you mean `deep/kernel.dot`?\n\n",
-    );
-    folder
-        .call("subtype nowhere/x.dot deep/kernel.dot")
-        .exits(2)
-        .says("error: there is no file `nowhere/x.dot`\n\n");
 }
 
 #[test]
@@ -101,51 +73,6 @@ fn a_file_that_may_not_be_read_is_named() {
     }
     let run = folder.call("subtype secret.dot secret.dot").exits(2);
     begins(&run.stderr, "error: cannot read `secret.dot`: ");
-}
-
-#[test]
-fn standard_input_is_a_file_named_dash() {
-    let folder = Folder::new("stdin").with("a.dot", MACHINE);
-    folder.run_with_input(["subtype", "-", "a.dot"], MACHINE).exits(0);
-    folder.run_with_input(["subtype", "a.dot", "-"], MACHINE).exits(0);
-    folder
-        .run_with_input(["subtype", "-", "-"], MACHINE)
-        .exits(2)
-        .says("error: standard input can only be read once\nhelp: name a file in place of the second `-`\n\n");
-    let run = folder.run_with_input(["subtype", "-", "a.dot"], "graph k {}").exits(2);
-    says(&run.stderr, "<stdin>:1:1");
-}
-
-#[test]
-fn a_bad_machine_is_shown_where_it_is_bad() {
-    let folder = Folder::new("bad_machine").with("good.dot", MACHINE).with("mixed.dot", MIXED);
-    folder.call("subtype mixed.dot good.dot").exits(2).prints("").says(
-        "error: the machine of `k`: state 0 both sends and receives\n \
-         --> mixed.dot:2:17\n  \
-           |\n\
-         2 |   0 -> 1 [label=\"s!ready\"];\n  \
-           |                 ^^^^^^^^^ sends\n\
-         3 |   0 -> 1 [label=\"s?value(i32)\"];\n  \
-           |                 -------------- receives\n  \
-           |\n  \
-           = help: let it do one first and the other in a state of its own\n\n",
-    );
-}
-
-#[test]
-fn a_bad_input_is_an_object_with_json() {
-    let folder = Folder::new("bad_json").with("good.dot", MACHINE).with("mixed.dot", MIXED);
-    let run = folder.call("subtype --format json mixed.dot good.dot").exits(2);
-    let object = run.json();
-    assert_eq!(object["verdict"], serde_json::Value::Null);
-    assert_eq!(object["reason"], "the machine of `k`: state 0 both sends and receives");
-    let span = &object["error"]["spans"][0];
-    assert_eq!(span["file_name"], "mixed.dot");
-    assert_eq!((&span["line_start"], &span["column_start"]), (&2.into(), &17.into()));
-    assert_eq!(object["error"]["rendered"], run.stderr);
-
-    let missing = folder.call("subtype --format json nowhere.dot good.dot").exits(2).json();
-    assert_eq!(missing["reason"], "there is no file `nowhere.dot`");
 }
 
 #[test]

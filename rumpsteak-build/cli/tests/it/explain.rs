@@ -1,6 +1,6 @@
 //! `explain`.
 
-use crate::common::{Folder, ends, says};
+use crate::common::{Folder, says};
 
 #[test]
 fn a_code_is_explained_with_an_example() {
@@ -36,38 +36,6 @@ fn of_the_beginning_of_a_code_all_are_listed() {
     assert_eq!((codes[0], codes.len()), ("S0201", 17));
     let object = folder.call("explain S02 --format json").exits(0).json();
     assert_eq!(object["codes"].as_object().unwrap().len(), 17);
-}
-
-#[test]
-fn an_unknown_code_is_refused() {
-    let folder = Folder::new("explain_unknown");
-    folder
-        .call("explain S04O4")
-        .exits(2)
-        .prints("")
-        .says("error: there is no code `S04O4`\nhelp: did you mean `S0404`?\n\n");
-    folder
-        .call("explain e0308")
-        .exits(2)
-        .says("error: `E0308` is a code of rustc\nhelp: `rustc --explain E0308` explains it\n\n");
-    folder.call("explain deadlock").exits(2).says(
-        "error: there is no code `deadlock`\nhelp: `cargo rumpsteak explain` lists all codes\n\n",
-    );
-}
-
-#[test]
-fn diagnostics_name_the_code_to_ask_for() {
-    let folder = Folder::new("explain_hint")
-        .with("one.scr", "global protocol P(role a, role b) { x() from a to c; }")
-        .with("two.scr", "global protocol P(role a, role b) { x() form a to b; }");
-    let run = folder.call("check one.scr").exits(1);
-    let hint = "for more about this error, try `cargo rumpsteak explain S0202`\n";
-    ends(&run.stderr, hint);
-    let run = folder.call("check one.scr two.scr").exits(2);
-    let hint = "for more about these errors (S0104, S0202), try `cargo rumpsteak explain S0104`\n";
-    ends(&run.stderr, hint);
-    // A line of its own would be no JSON.
-    folder.call("check one.scr --format json-lines").exits(1).says("");
 }
 
 #[test]

@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
 mod agreement;
+mod calls;
 mod check;
 mod command;
 mod common;
-mod compat;
 mod completions;
 mod explain;
 mod formats;
@@ -15,6 +15,5 @@ mod kmc;
 mod optimise;
 mod package;
 mod pairs;
-mod project;
 mod subtype;
 mod together;
