@@ -18,11 +18,8 @@ use rumpsteak_contract::{ProtocolItem, name};
 use rumpsteak_fsm::{Action, Fsm, Message, Role, Sort};
 use rumpsteak_scribble::Span;
 
-use super::payloads::{Homes, Payload, declared, is_ident, paths, payload, reserved, signature};
+use super::payloads::{Homes, Payload, declared, is_ident, payload, reserved, signature};
 use crate::protocols::{Loaded, ScrFile};
-use crate::source::crate_tree::{File, ItemId, ItemKind, Tree};
-use crate::source::names::types_at;
-use crate::words::{did_you_mean, list};
 
 /// What a `protocol!(…)` chooses.
 #[derive(Clone, Debug)]
@@ -41,12 +38,6 @@ impl Choices {
     pub(super) fn of(item: &ProtocolItem) -> Self {
         let (routes, derives) = (item.routes.clone(), item.derives.clone());
         Self { krate: item.runtime.clone(), routes, derives, suffix: item.suffix() }
-    }
-
-    /// Of what messages derive, the traits of serde.
-    pub(super) fn serde(&self) -> impl Iterator<Item = &str> {
-        let paths = self.derives.iter().map(String::as_str);
-        paths.filter(|path| path.ends_with("Serialize") || path.ends_with("Deserialize"))
     }
 }
 
@@ -157,15 +148,6 @@ impl Names {
             taken.extend(types.iter().flat_map(|payload| payload.names.clone()));
             payloads.push(types);
         }
-        let texts = payloads.iter().flatten().map(|payload| &*payload.text).collect();
-        let without_serde = |tree| {
-            let refused = unknown_derive(choices).or_else(|| unlinked(tree, choices));
-            let refused = refused.or_else(|| underived(tree, protocol, choices));
-            refused.or_else(|| without_serde(tree, texts, choices))
-        };
-        if let Some(refused) = homes.and_then(without_serde) {
-            return Err(refused);
-        }
         let mut names = Self { choices: choices.clone(), taken, ..Self::default() };
         let mut fields = BTreeSet::new();
         for role in protocol.protocol.roles() {
@@ -269,84 +251,6 @@ impl Names {
     pub(super) fn role(&self, role: &str) -> Option<usize> {
         self.roles.iter().position(|name| name.scribble == role)
     }
-}
-
-/// That a package which the code would name is certainly no dependency of this one.
-fn unlinked(tree: &Tree, choices: &Choices) -> Option<String> {
-    let paths = choices.routes.iter().chain(&choices.derives);
-    let packages = paths.filter_map(|path| path.trim_start_matches("::").split_once("::"));
-    let is_known =
-        |package: &str| tree.dependencies.is_empty() || tree.dependencies.contains(package);
-    let (package, _) = packages
-        .filter(|(package, _)| ["rumpsteak_net", "serde"].contains(package))
-        .find(|(package, _)| !is_known(package))?;
-    let line = match package {
-        "serde" => "`serde = { version = \"1\", features = [\"derive\"] }`",
-        _ => "`rumpsteak-net`, from where `rumpsteak-runtime` is,",
-    };
-    Some(format!(
-        "`{package}` is no dependency of this package\n\n\
-         help: add {line} to Cargo.toml under `[dependencies]`"
-    ))
-}
-
-/// That a derive of messages is certainly none that the module of the code knows.
-fn unknown_derive(choices: &Choices) -> Option<String> {
-    const KNOWN: [&str; 9] =
-        ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
-    let bare = choices.derives.iter().filter(|path| !path.contains("::"));
-    let mut unknown = bare.filter(|name| !KNOWN.contains(&name.as_str()));
-    unknown.find_map(|name| {
-        let help = match name.as_str() {
-            "Deserialize" | "Serialize" => Some(format!("write its path: `serde::{name}`")),
-            _ => did_you_mean(name, KNOWN),
-        };
-        Some(format!("the module of the code has no derive `{name}`\n\nhelp: {}", help?))
-    })
-}
-
-/// That messages certainly lack what routes across processes ask of them.
-fn underived(tree: &Tree, protocol: &Loaded, choices: &Choices) -> Option<String> {
-    let routes = choices.routes.as_ref().filter(|path| path.ends_with("rumpsteak_net::Net"))?;
-    if choices.serde().next().is_some() || is_implemented(tree) {
-        return None;
-    }
-    Some(format!(
-        "a `{routes}` writes and reads messages by serde, whose traits they do not derive\n\n\
-         help: `protocol!({}, routes = {routes}, derive(serde::Serialize, serde::Deserialize))`",
-        protocol.name()
-    ))
-}
-
-/// Whether traits of serde may be implemented by hand, or by the call of a macro.
-fn is_implemented(tree: &Tree) -> bool {
-    let implements = |file: &File| {
-        let text = std::fs::read_to_string(&file.path).unwrap_or_default();
-        ["Serialize for", "Deserialize<"].iter().any(|of| text.contains(of))
-    };
-    tree.modules.iter().any(|module| module.is_opaque) || tree.files.iter().any(implements)
-}
-
-/// That types of payloads certainly lack the derives of serde which those of messages ask for:
-/// rustc would say so of each type and each message, in the generated code.
-fn without_serde(tree: &Tree, payloads: BTreeSet<&str>, choices: &Choices) -> Option<String> {
-    let asked: Vec<&str> = choices.serde().collect();
-    let lacking = payloads.into_iter().filter(|path| {
-        let found = paths(path).next().map_or(Vec::new(), |path| types_at(tree, path));
-        let is_bare = |id: &ItemId| matches!(&*tree.item(*id).kind, ItemKind::Other(_, facts) if facts.is_bare);
-        !found.is_empty() && found.iter().all(is_bare)
-    });
-    let lacking: Vec<&str> = lacking.collect();
-    if asked.is_empty() || lacking.is_empty() || is_implemented(tree) {
-        return None;
-    }
-    let derive = asked.join(", ");
-    let (do_not, each) = if lacking.len() == 1 { ("does not", "it") } else { ("do not", "each") };
-    Some(format!(
-        "{} {do_not} derive {}, which `derive(…)` asks of payloads\n\nhelp: put `#[derive({derive})]` on {each}",
-        list(lacking),
-        list(asked)
-    ))
 }
 
 /// The messages of a protocol with the first place of each, in the order of its text.

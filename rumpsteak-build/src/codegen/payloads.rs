@@ -94,6 +94,14 @@ pub(super) fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Pa
             file.shown()
         ));
     };
+    // A function may borrow what it takes, and a macro may do anything with its arguments.
+    let may_borrow = ["fn", "Fn", "!"].iter().any(|of| text.contains(of));
+    if !may_borrow && text.replace("&'static", "").contains(['&', '\'']) {
+        return Err(format!(
+            "`{text}` borrows, and a payload owns its data, since the role that receives it may outlive the one that sends it\n\n\
+             help: write a type that owns it: `String` for `&str`, `Vec<T>` for `&[T]`"
+        ));
+    }
     let is_debug = names.iter().all(|name| PRIMITIVES.contains(&&**name)) && !text.contains("::")
         || ["std::vec::Vec<u8>", "std::string::String"].contains(&text);
     Ok(Payload { text: text.to_owned(), names, is_debug })
@@ -153,12 +161,6 @@ pub(super) fn is_ident(text: &str) -> bool {
     // `syn` knows the keywords of the editions before 2024. It accepts blanks around the
     // identifier.
     text != "gen" && syn::parse_str::<Ident>(text).is_ok_and(|ident| ident == text)
-}
-
-/// The paths and names in the text of a type.
-pub(super) fn paths(text: &str) -> impl Iterator<Item = &str> {
-    let is_end = |c: char| !c.is_alphanumeric() && !"_:#".contains(c);
-    text.split(is_end).map(|path| path.trim_end_matches("::"))
 }
 
 #[cfg(test)]

@@ -150,6 +150,7 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
     // Types in messages are told apart by their names: `Job` of `job(Job)`.
     let carried = names.labels.iter().flat_map(|label| &label.payload);
     let carried: BTreeSet<&str> = carried.flat_map(|ty| ty.split(|c| !is_of_name(c))).collect();
+    let is_serde = names.choices.derives.iter().any(|path| path.ends_with("erialize"));
     for LabelName { message, ty, payload, is_debug, declared, .. } in &names.labels {
         let _ = writeln!(text, "\n/// The message `{message}`.");
         if let Some(path) = declared {
@@ -163,7 +164,7 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
             continue;
         }
         text.push_str(&derives(*is_debug, &[]));
-        if names.choices.serde().next().is_some() && carried.contains(ty.as_str()) {
+        if is_serde && carried.contains(ty.as_str()) {
             let _ = writeln!(text, "#[serde(rename = \"{ty}Message\")]");
         }
         let head = format!("pub struct {ty}");

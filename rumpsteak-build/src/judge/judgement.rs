@@ -257,7 +257,7 @@ impl<'a> Judge<'a> {
             && tree.crate_id(role) == tree.crate_id(id)
             && matches!(
                 *tree.item(role).kind,
-                ItemKind::Role(_) | ItemKind::Other(Some(_), _) | ItemKind::Broken
+                ItemKind::Role(_) | ItemKind::Other(Some(_)) | ItemKind::Broken
             )
         {
             let name = RoleName::refused("", &tree.item(role).name);
@@ -285,7 +285,7 @@ impl<'a> Judge<'a> {
             (_, Some(role)) => Ok((found, role)),
             (ItemKind::Role(_), None) => Err(name(NameProblem::RoleWithoutLink(found))),
             (ItemKind::Broken, None) => Err(Cause::SaidOf { name: path.last().to_string() }),
-            (ItemKind::Other(Some(_), _), _) => Err(name(NameProblem::PlainStruct(found))),
+            (ItemKind::Other(Some(_)), _) => Err(name(NameProblem::PlainStruct(found))),
             _ => Err(name(NameProblem::NoRole)),
         }
     }

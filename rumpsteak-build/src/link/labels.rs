@@ -84,7 +84,7 @@ fn payloads(
     let item = path.as_ref().and_then(|path| names::item(tree, module, path));
     match item.map(|id| (&*tree.item(id).kind, tree.item(id))) {
         // A struct stands for its fields, or for itself: `order(Order)`.
-        Some((ItemKind::Other(Some(fields), _) | ItemKind::Message(_, Some(fields)), item)) => {
+        Some((ItemKind::Other(Some(fields)) | ItemKind::Message(_, Some(fields)), item)) => {
             let own = fields.iter().map(|field| text(tree, item.module, field, plays));
             let own: Vec<String> = own.collect();
             let is_session = fields.iter().any(|field| field.delegated.is_some());

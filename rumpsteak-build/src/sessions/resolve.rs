@@ -281,7 +281,7 @@ impl Resolver<'_> {
             },
             (ItemKind::Role(_), None) => name(NameProblem::RoleWithoutLink(found)),
             (ItemKind::Broken, None) => broken_item(path),
-            (ItemKind::Other(Some(_), _), None) => name(NameProblem::PlainStruct(found)),
+            (ItemKind::Other(Some(_)), None) => name(NameProblem::PlainStruct(found)),
             _ => name(NameProblem::NoRole),
         };
         self.fault(id, path.last_token(), cause);

@@ -23,9 +23,7 @@ pub(crate) fn unmarked(context: Context<'_>, without: &[ItemId]) -> Vec<Fault> {
         let types = match &*item.kind {
             ItemKind::Alias(ty) => std::slice::from_ref(ty),
             // A session is a tuple; what has names keeps one.
-            ItemKind::Other(Some(fields), _) if fields.iter().all(|field| !field.is_named) => {
-                fields
-            }
+            ItemKind::Other(Some(fields)) if fields.iter().all(|field| !field.is_named) => fields,
             _ => continue,
         };
         let krate = tree.crate_id(id);

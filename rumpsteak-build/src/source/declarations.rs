@@ -31,19 +31,11 @@ pub(crate) enum ItemKind {
     /// fields as well.
     Message(MessageItem, Option<Vec<FieldType>>),
     /// Any type; of a struct, the types of the fields.
-    Other(Option<Vec<FieldType>>, TypeFacts),
+    Other(Option<Vec<FieldType>>),
     Role(RoleItem),
     Session(SessionItem),
     /// A set of roles that is verified as a whole.
     Set(SetItem),
-}
-
-/// What shows of a type beside its fields.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct TypeFacts {
-    /// All its attributes are known, and none of them derives a trait beyond those of the standard
-    /// library.
-    pub(crate) is_bare: bool,
 }
 
 /// One leaf of a `use`.
@@ -193,8 +185,7 @@ fn part(
 
 fn classify(item: &RawItem<'_>, cfg: &Cfg) -> ItemKind {
     let tokens = || item.tokens.iter().cloned().collect::<TokenStream>();
-    let facts = TypeFacts { is_bare: item.attributes.iter().all(Attribute::is_bare) };
-    let fields = || ItemKind::Other(message::field_types(tokens()), facts);
+    let fields = || ItemKind::Other(message::field_types(tokens()));
     if let Some(session) = item.attributes.iter().find(|attribute| attribute.is("session")) {
         let arguments = session.arguments().unwrap_or_default();
         return SessionItem::parse(arguments, tokens()).map_or(ItemKind::Broken, ItemKind::Session);
@@ -219,9 +210,8 @@ fn classify(item: &RawItem<'_>, cfg: &Cfg) -> ItemKind {
             }
         }
         RawKind::Struct(_) => fields(),
-        RawKind::Type(_) => message::alias(tokens())
-            .map_or(ItemKind::Other(None, TypeFacts::default()), ItemKind::Alias),
-        _ => ItemKind::Other(None, facts),
+        RawKind::Type(_) => message::alias(tokens()).map_or(ItemKind::Other(None), ItemKind::Alias),
+        _ => ItemKind::Other(None),
     }
 }
 

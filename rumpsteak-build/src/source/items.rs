@@ -157,25 +157,6 @@ impl Attribute {
         self.derived().iter().any(ends)
     }
 
-    /// Whether this certainly leaves the item as it is written.
-    pub(crate) fn is_inert(&self) -> bool {
-        const KNOWN: [&str; 7] =
-            ["allow", "derive", "expect", "must_use", "non_exhaustive", "repr", "warn"];
-        self.is_plain && KNOWN.contains(&&*self.name)
-    }
-
-    /// Whether this certainly derives nothing but traits of the standard library.
-    pub(crate) fn is_bare(&self) -> bool {
-        const DERIVED: [&str; 9] =
-            ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
-        let is_standard = |path: &Vec<TokenTree>| match &path[..] {
-            [] => true,
-            [TokenTree::Ident(name)] => DERIVED.iter().any(|known| name == known),
-            _ => false,
-        };
-        self.is_inert() && self.derived().iter().all(is_standard)
-    }
-
     /// The macros that this calls without a path: itself, or derives.
     pub(crate) fn bare(&self) -> Vec<String> {
         let derived = self.derived().into_iter();

@@ -151,20 +151,6 @@ pub(crate) fn missed(tree: &Tree) -> Vec<usize> {
     (0..tree.inclusions.len()).filter(|&code| is_missed(&tree.inclusions[code])).collect()
 }
 
-/// The types that a path from the root, as a `use` has it, leads to in some target.
-pub(crate) fn types_at(tree: &Tree, path: &str) -> Vec<ItemId> {
-    let segments: Vec<String> = path.split("::").map(str::to_owned).collect();
-    let found = tree.crates.iter().flat_map(|krate| {
-        let mut query = Query { tree, from: krate.root, known: BTreeMap::new() };
-        query.path(krate.root, false, &segments, 0)
-    });
-    let types = found.filter_map(|meaning| match meaning {
-        Meaning::Item(item) => Some(item),
-        Meaning::Module(_) => None,
-    });
-    types.collect()
-}
-
 /// What a name means if the module declares it once, and imports nothing by this name.
 fn only(module: &Module, name: &str) -> Option<Meaning> {
     for import in &module.imports {

@@ -205,7 +205,7 @@ impl Known {
     /// directed systems are replayed in `verdicts`.
     fn replay(&self, judge: Judge, run: &Run) -> Result<(), String> {
         match &run.failure {
-            Failure::Neglect(_) if self.neglects(6, CONFIGURATIONS) => return Ok(()),
+            Failure::Neglect(_) if self.neglects_at_any(CONFIGURATIONS) => return Ok(()),
             Failure::Never { role, action, .. } => return self.never(role, action, run),
             _ => {}
         }
@@ -225,6 +225,11 @@ impl Known {
         self.system
             .neglect(&rumpsteak_oracle::Limits { queue, configurations, steps: usize::MAX })
             .is_some()
+    }
+
+    /// The same with queues of several lengths: each may find what another one is too large for.
+    fn neglects_at_any(&self, configurations: usize) -> bool {
+        [1, 2, 6].iter().any(|&queue| self.neglects(queue, configurations))
     }
 
     /// The disagreement, if a receive happens that never does: behind it, the role gets stuck here.
@@ -451,9 +456,7 @@ fn is_kept_for_sure(of: &Written<'_>, accepted: &[Option<Accepted>]) -> Result<b
     let found =
         together(&parts.collect::<Vec<_>>(), &limits()).map_err(|error| error.to_string())?;
     let projected = Known::of(of.projected.to_vec())?;
-    // Each of the lengths may find what another one is too large for.
-    Ok(found.verdict.is_safe()
-        && ![1, 2, 6].iter().any(|&queue| projected.neglects(queue, 100_000)))
+    Ok(found.verdict.is_safe() && !projected.neglects_at_any(100_000))
 }
 
 /// Judges one role among the projections of the others, in every run and then in the fair relation.
