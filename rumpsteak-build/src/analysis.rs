@@ -132,12 +132,11 @@ impl Analysis {
         protocols.looked_at.extend(folders.map(Path::to_owned));
         let limits = &configuration.limits;
         let mut tree = crate_tree::walk(&roots, cfg, limits.modules);
-        tree.dependencies.clone_from(&package.dependencies);
         for code in missed(&tree) {
             tree.inclusions[code].is_missed = true;
         }
         protocols.settle(&tree.homes());
-        let mut generator = Generator::new(&protocols, &base, configuration, Some(&tree));
+        let mut generator = Generator::new(&protocols, &base, configuration);
         let generated: Vec<Rc<Generated>> =
             tree.inclusions.iter().map(|inclusion| generator.generate(inclusion)).collect();
         let machines = generator.warnings();

@@ -129,7 +129,7 @@ impl Configuration {
             return Err(report);
         }
         let this = self.generate();
-        let generator = Generator::new(&protocols, &base, &this, None);
+        let generator = Generator::new(&protocols, &base, &this);
         let code = generator.all().map(|(name, generated)| {
             let problems = inclusions::problems(&generated, &protocols, &this);
             let told = |(cause, _): &_| wording::told(cause, None, &protocols);

@@ -33,7 +33,7 @@ use syn::ext::IdentExt as _;
 use self::choice_names::{Written, annotated};
 use self::machines::{Folders, Machine};
 use self::names::{Choices, Names};
-use self::payloads::{Homes, is_ident};
+use self::payloads::is_ident;
 use self::print::{one_line, print_item, print_labels, print_roles};
 use self::session::Unwritable;
 use crate::configuration::Configuration;
@@ -58,8 +58,6 @@ pub(crate) struct Generator<'a> {
     /// The names of the protocols as those of modules, in the same order.
     names: Vec<String>,
     folders: Folders,
-    /// Where the types of payloads may be.
-    homes: Homes<'a>,
 }
 
 /// The code of a protocol, or why there is none.
@@ -81,14 +79,12 @@ impl<'a> Generator<'a> {
         protocols: &'a Protocols,
         base: &'a PackageRoot,
         configuration: &'a Configuration,
-        homes: Homes<'a>,
     ) -> Self {
         let names = protocols.protocols.iter();
         Self {
             protocols,
             base,
             configuration,
-            homes,
             known: BTreeMap::new(),
             included: BTreeSet::new(),
             names: names.map(|loaded| name::snake(loaded.name())).collect(),
@@ -147,7 +143,7 @@ impl<'a> Generator<'a> {
             machines::load(&self.folders, self.protocols, position, self.base);
         let mut generated = Generated { file: None, unwritable: None, problems, machines };
         let most = self.configuration.limits.generated_lines;
-        let write = |machines: &_| write(protocol, file, machines, choices, self.homes, most);
+        let write = |machines: &_| write(protocol, file, machines, choices, most);
         match write(&generated.machines) {
             Ok(text) => {
                 let path = format!("rumpsteak/{}.rs", self.file_name(position, choices));
@@ -175,7 +171,7 @@ impl<'a> Generator<'a> {
 
 /// Why a protocol has no code as it is written, if it has none. `most` is the limit on its lines.
 pub(crate) fn unwritable(protocol: &Loaded, file: &ScrFile, most: usize) -> Option<Cause> {
-    let written = write(protocol, file, &[], &Choices::default(), None, most);
+    let written = write(protocol, file, &[], &Choices::default(), most);
     written.err().map(|reason| no_code(protocol, reason))
 }
 
@@ -193,7 +189,6 @@ fn write(
     file: &ScrFile,
     machines: &[Machine],
     choices: &Choices,
-    homes: Homes<'_>,
     most: usize,
 ) -> Result<String, String> {
     if !is_ident(protocol.name()) {
@@ -215,7 +210,7 @@ fn write(
             file.shown()
         ));
     }
-    let mut names = Names::new(protocol, file, choices, homes)?;
+    let mut names = Names::new(protocol, file, choices)?;
     let annotated = annotated(file)?;
     let (mut sessions, mut lines) = (String::new(), 0);
     for (role, projection) in protocol.projections.iter().enumerate() {

@@ -18,7 +18,7 @@ use rumpsteak_contract::{ProtocolItem, name};
 use rumpsteak_fsm::{Action, Fsm, Message, Role, Sort};
 use rumpsteak_scribble::Span;
 
-use super::payloads::{Homes, Payload, declared, is_ident, payload, reserved, signature};
+use super::payloads::{Payload, declared, is_ident, payload, reserved, signature};
 use crate::protocols::{Loaded, ScrFile};
 
 /// What a `protocol!(…)` chooses.
@@ -127,7 +127,6 @@ impl Names {
         protocol: &Loaded,
         file: &ScrFile,
         choices: &Choices,
-        homes: Homes<'_>,
     ) -> Result<Self, String> {
         let messages = messages(protocol);
         let mut payloads = Vec::new();
@@ -142,7 +141,7 @@ impl Names {
             let types = message.payload.iter().map(|sort| {
                 let declared = file.modules.sort(sort.as_str()).map(|found| found.name.span);
                 let reason = |reason| placed(reason, declared.unwrap_or(*span));
-                payload(sort.as_str(), file, homes).map_err(reason)
+                payload(sort.as_str(), file).map_err(reason)
             });
             let types = types.collect::<Result<Vec<Payload>, _>>()?;
             taken.extend(types.iter().flat_map(|payload| payload.names.clone()));

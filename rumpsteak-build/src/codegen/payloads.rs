@@ -11,12 +11,8 @@ use rumpsteak_fsm::Message;
 use rumpsteak_scribble::{Declaration, DeclarationKind};
 
 use crate::protocols::ScrFile;
-use crate::source::crate_tree::Tree;
 use crate::source::names::PRIMITIVES;
 use crate::words::did_you_mean;
-
-/// Where the types of payloads may be.
-pub(crate) type Homes<'a> = Option<&'a Tree>;
 
 /// Names that a type of the module may not hide: those that the code uses, and those of the
 /// prelude, which the payloads and the macros use.
@@ -61,14 +57,15 @@ pub(super) fn declared(declared: &Declaration, file: &ScrFile) -> Result<String,
     Ok(path.to_owned())
 }
 
-pub(super) fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Payload, String> {
+pub(super) fn payload(sort: &str, file: &ScrFile) -> Result<Payload, String> {
     if sort.contains('@') {
         return Err(format!(
             "the payload `{sort}` is a session that changes hands, and only its type in Rust says in which state\n\n\
              help: write the roles of this protocol by hand"
         ));
     }
-    let refused = |(example, from): (String, &str)| {
+    let refused = || {
+        let (example, from) = example(sort);
         let sorts = file.modules.iter().flat_map(|module| &module.declarations);
         let sorts = sorts.filter(|found| found.kind == DeclarationKind::Payload);
         let known: Vec<&str> = sorts.map(|found| found.name.as_str()).chain(PRIMITIVES).collect();
@@ -84,9 +81,9 @@ pub(super) fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Pa
         Some(declaration) if declaration.schema.as_str() == "rust" => {
             declaration.external.as_str().trim()
         }
-        Some(_) => return Err(refused(example(sort, homes))),
+        Some(_) => return Err(refused()),
         None if PRIMITIVES.contains(&sort) && sort != "str" => sort,
-        None => return Err(refused(example(sort, homes))),
+        None => return Err(refused()),
     };
     let Some(names) = names_of(text) else {
         return Err(format!(
@@ -107,19 +104,13 @@ pub(super) fn payload(sort: &str, file: &ScrFile, homes: Homes<'_>) -> Result<Pa
     Ok(Payload { text: text.to_owned(), names, is_debug })
 }
 
-/// What a sort of this name most likely means, and where that is from.
-fn example(sort: &str, homes: Homes<'_>) -> (String, &'static str) {
-    if let Some(home) = homes.and_then(|tree| tree.homes().remove(sort)) {
-        return (home, "crate");
-    }
+/// The Rust type that a sort of this name most likely stands for, and its source.
+fn example(sort: &str) -> (String, &'static str) {
     let standard = match &*sort.to_lowercase() {
         "int" | "integer" => "i32",
         "long" => "i64",
         "bool" | "boolean" => "bool",
         "float" | "double" => "f64",
-        "bytes" if homes.is_some_and(|tree| tree.dependencies.contains("bytes")) => {
-            return ("bytes::Bytes".to_owned(), "bytes");
-        }
         "bytes" => "std::vec::Vec<u8>",
         "str" | "string" => "std::string::String",
         _ => return (format!("crate::{sort}"), "crate"),

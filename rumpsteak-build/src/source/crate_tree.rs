@@ -38,8 +38,6 @@ pub(crate) struct Tree {
     pub(crate) failed: Vec<(ModuleId, String)>,
     /// Folders in which a file was looked for in vain: its appearance would change the tree.
     pub(crate) awaited: BTreeSet<PathBuf>,
-    /// The other packages that paths may lead into.
-    pub(crate) dependencies: BTreeSet<String>,
     /// Whether there are more modules than the limit allows, and the rest was not read.
     pub(crate) is_cut: bool,
 }
