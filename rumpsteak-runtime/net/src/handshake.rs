@@ -22,13 +22,13 @@ use rumpsteak_runtime::channel::Capacity;
 use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
-use crate::transport::Connection;
+use crate::transport::{Connection, GREETING};
 
 /// The first bytes of a connection: what this is, and in which version.
-const MAGIC: &[u8; 10] = b"rumpsteak\x03";
+const MAGIC: &[u8; 10] = b"rumpsteak\x04";
 
-/// How many bytes a greeting has at most.
-const LARGEST: usize = 64 << 10;
+/// How many bytes a name in a greeting has at most: hosts remember some.
+pub(crate) const LONGEST_NAME: usize = 256;
 
 /// One end, as it introduces itself.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -55,12 +55,13 @@ pub(crate) struct Hello {
     pub(crate) labels: Vec<String>,
     /// Of what the types in messages are made: see [`schema`](crate::schema).
     pub(crate) types: BTreeMap<String, u64>,
-    /// What tells this end from all others that ever play its role.
-    pub(crate) instance: u64,
-    /// The instance of the other end, for a connection that is made again.
-    pub(crate) known: Option<u64>,
+    /// The token of this end of the lane, which only the two ends know: who has both tokens may
+    /// resume.
+    pub(crate) instance: u128,
+    /// The token of the other end, for a connection that is made again.
+    pub(crate) known: Option<u128>,
     /// The last hosts to which the session went in its middle, by numbers that they drew.
-    pub(crate) moves: Vec<u64>,
+    pub(crate) moves: Vec<u128>,
     /// How many messages it has received.
     pub(crate) received: u64,
     /// The schemes of the transports over which it would talk, best first; empty if it goes on
@@ -125,6 +126,13 @@ impl Hello {
         compared.map_err(Refusal::Protocol)
     }
 
+    /// True if no name is longer than it may be.
+    pub(crate) fn has_short_names(&self) -> bool {
+        let Self { protocol, session, role, peer, codec, transports, .. } = self;
+        let names = [protocol, session, role, peer, codec];
+        names.into_iter().chain(transports).all(|name| name.len() <= LONGEST_NAME)
+    }
+
     /// Whether this end means that one, or whoever plays the role.
     pub(crate) fn knows(&self, other: &Self) -> bool {
         self.known.is_none_or(|known| known == other.instance)
@@ -137,7 +145,7 @@ impl Hello {
     }
 
     /// Goes on at another host.
-    pub(crate) fn moved(mut self, number: u64) -> Self {
+    pub(crate) fn moved(mut self, number: u128) -> Self {
         self.moves.drain(..self.moves.len().saturating_sub(MOVES));
         self.moves.push(number);
         self
@@ -184,6 +192,11 @@ fn versions_fit([own, theirs]: &[String; 2]) -> Result<(), String> {
 /// Says something to the other end.
 pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> io::Result<()> {
     let bytes = postcard::to_extend(what, MAGIC.to_vec()).map_err(io::Error::other)?;
+    let most = GREETING.min(connection.max_payload());
+    if bytes.len() > most {
+        let text = format!("a greeting of {} bytes is needed, and has at most {most}", bytes.len());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
     let mut bytes = Some(Bytes::from(bytes));
     std::future::poll_fn(|context| {
         let mut connection = Pin::new(&mut *connection);
@@ -205,7 +218,7 @@ pub(crate) async fn hear<'b, T: Deserialize<'b>>(
 ) -> io::Result<Option<T>> {
     let next = std::future::poll_fn(|context| Pin::new(&mut *connection).poll_next(context)).await;
     *bytes = next.unwrap_or(Err(io::ErrorKind::UnexpectedEof.into()))?;
-    let rest = bytes.strip_prefix(MAGIC).filter(|rest| rest.len() <= LARGEST);
+    let rest = bytes.strip_prefix(MAGIC).filter(|_| bytes.len() <= GREETING);
     let Some((said, [])) = rest.and_then(|rest| postcard::take_from_bytes(rest).ok()) else {
         return Ok(None);
     };

@@ -1,10 +1,11 @@
 //! A host: the roles that a process plays, and where others reach them.
 
 mod absence;
+mod gate;
 mod reception;
 
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fmt, io};
@@ -15,13 +16,14 @@ use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
+use self::gate::{Gate, MOMENT};
 use crate::address::{Address, AddressError};
 use crate::error::NetError;
 use crate::handshake::{Answer, Hello, hear, say};
 use crate::lane::Packed;
 use crate::limits::Limits;
 use crate::refusal::Refusal;
-use crate::transport::{Connection, Listener, Memory, Transports};
+use crate::transport::{Connection, Listener, Memory, Transports, is_final};
 
 /// The part of a process that others see: the addresses at which it listens, and the roles that it
 /// plays in sessions.
@@ -43,6 +45,8 @@ pub(crate) struct Shared {
     state: Mutex<State>,
     /// A role has joined, or a call has had its answer.
     changed: Notify,
+    gate: Mutex<Gate>,
+    /// Places for connections that have greeted and wait for an answer.
     handshakes: Semaphore,
 }
 
@@ -58,11 +62,16 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Tells the service that plays a role, if there is one, of a session in which it is expected.
-    fn announce(&mut self, (protocol, session, role): Place) {
-        if let Some(service) = self.services.get_mut(&(protocol, role))
-            && service.sessions.insert(session.clone())
-        {
+    /// Tells the service that plays a role, if there is one, of a session in which it is expected:
+    /// once, as long as peers ask for it.
+    fn announce(&mut self, (protocol, session, role): Place, limits: &Limits) {
+        let Some(service) = self.services.get_mut(&(protocol, role)) else { return };
+        let (now, asks_within) = (Instant::now(), limits.join + limits.handshake);
+        if service.next_sweep <= now {
+            service.sessions.retain(|_, asked| *asked + asks_within > now);
+            service.next_sweep = now + SWEEP;
+        }
+        if service.sessions.insert(session.clone(), now).is_none() {
             // A service that is gone announces nothing, and the peer gives up in the end.
             let _ = service.to.send(session);
         }
@@ -77,11 +86,15 @@ pub(crate) struct Listened {
     pub(crate) has_sessions: bool,
 }
 
-/// A service: where new sessions are announced, and those that were.
+/// A service: where new sessions are announced, and those that were, with when a peer last asked.
 struct Announced {
     to: UnboundedSender<String>,
-    sessions: BTreeSet<String>,
+    sessions: BTreeMap<String, Instant>,
+    next_sweep: Instant,
 }
+
+/// How often the names of sessions are looked through.
+const SWEEP: Duration = Duration::from_secs(1);
 
 /// A role that has left in the middle of a session.
 struct Moved {
@@ -90,6 +103,8 @@ struct Moved {
     until: Instant,
     /// Until when which of them may still ask.
     asks: BTreeMap<String, Instant>,
+    /// The tokens of both ends of each lane, without which a stranger is told nothing.
+    tokens: BTreeMap<String, [Option<u128>; 2]>,
 }
 
 /// A role in a session: the protocol, the session and the role.
@@ -105,17 +120,16 @@ struct Seat {
 struct Slot {
     hello: Hello,
     arrivals: UnboundedSender<Arrival>,
-    /// The peer that has come.
-    taken: Option<u64>,
+    /// The token of the peer that has come.
+    taken: Option<u128>,
     /// Whether the peer is being called, and has not answered yet.
     is_calling: bool,
     /// Whether the peer has come on this host.
     is_wired: bool,
     /// The lane to a peer that has come on this host, and has left it.
     lane: Option<LaneTask>,
-    /// The session for which the peer has called in vain: another one, or one of this name, which
-    /// went with a process before this one.
-    other: Option<String>,
+    /// How the peer, or a stranger in its name, has called last in vain.
+    in_vain: Option<String>,
 }
 
 /// A peer of a role that goes on elsewhere.
@@ -182,6 +196,7 @@ impl Host {
             transports,
             state: Mutex::default(),
             changed: Notify::new(),
+            gate: Mutex::default(),
             handshakes: Semaphore::new(limits.connections),
             limits,
         };
@@ -274,7 +289,7 @@ impl Host {
     /// already, and new ones.
     pub(crate) fn announce(&self, protocol: &str, role: &str) -> UnboundedReceiver<String> {
         let (to, announced) = mpsc::unbounded_channel();
-        let service = Announced { to, sessions: BTreeSet::new() };
+        let service = Announced { to, sessions: BTreeMap::new(), next_sweep: Instant::now() };
         let mut state = self.shared.state();
         state.services.insert((protocol.to_owned(), role.to_owned()), service);
         let waits = |seat: &Seat| seat.slots.get(role).is_some_and(|slot| slot.taken.is_none());
@@ -283,7 +298,7 @@ impl Host {
             waiting.map(|((of, session, _), _)| (of.clone(), session.clone(), role.to_owned()));
         let expected: Vec<Place> =
             expected.filter(|place| !state.seats.contains_key(place)).collect();
-        expected.into_iter().for_each(|place| state.announce(place));
+        expected.into_iter().for_each(|place| state.announce(place, &self.shared.limits));
         drop(state);
         self.shared.changed.notify_waiters();
         announced
@@ -317,16 +332,23 @@ impl Shared {
         lock(&self.state)
     }
 
-    /// Frees the place of a role.
+    /// Frees the place of a role. If all of its peers had come, no one expects it in this session
+    /// any more, and the name is forgotten.
     pub(crate) fn free(&self, place: &Place) {
-        self.state().seats.remove(place);
+        let mut state = self.state();
+        let seat = state.seats.remove(place);
+        if seat.is_some_and(|seat| seat.slots.values().all(|slot| slot.taken.is_some()))
+            && let Some(service) = state.services.get_mut(&(place.0.clone(), place.2.clone()))
+        {
+            service.sessions.remove(&place.1);
+        }
     }
 
     /// Takes the place of a role in a session. `wire` makes the two ends of a route between this
     /// role and a peer that is on this host already, from the peer's greeting: one for the peer,
     /// and what is kept in the place of an arrival; or none if one of them will call. A role that
     /// comes from another host in the middle of a session has its peers already, which are known
-    /// by their instances.
+    /// by their tokens.
     ///
     /// # Errors
     ///
@@ -335,7 +357,7 @@ impl Shared {
         &self,
         place: Place,
         hellos: &[Hello],
-        instances: &[Option<u64>],
+        instances: &[Option<u128>],
         mut wire: impl FnMut(&Hello, &Hello) -> Option<[Arrival; 2]>,
     ) -> Result<Vec<UnboundedReceiver<Arrival>>, NetError> {
         let mut state = self.state();
@@ -350,7 +372,7 @@ impl Shared {
             let (arrivals, receiver) = mpsc::unbounded_channel();
             let of_peer = (protocol.clone(), session.clone(), hello.peer.clone());
             if !state.seats.contains_key(&of_peer) {
-                state.announce(of_peer.clone());
+                state.announce(of_peer.clone(), &self.limits);
             }
             let seat = state.seats.get_mut(&of_peer);
             let slot = seat.and_then(|seat| seat.slots.get_mut(role));
@@ -374,8 +396,8 @@ impl Shared {
                     let _ = arrivals.send(own);
                 }
             }
-            let (hello, is_calling, lane, other) = (hello.clone(), false, None, None);
-            let slot = Slot { hello, arrivals, taken, is_calling, is_wired, lane, other };
+            let (hello, is_calling, lane, in_vain) = (hello.clone(), false, None, None);
+            let slot = Slot { hello, arrivals, taken, is_calling, is_wired, lane, in_vain };
             slots.insert(slot.hello.peer.clone(), slot);
             receivers.push(receiver);
         }
@@ -398,9 +420,13 @@ impl Shared {
         let now = Instant::now();
         state.moved.retain(|_, moved| moved.until > now);
         let until = now + self.limits.resume;
-        let moved = Moved { to, until, asks: BTreeMap::new() };
-        state.moved.insert(place.clone(), moved);
         let slots = state.seats.remove(place).map(|seat| seat.slots).unwrap_or_default();
+        let tokens = |(peer, slot): (&String, &Slot)| {
+            (peer.clone(), [Some(slot.hello.instance), slot.taken])
+        };
+        let tokens = slots.iter().map(tokens).collect();
+        let moved = Moved { to, until, asks: BTreeMap::new(), tokens };
+        state.moved.insert(place.clone(), moved);
         let mut leave = |slot: Slot| {
             let Slot { hello, arrivals, lane, .. } = slot;
             let mut peer = None;
@@ -505,9 +531,10 @@ impl Shared {
             let mut connection = if is_here {
                 let [near, far] = Memory::pair(frame);
                 let shared = Arc::clone(self);
-                tokio::spawn(
-                    async move { shared.welcome(Box::pin(async { Ok(far) }), None).await },
-                );
+                tokio::spawn(async move {
+                    let (far, hello) = shared.hear_greeting(Box::pin(async { Ok(far) })).await?;
+                    shared.welcome(far, hello, None, true).await
+                });
                 near
             } else {
                 transport.connect(address.place(), frame).await?
@@ -519,12 +546,12 @@ impl Shared {
         let greeted = timeout(self.limits.handshake, greet).await;
         let greeted = greeted.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
         let absent = |error| self.absent(own, &[], Some(Arc::new(error)));
-        let (connection, answer) = greeted.map_err(|error: io::Error| match error.kind() {
-            io::ErrorKind::InvalidInput => {
+        let (mut connection, answer) = greeted.map_err(|error: io::Error| {
+            if is_final(&error) {
                 let (address, source) = (address.clone(), Arc::new(error));
-                NetError::Call { address, source }
+                return NetError::Call { address, source };
             }
-            _ => absent(error),
+            absent(error)
         })?;
         let refusal = match answer {
             Answer::Welcome(hello) if hello.role != own.peer || hello.peer != own.role => {
@@ -534,7 +561,12 @@ impl Shared {
                 Refusal::Certificate
             }
             Answer::Welcome(hello) => match own.fits(&hello).await {
-                Ok(()) => return Ok(Greeted::Welcome(connection, Box::new(hello))),
+                Ok(()) => {
+                    let home = connection.home.take();
+                    let home = home.as_deref().unwrap_or(address.place());
+                    connection.at = Some(Address::new(address.scheme(), home));
+                    return Ok(Greeted::Welcome(connection, Box::new(hello)));
+                }
                 Err(refusal) => refusal,
             },
             Answer::Moved(_) | Answer::Offers(_)
@@ -561,8 +593,8 @@ impl Shared {
 
     /// Answers who is not to stay, in a task: nobody waits until it has gone.
     pub(crate) fn dismiss(&self, mut connection: Connection, answer: Answer) {
-        let dismissed = async move { dismiss(&mut connection, &answer).await };
-        tokio::spawn(timeout(self.limits.handshake, dismissed));
+        let dismissed = async move { dismiss(&mut connection, &answer, true).await };
+        tokio::spawn(timeout(MOMENT, dismissed));
     }
 }
 
@@ -582,24 +614,27 @@ pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// Takes connections, for as long as the host listens.
 async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>, at: Listened) {
     loop {
-        let Ok(opening) = listener.accept().await else {
-            // Too many open files, mostly: it passes.
-            sleep(FIRST_PAUSE).await;
-            continue;
-        };
-        // Who comes when there are too many is turned away, and may come again.
-        let (shared, at) = (Arc::clone(&shared), at.clone());
-        tokio::spawn(async move {
-            if let Ok(_place) = shared.handshakes.try_acquire() {
-                let _ = timeout(shared.limits.handshake, shared.welcome(opening, Some(at))).await;
+        match listener.accept().await {
+            Ok(opening) => shared.admit(listener.caller(), opening, at.clone()),
+            Err(_) => {
+                // Too many open files, mostly.
+                lock(&shared.gate).give_up_oldest();
+                sleep(FIRST_PAUSE).await;
             }
-        });
+        }
     }
 }
 
-/// Answers who is not to stay, and waits until it has gone, for over some transports the answer is
-/// lost if this end goes first; or until it says something.
-async fn dismiss(connection: &mut Connection, answer: &Answer) -> std::io::Result<Option<Answer>> {
+/// Answers who is not to stay, and, if this end is patient, waits until it has gone, for over some
+/// transports the answer is lost if this end goes first; or until it says something.
+async fn dismiss(
+    connection: &mut Connection,
+    answer: &Answer,
+    is_patient: bool,
+) -> io::Result<Option<Answer>> {
     say(connection, answer).await?;
+    if !is_patient {
+        return Ok(None);
+    }
     Ok(hear(connection, &mut BytesMut::new()).await.ok().flatten())
 }

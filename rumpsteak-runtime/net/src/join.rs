@@ -29,10 +29,11 @@ use crate::demand::Awaited;
 use crate::directory::Directory;
 use crate::error::NetError;
 use crate::guard::Guard;
-use crate::handshake::{Hello, Room};
+use crate::handshake::{Hello, LONGEST_NAME, Room};
 use crate::host::{Arrival, Host, LaneTask, Shared};
 use crate::lane::{Lane, messages_as_bytes, reader};
 use crate::link::{FarEnd, Fate, Incoming, Net, WINDOW, net, window, wired};
+use crate::random::random;
 use crate::reach::{Reach, run};
 use crate::refusal::Refusal;
 use crate::schema;
@@ -249,8 +250,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     if let Some((peer, _)) = join.addresses.iter().find(|(peer, _)| !peers.contains(&&**peer)) {
         return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
     }
-    let instance = fastrand::u64(..);
-    let hellos = hellos::<R, C>(&join.session, &queues, instance)?;
+    let hellos = hellos::<R, C>(&join.session, &queues)?;
     let offers = |hello| Hello { transports: join.transports.clone(), ..hello };
     let hellos: Vec<Hello> = hellos.into_iter().map(offers).collect();
 
@@ -352,38 +352,44 @@ pub(crate) fn queues<R: Joins>() -> Result<Vec<Queue>, NetError> {
     }
 }
 
-/// How a role greets the peers to which it has these queues.
+/// How a role greets the peers to which it has these queues: each with a token of its own.
 ///
 /// # Errors
 ///
-/// [`NetError::Ambiguous`].
+/// [`NetError::Ambiguous`], [`NetError::SessionName`] and [`NetError::Random`].
 pub(crate) fn hellos<R: Joins, C: Codec>(
     session: &str,
     queues: &[Queue],
-    instance: u64,
 ) -> Result<Vec<Hello>, NetError> {
+    if session.len() > LONGEST_NAME {
+        let (start, bytes) = (session.chars().take(40).collect(), session.len());
+        return Err(NetError::SessionName { start, bytes, most: LONGEST_NAME });
+    }
     // One search for all.
     let types = if C::WRITES_NAMES { Ok(BTreeMap::new()) } else { schema::of::<R::Message>() };
     let types = types.map_err(|name| NetError::Ambiguous { name })?;
-    let hello = |queue: &Queue| Hello {
-        protocol: R::PROTOCOL.to_owned(),
-        session: session.to_owned(),
-        role: R::NAME.to_owned(),
-        peer: queue.to.to_owned(),
-        contract: contract(&R::PLAYED.0),
-        projections: projections::<R>(),
-        system: R::PLAYED.0.system,
-        capacity: queue.capacity.into(),
-        codec: C::NAME.to_owned(),
-        labels: R::Message::LABELS.lines().map(str::to_owned).collect(),
-        types: types.clone(),
-        instance,
-        known: None,
-        moves: Vec::new(),
-        received: 0,
-        transports: Vec::new(),
+    let token = || random().map_err(|error| NetError::Random(Arc::new(error)));
+    let hello = |queue: &Queue| -> Result<Hello, NetError> {
+        Ok(Hello {
+            protocol: R::PROTOCOL.to_owned(),
+            session: session.to_owned(),
+            role: R::NAME.to_owned(),
+            peer: queue.to.to_owned(),
+            contract: contract(&R::PLAYED.0),
+            projections: projections::<R>(),
+            system: R::PLAYED.0.system,
+            capacity: queue.capacity.into(),
+            codec: C::NAME.to_owned(),
+            labels: R::Message::LABELS.lines().map(str::to_owned).collect(),
+            types: types.clone(),
+            instance: token()?,
+            known: None,
+            moves: Vec::new(),
+            received: 0,
+            transports: Vec::new(),
+        })
     };
-    Ok(queues.iter().map(hello).collect())
+    queues.iter().map(hello).collect()
 }
 
 /// A number for what both ends must have in common: the protocol, and all sessions where they are

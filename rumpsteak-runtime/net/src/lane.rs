@@ -34,7 +34,7 @@ use rumpsteak_runtime::channel::QueueReceiver;
 use rumpsteak_runtime::transport::Labelled;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio::time::{Instant, Interval, MissedTickBehavior, Sleep, interval, sleep};
 
 use crate::codec::{Codec, CodecError};
 use crate::error::NetError;
@@ -51,8 +51,8 @@ pub(crate) enum Stop {
     Failed(NetError),
 }
 
-/// How many beats may fail to come before a connection counts as broken.
-const SILENT_BEATS: u8 = 3;
+/// After how many beats without a frame a connection counts as broken.
+const SILENT_BEATS: u32 = 3;
 
 /// How many messages are taken from the role before other things are looked at.
 const BATCH: u64 = 1024;
@@ -158,8 +158,9 @@ pub(crate) struct Lane<M, C> {
     codec: C,
     /// The numbers of the peer's labels here, where they are others.
     numbers: Option<Arc<Numbers>>,
-    /// The largest frame, in bytes.
+    /// The largest frame, in bytes: of the host, and over this connection.
     frame: usize,
+    largest: usize,
     /// What the role sends. `None` once it has left, or its peer has.
     outgoing: Option<QueueReceiver<M>>,
     /// The first of it, where that was taken before the peer had come.
@@ -207,8 +208,9 @@ pub(crate) struct Lane<M, C> {
     batch: Batch,
     beats: Interval,
     has_written: bool,
-    /// How many beats have passed without a frame.
-    silent: u8,
+    /// When a frame came last, and when it is looked at again how long ago that is.
+    heard: Instant,
+    silence: Pin<Box<Sleep>>,
 }
 
 impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
@@ -229,6 +231,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             codec,
             numbers: numbers.map(Arc::new),
             frame,
+            largest: frame,
             outgoing: Some(outgoing),
             held: None,
             incoming: Some(incoming),
@@ -255,8 +258,19 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             batch: Batch::default(),
             beats,
             has_written: false,
-            silent: 0,
+            heard: Instant::now(),
+            silence: Box::pin(sleep(beat * SILENT_BEATS)),
         }
+    }
+
+    /// How many messages and ends have come, and how many have arrived at the peer.
+    pub(crate) fn progress(&self) -> u64 {
+        self.received + self.first
+    }
+
+    /// True if the peer may not have all that it was sent.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.unacknowledged.is_empty()
     }
 
     /// How many messages and ends have come: what a new connection begins with.
@@ -397,7 +411,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         self.acknowledge(received)?;
         self.sent = 0;
         self.owes = true;
-        self.silent = 0;
+        self.heard = Instant::now();
         Ok(())
     }
 
@@ -407,6 +421,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Stop>> {
+        self.largest = self.frame.min(connection.max_payload());
         loop {
             let came = self.poll_read(connection, context)?;
             self.poll_deliver(context);
@@ -448,8 +463,10 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             let frame = Frame::read(bytes);
             let frame = frame.ok_or_else(|| self.nonsense("bytes that are no frame"));
             self.take_frame(frame.map_err(Stop::Failed)?).map_err(Stop::Failed)?;
-            self.silent = 0;
             came = true;
+        }
+        if came {
+            self.heard = Instant::now();
         }
         Ok(came)
     }
@@ -612,7 +629,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     /// Puts a message into the frame that is being made.
     fn add(&mut self, message: &M) -> Result<(), NetError> {
         let write = |bytes: &mut Vec<u8>| self.codec.encode(message, bytes);
-        let added = self.batch.add(self.frame, &mut self.unacknowledged, write);
+        let added = self.batch.add(self.largest, &mut self.unacknowledged, write);
         added.map_err(unwritten(&self.peer, message))?;
         self.next += 1;
         Ok(())
@@ -643,6 +660,9 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         while self.sent + self.ahead < self.unacknowledged.len()
             && let Some(frame) = self.unacknowledged.get(self.sent).cloned()
         {
+            if frame.len() > self.largest {
+                return Err(Stop::Failed(self.too_large(&frame)));
+            }
             if !self.poll_put(connection, context, frame)? {
                 return Ok(());
             }
@@ -679,11 +699,14 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
-        while self.beats.poll_tick(context).is_ready() {
-            self.silent += 1;
-            if self.silent > SILENT_BEATS {
+        while self.silence.as_mut().poll(context).is_ready() {
+            let silent = self.heard + self.beats.period() * SILENT_BEATS;
+            if silent <= Instant::now() {
                 return Err(Stop::Broken(io::ErrorKind::TimedOut.into()));
             }
+            self.silence.as_mut().reset(silent);
+        }
+        while self.beats.poll_tick(context).is_ready() {
             if !std::mem::take(&mut self.has_written) {
                 // A connection that takes nothing is as good as silent: the peer will notice.
                 self.poll_put(connection, context, frame::beat())?;
@@ -691,6 +714,14 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             }
         }
         Ok(())
+    }
+
+    /// A frame that was made for another connection has a message that is too large for this one.
+    fn too_large(&self, frame: &Bytes) -> NetError {
+        let largest = frame::largest(frame).unwrap_or_default();
+        let label = self.codec.decode::<M>(&largest).map_or("", |message| message.label());
+        let error = frame::too_large(largest.len(), self.largest);
+        NetError::Encode { peer: self.peer.clone(), label, source: Arc::new(error) }
     }
 
     fn nonsense(&self, what: &'static str) -> NetError {

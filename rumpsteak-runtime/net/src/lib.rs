@@ -43,6 +43,7 @@ mod limits;
 mod link;
 mod negotiation;
 mod parcel;
+mod random;
 mod reach;
 mod refusal;
 mod schema;

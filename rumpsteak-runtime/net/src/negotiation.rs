@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::address::Address;
 use crate::error::NetError;
-use crate::handshake::Hello;
+use crate::handshake::{Answer, Hello};
 use crate::host::{Greeted, Listened, Shared, texts};
 use crate::refusal::Refusal;
 
@@ -28,7 +28,9 @@ impl Shared {
         let remembered = self.state().better.get(address).cloned();
         if let Some(better) = remembered.filter(|better| own.takes(better)) {
             match self.greet_at(&better, &settled).await {
-                Err(NetError::Absent { .. }) => drop(self.state().better.remove(address)),
+                Err(NetError::Absent { .. }) | Ok(Greeted::Offers(_)) => {
+                    self.state().better.remove(address);
+                }
                 greeted => return greeted,
             }
         }
@@ -40,6 +42,8 @@ impl Shared {
         for better in self.choose(address, own, &offers) {
             match self.greet_at(&better, &settled).await {
                 Err(NetError::Absent { last: why, .. }) => last = why,
+                // The role takes less than its host has.
+                Ok(Greeted::Offers(_)) => {}
                 greeted => {
                     if greeted.is_ok() {
                         self.state().better.insert(address.clone(), better);
@@ -52,7 +56,9 @@ impl Shared {
             return Err(self.absent(own, &[], last));
         }
         let offered = offers.iter().map(Address::scheme).collect::<Vec<_>>().join(", ");
-        let refusal = Refusal::Transport([own.transports.join(", "), offered]);
+        let all = || self.transports.schemes().join(", ");
+        let taken = Some(own.transports.join(", ")).filter(|list| !list.is_empty());
+        let refusal = Refusal::Transport([taken.unwrap_or_else(all), offered]);
         Err(NetError::Refused { peer: own.peer.clone(), refusal })
     }
 
@@ -65,17 +71,30 @@ impl Shared {
         taken.into_iter().map(|offer| offer.seen_from(called)).collect()
     }
 
-    /// Where a peer is to call rather than at this address; `None` if it is best called there.
-    pub(crate) fn offers(&self, called: &Listened, hello: &Hello) -> Option<Vec<String>> {
-        let listened = self.listens();
+    /// The answer to a peer that is to call elsewhere than at this address; `None` if it is best
+    /// called there. The role that it calls may not be known yet.
+    pub(crate) fn elsewhere(
+        &self,
+        called: &Listened,
+        hello: &Hello,
+        own: Option<&Hello>,
+    ) -> Option<Answer> {
+        let mut listened = self.listens();
+        listened.retain(|at| own.is_none_or(|own| own.takes(at)));
+        if let Some(own) = own.filter(|own| !own.takes(&called.address))
+            && !listened.iter().any(|at| hello.takes(at))
+        {
+            let scheme = || called.address.scheme().to_owned();
+            let theirs =
+                if hello.transports.is_empty() { scheme() } else { hello.transports.join(", ") };
+            return Some(Answer::Refused(Refusal::Transport([theirs, own.transports.join(", ")])));
+        }
         let of_way = |way: &&String| listened.iter().any(|at| at.scheme() == way.as_str());
         let best = hello.transports.iter().find(of_way);
-        let is_best = if hello.transports.is_empty() {
-            called.has_sessions
-        } else {
-            called.has_sessions && best.is_some_and(|best| best == called.address.scheme())
-        };
-        (!is_best).then(|| texts(&listened))
+        let is_taken = called.has_sessions && own.is_none_or(|own| own.takes(&called.address));
+        let is_best =
+            hello.transports.is_empty() || best.is_some_and(|best| best == called.address.scheme());
+        (!is_taken || !is_best).then(|| Answer::Offers(texts(&listened)))
     }
 
     /// Where sessions go on at this host.

@@ -21,6 +21,7 @@ use crate::host::{Arrival, Host, Leaving, texts};
 use crate::join::{Joined, Joins, Tie, hellos, lane, queues, role_of};
 use crate::lane::Packed;
 use crate::link::{Fate, Net, Outbox, queues as queues_of};
+use crate::random::random;
 use crate::reach::{Reach, run};
 
 /// A session on its way to another host, from the state `S` on: made by [`Joined::pack`], sent as
@@ -168,20 +169,15 @@ where
         host: &Host,
         codec: C,
     ) -> Result<(Joined<R>, Detached<S>), NetError> {
-        let (session, instance) = match self.routes.first() {
-            Some(Packed { own, .. }) => (own.session.clone(), own.instance),
-            None => Default::default(),
-        };
+        let session = self.routes.first().map_or_else(String::new, |it| it.own.session.clone());
         let queues = queues::<R>()?;
-        let hellos = hellos::<R, C>(&session, &queues, instance)?;
+        let mut hellos = hellos::<R, C>(&session, &queues)?;
+        for (hello, Packed { own, .. }) in hellos.iter_mut().zip(&self.routes) {
+            (hello.instance, hello.transports) = (own.instance, own.transports.clone());
+        }
         let packed = self.routes.iter();
-        let plain = |own: &Hello| Hello {
-            known: None,
-            moves: Vec::new(),
-            received: 0,
-            transports: Vec::new(),
-            ..own.clone()
-        };
+        let plain =
+            |own: &Hello| Hello { known: None, moves: Vec::new(), received: 0, ..own.clone() };
         let packed = packed.map(|packed| plain(&packed.own));
         let on_demand = R::PLAYED.0.on_demand;
         let may_miss = |own: &Hello| [R::NAME, &own.peer].iter().any(|it| on_demand.contains(it));
@@ -193,14 +189,14 @@ where
         let shared = &host.shared;
         let place = (R::PROTOCOL.to_owned(), session, R::NAME.to_owned());
         let instances = self.routes.iter().map(|packed| Some(packed.theirs.as_ref()?.instance));
-        let instances: Vec<Option<u64>> = instances.collect();
+        let instances: Vec<Option<u128>> = instances.collect();
         // Who has not come yet calls, or is called.
         let wires = |_: &Hello, _: &Hello| None;
         let arrivals = shared.sit(place.clone(), &hellos, &instances, wires)?;
         let guard = Guard::new(shared, place, on_demand);
         let (mut ends, mut ties) = (Vec::new(), Vec::new());
         let (meets, _) = mpsc::unbounded_channel();
-        let number = fastrand::u64(..);
+        let number = random().map_err(|error| NetError::Random(Arc::new(error)))?;
         for (packed, arrivals) in self.routes.into_iter().zip(arrivals) {
             let Packed { own, theirs, addresses, luggage } = packed;
             let own = own.moved(number);

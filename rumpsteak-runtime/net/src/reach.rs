@@ -65,7 +65,7 @@ async fn run_until_left<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
     mut reach: Reach,
     mut connection: Option<Connection>,
 ) -> Result<(), NetError> {
-    let mut search = reach.search(lane, io::ErrorKind::NotConnected.into());
+    let mut search = Search::new(&reach);
     let failed = loop {
         let event = match &mut connection {
             Some(connection) => tokio::select! {
@@ -98,6 +98,10 @@ async fn run_until_left<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
                 continue;
             }
             Event::Arrived(Arrival::Remote(again, theirs, Call::Again)) => {
+                // The peer has noticed before this end that the connection broke.
+                if connection.take().is_some() {
+                    search.broke(lane, &reach, io::ErrorKind::ConnectionReset.into());
+                }
                 reach.theirs.moves.clone_from(&theirs.moves);
                 reach.answer(lane, again, &theirs).await
             }
@@ -126,12 +130,17 @@ async fn run_until_left<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
             Event::Called(Err(error)) => break error,
         };
         match came {
-            Ok(again) => connection = Some(again),
+            Ok(again) => {
+                if let Some(error) = search.resumed(lane, &reach) {
+                    break error;
+                }
+                connection = Some(again);
+            }
             Err(Stop::Failed(error)) => break error,
             Err(Stop::Broken(_)) if lane.is_told() => return Ok(()),
             Err(Stop::Broken(error)) if connection.is_none() => search.last = Arc::new(error),
             Err(Stop::Broken(error)) => {
-                search = reach.search(lane, error);
+                search.broke(lane, &reach, error);
                 connection = None;
             }
         }
@@ -146,20 +155,6 @@ impl Reach {
     fn pack(self, luggage: Luggage) -> Packed {
         let Self { own, theirs, addresses, .. } = self;
         Packed { own, theirs: Some(theirs), addresses: texts(&addresses), luggage }
-    }
-
-    /// Begins to look for a connection in the place of one that broke.
-    fn search<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
-        &self,
-        lane: &Lane<M, C>,
-        broken: io::Error,
-    ) -> Search {
-        let limit = self.shared.limits.resume;
-        let waited = if lane.has_peer_left() { limit.min(LINGER) } else { limit };
-        let (until, last) = (Instant::now() + waited, Arc::new(broken));
-        // The peer of a role that stays where both were has just moved.
-        let has_moved = self.guard.is_none();
-        Search { waited, until, last, pause: FIRST_PAUSE, has_moved }
     }
 
     /// Answers a peer that has made a connection again.
@@ -178,18 +173,114 @@ impl Reach {
     }
 }
 
+/// Calls the end that has answered first, from now on. Other ends may listen at the other addresses.
+pub(crate) fn answered_at(addresses: &mut Vec<Address>, connection: &Connection) {
+    if let Some(at) = &connection.at {
+        addresses.retain(|address| address != at);
+        addresses.insert(0, at.clone());
+    }
+}
+
 /// The search for a connection in the place of one that broke.
+///
+/// A connection that breaks again and again, before anything gets through, is as good as none: the
+/// time of the search goes on from break to break, and so do the pauses between its tries.
 struct Search {
     waited: Duration,
     until: Instant,
+    next_try: Instant,
     pause: Duration,
     /// The last thing that went wrong.
     last: Arc<io::Error>,
     /// Whether the peer has moved, and may not have arrived yet.
     has_moved: bool,
+    /// When the last connection was made.
+    connected: Instant,
+    /// How much had got through when this was looked at last.
+    progress: u64,
+    /// When something has to have got through, if the connection broke since something did.
+    deadline: Option<Instant>,
 }
 
 impl Search {
+    fn new(Reach { shared, guard, .. }: &Reach) -> Self {
+        let (now, waited) = (Instant::now(), shared.limits.resume);
+        Self {
+            waited,
+            until: now + waited,
+            next_try: now,
+            pause: FIRST_PAUSE,
+            last: Arc::new(io::ErrorKind::NotConnected.into()),
+            // The peer of a role that stays where both were has just moved.
+            has_moved: guard.is_none(),
+            connected: now,
+            progress: 0,
+            deadline: None,
+        }
+    }
+
+    /// Begins to look for a connection in the place of one that broke.
+    fn broke<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
+        &mut self,
+        lane: &Lane<M, C>,
+        Reach { shared, guard, .. }: &Reach,
+        error: io::Error,
+    ) {
+        let (now, limits) = (Instant::now(), &shared.limits);
+        let has_progress = self.notes(lane.progress());
+        // What got through may not be acknowledged yet, which the next connection shows.
+        let has_held = now >= self.connected + limits.beat;
+        if has_held && !lane.is_waiting() {
+            self.deadline = None;
+        }
+        self.waited = limits.resume;
+        if lane.has_peer_left() {
+            self.waited = self.waited.min(LINGER);
+        }
+        self.until = now + self.waited;
+        let deadline = *self.deadline.get_or_insert(self.until);
+        self.next_try = now;
+        if has_progress || has_held {
+            self.pause = FIRST_PAUSE;
+        } else {
+            self.until = self.until.min(deadline);
+            self.wait();
+        }
+        (self.last, self.has_moved) = (Arc::new(error), guard.is_none());
+    }
+
+    /// Goes on over a new connection, unless nothing gets through, however often it is made.
+    fn resumed<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
+        &mut self,
+        lane: &Lane<M, C>,
+        Reach { own, .. }: &Reach,
+    ) -> Option<NetError> {
+        self.connected = Instant::now();
+        self.notes(lane.progress());
+        let is_late = self.deadline.is_some_and(|deadline| deadline < self.connected);
+        is_late.then(|| {
+            let text =
+                format!("it breaks again and again before anything gets through: {}", self.last);
+            let (peer, source) = (own.peer.clone(), Arc::new(io::Error::other(text)));
+            NetError::Lost { peer, waited: self.waited, source }
+        })
+    }
+
+    /// Notes how much has got through; true if that is more than before.
+    fn notes(&mut self, progress: u64) -> bool {
+        let has_progress = std::mem::replace(&mut self.progress, progress) != progress;
+        if has_progress {
+            self.deadline = None;
+        }
+        has_progress
+    }
+
+    /// Waits longer from try to try.
+    fn wait(&mut self) {
+        self.next_try = Instant::now() + self.pause;
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+    }
+
     /// Calls a peer, or waits for its call, until the time is over.
     ///
     /// # Cancel safety
@@ -202,14 +293,18 @@ impl Search {
         own: &Hello,
         before: &Hello,
     ) -> Result<(Connection, Hello), NetError> {
-        while !addresses.is_empty() {
-            for address in addresses.clone() {
+        while !addresses.is_empty() && self.next_try <= self.until {
+            sleep_until(self.next_try).await;
+            for (at, address) in addresses.clone().into_iter().enumerate() {
                 match timeout_at(self.until, shared.greet(&address, own)).await {
                     Ok(Ok(Greeted::Welcome(connection, theirs)))
                         if Some(theirs.instance) == own.known && theirs.follows(before) =>
                     {
+                        answered_at(addresses, &connection);
                         return Ok((connection, *theirs));
                     }
+                    // The first address is that of the peer. Another end may listen at another one.
+                    Ok(Ok(Greeted::Welcome(..)) | Err(NetError::Refused { .. })) if at > 0 => {}
                     Ok(Ok(Greeted::Welcome(..))) => {
                         let (peer, refusal) = (own.peer.clone(), Refusal::Gone);
                         return Err(NetError::Refused { peer, refusal });
@@ -227,11 +322,7 @@ impl Search {
                     Err(_) => {}
                 }
             }
-            if Instant::now() + self.pause > self.until {
-                break;
-            }
-            sleep_until(Instant::now() + self.pause).await;
-            self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+            self.wait();
         }
         sleep_until(self.until).await;
         let (peer, source) = (own.peer.clone(), Arc::clone(&self.last));

@@ -50,4 +50,7 @@ pub enum Refusal {
     /// The role has joined a session of this name anew, as a process does that was started again.
     #[error("was started again: this session went with the process before it")]
     StartedAgain,
+    /// A name in the greeting is longer than 256 bytes.
+    #[error("a name in the greeting, such as that of the session, is longer than 256 bytes")]
+    Name,
 }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{Arrival, Call, LONGEST_PAUSE, Listened, Shared, dismiss};
-use crate::error::NetError;
+use super::gate::MOMENT;
+use super::{Arrival, Call, LONGEST_PAUSE, Listened, Moved, Shared, dismiss};
 use crate::handshake::{Answer, Hello, hear, say};
 use crate::refusal::Refusal;
-use crate::transport::Opening;
+use crate::transport::{Connection, Opening};
 
 /// What a host makes of a greeting.
 enum Reception {
@@ -22,34 +22,50 @@ enum Reception {
 }
 
 impl Shared {
-    /// Answers a connection, once it is known what to answer.
-    pub(super) async fn welcome(
+    /// Hears the greeting of a connection; `None` if what comes is none.
+    pub(super) async fn hear_greeting(
         &self,
         opening: Opening,
-        at: Option<Listened>,
-    ) -> std::io::Result<()> {
+    ) -> std::io::Result<(Connection, Option<Hello>)> {
         let mut connection = opening.await?;
-        let mut bytes = BytesMut::new();
-        let Some(hello) = hear::<Hello>(&mut connection, &mut bytes).await? else {
-            return dismiss(&mut connection, &Answer::Refused(Refusal::NoGreeting)).await.map(drop);
+        let hello = hear(&mut connection, &mut BytesMut::new()).await?;
+        Ok((connection, hello))
+    }
+
+    /// Answers a greeting, once it is known what to answer. An impatient host does not wait until
+    /// one that is not to stay has gone.
+    pub(super) async fn welcome(
+        &self,
+        mut connection: Connection,
+        hello: Option<Hello>,
+        at: Option<Listened>,
+        is_patient: bool,
+    ) -> std::io::Result<()> {
+        let Some(hello) = hello else {
+            let refused = Answer::Refused(Refusal::NoGreeting);
+            let _ = timeout(MOMENT, dismiss(&mut connection, &refused, is_patient)).await;
+            return Ok(());
         };
         let (mut is_compared, until) = (false, Instant::now() + self.limits.handshake / 2);
         let answer = loop {
+            if !hello.has_short_names() {
+                break Answer::Refused(Refusal::Name);
+            }
             if !connection.may_play(&hello.protocol, &hello.role) {
                 break Answer::Refused(Refusal::Certificate);
-            }
-            if let Some(offers) = at.as_ref().and_then(|at| self.offers(at, &hello)) {
-                break Answer::Offers(offers);
             }
             let changed = self.changed.notified();
             let mut changed = std::pin::pin!(changed);
             changed.as_mut().enable();
-            if !is_compared && let Some(own) = self.hello_to(&hello).filter(|own| hello.knows(own))
+            let own = self.hello_to(&hello);
+            if let Some(elsewhere) =
+                at.as_ref().and_then(|at| self.elsewhere(at, &hello, own.as_ref()))
             {
+                break elsewhere;
+            }
+            if !is_compared && let Some(own) = own.filter(|own| hello.knows(own)) {
                 if let Err(refusal) = own.fits(&hello).await {
-                    let (peer, refused) = (hello.role.clone(), refusal.clone());
-                    let failed = Arrival::Failed(NetError::Refused { peer, refusal: refused });
-                    self.slot(&own, |slot| slot.taken.is_none().then(|| slot.arrive(failed)));
+                    self.slot(&own, |slot| slot.refused(&refusal));
                     break Answer::Refused(refusal);
                 }
                 is_compared = true;
@@ -74,7 +90,8 @@ impl Shared {
                 }
             }
         };
-        let said = dismiss(&mut connection, &answer).await?;
+        let dismissed = dismiss(&mut connection, &answer, is_patient);
+        let said = timeout(MOMENT, dismissed).await.unwrap_or(Ok(None))?;
         let place = (hello.protocol, hello.session, hello.peer);
         if matches!(answer, Answer::Moved(_))
             && let Some(moved) = self.state().moved.get_mut(&place)
@@ -101,18 +118,21 @@ impl Shared {
         let refuse = |refusal| Reception::Dismiss(Answer::Refused(refusal));
         let Some(seat) = state.seats.get_mut(&place) else {
             if hello.known.is_some() {
-                let moved = state.moved.get(&place).filter(|moved| moved.until > Instant::now());
+                let tokens = [hello.known, Some(hello.instance)];
+                let is_peer = |moved: &&Moved| moved.tokens.get(&hello.role) == Some(&tokens);
+                let is_told = |moved: &&Moved| moved.until > Instant::now() && is_peer(moved);
+                let moved = state.moved.get(&place).filter(is_told);
                 let moved = moved.map(|moved| Reception::Dismiss(Answer::Moved(moved.to.clone())));
                 return moved.unwrap_or(refuse(Refusal::Gone));
             }
-            state.announce(place);
+            state.announce(place, &self.limits);
             return Reception::Wait;
         };
         let Some(slot) = seat.slots.get_mut(&hello.role) else {
             return refuse(Refusal::Unknown);
         };
         if !hello.knows(&slot.hello) {
-            slot.other = Some(hello.session.clone());
+            slot.called_for(&hello.session);
             return refuse(Refusal::StartedAgain);
         }
         if !is_compared {

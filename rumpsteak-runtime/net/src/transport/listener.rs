@@ -1,6 +1,7 @@
 //! What a transport is.
 
 use std::io;
+use std::net::IpAddr;
 
 use futures_core::future::BoxFuture;
 
@@ -15,8 +16,9 @@ pub trait Transport: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// If nobody is there, or the place has no sense: that one is [`io::ErrorKind::InvalidInput`],
-    /// and nobody tries again.
+    /// If nobody is there; it is tried again. Not after [`io::ErrorKind::InvalidInput`], for a place
+    /// without sense, nor after [`io::ErrorKind::PermissionDenied`] (unless it comes from the
+    /// operating system), for one end that does not believe the other.
     ///
     /// # Cancel safety
     ///
@@ -55,6 +57,13 @@ pub trait Listener: Send + 'static {
     ///
     /// Cancel safe: nobody is lost.
     fn accept(&mut self) -> IoFuture<'_, Opening>;
+
+    /// The address of the caller that was accepted last. A host limits how many connections one
+    /// address may have before they greet. `None`, as by default, sets no such limit: behind a broker
+    /// or a socket of Unix, all callers have one address.
+    fn caller(&self) -> Option<IpAddr> {
+        None
+    }
 
     /// The place by which others reach this one; another one than was asked for if that left a
     /// part open, as port 0 does.

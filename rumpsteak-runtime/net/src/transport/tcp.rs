@@ -1,6 +1,7 @@
 //! TCP.
 
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use tokio::net::{TcpListener, TcpStream};
@@ -50,11 +51,12 @@ pub(super) async fn listen(
 ) -> io::Result<Box<dyn Listener>> {
     let listener = TcpListener::bind(with_port(place)?).await?;
     let place = listener.local_addr()?.to_string();
-    Ok(Box::new(Listening { listener, place, open: Arc::new(open) }))
+    Ok(Box::new(Listening { listener, caller: None, place, open: Arc::new(open) }))
 }
 
 struct Listening {
     listener: TcpListener,
+    caller: Option<IpAddr>,
     place: String,
     open: Arc<dyn Fn(TcpStream) -> Opening + Send + Sync>,
 }
@@ -62,10 +64,15 @@ struct Listening {
 impl Listener for Listening {
     fn accept(&mut self) -> IoFuture<'_, Opening> {
         Box::pin(async {
-            let (stream, _) = self.listener.accept().await?;
+            let (stream, caller) = self.listener.accept().await?;
+            self.caller = Some(caller.ip());
             stream.set_nodelay(true)?;
             Ok((self.open)(stream))
         })
+    }
+
+    fn caller(&self) -> Option<IpAddr> {
+        self.caller
     }
 
     fn place(&self) -> String {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio::net::TcpStream;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
+use tokio_rustls::rustls::{self, ClientConfig, RootCertStore, ServerConfig};
 use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 use webpki::EndEntityCert;
 
@@ -70,7 +70,8 @@ impl Tls {
     /// A stream to a place, and what its owner may play.
     pub(super) async fn call(&self, place: &str) -> io::Result<TlsStream<TcpStream>> {
         let stream = tcp::call(place).await?;
-        let name = ServerName::try_from(host_of(place).to_owned()).map_err(io::Error::other)?;
+        let name = ServerName::try_from(host_of(place).to_owned())
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         Ok(self.connector.connect(name, stream).await?.into())
     }
 
@@ -104,6 +105,22 @@ pub(super) fn configs(identity: Identity) -> io::Result<(ClientConfig, ServerCon
         .with_client_auth_cert(certificates, key)
         .map_err(io::Error::other)?;
     Ok((client, server))
+}
+
+/// True if one end does not believe the certificate of the other.
+pub(super) fn is_denied(error: &io::Error) -> bool {
+    let error = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
+    error.is_some_and(|error| match error {
+        rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented => true,
+        rustls::Error::AlertReceived(alert) => is_denial(u8::from(*alert)),
+        _ => false,
+    })
+}
+
+/// True if an alert of TLS says that one end does not believe the certificate of the other, or that
+/// the ends have no version or algorithm in common.
+pub(super) fn is_denial(alert: u8) -> bool {
+    matches!(alert, 40 | 42..=46 | 48 | 49 | 70 | 112 | 116 | 120)
 }
 
 /// The host in `host:port`.
