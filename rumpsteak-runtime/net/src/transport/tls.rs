@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
@@ -69,15 +70,23 @@ impl Tls {
 
     /// A stream to a place, and what its owner may play.
     pub(super) async fn call(&self, place: &str) -> io::Result<TlsStream<TcpStream>> {
-        let stream = tcp::call(place).await?;
         let name = ServerName::try_from(host_of(place).to_owned())
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+        let stream = tcp::call(place).await?;
         Ok(self.connector.connect(name, stream).await?.into())
     }
 
     /// The other side of [`call`](Self::call).
     pub(super) async fn answer(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
-        Ok(self.acceptor.accept(stream).await?.into())
+        match self.acceptor.accept(stream).into_fallible().await {
+            Ok(stream) => Ok(stream.into()),
+            Err((error, mut stream)) => {
+                // Who is refused has greeted by now. If that is not read, it never hears why.
+                stream.shutdown().await?;
+                let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
+                Err(error)
+            }
+        }
     }
 }
 
@@ -120,7 +129,7 @@ pub(super) fn is_denied(error: &io::Error) -> bool {
 /// True if an alert of TLS says that one end does not believe the certificate of the other, or that
 /// the ends have no version or algorithm in common.
 pub(super) fn is_denial(alert: u8) -> bool {
-    matches!(alert, 40 | 42..=46 | 48 | 49 | 70 | 112 | 116 | 120)
+    matches!(alert, 40 | 42..=46 | 48 | 49 | 51 | 70 | 112 | 116 | 120)
 }
 
 /// The host in `host:port`.
