@@ -182,13 +182,6 @@ pub(crate) fn too_large(size: usize, largest: usize) -> CodecError {
     format!("it has {size} bytes, and a message has at most {most} there").into()
 }
 
-/// The largest message of a frame.
-pub(crate) fn largest(frame: &Bytes) -> Option<Vec<u8>> {
-    let mut messages = Messages::read(frame.clone())?;
-    let all = std::iter::from_fn(|| messages.next().map(<[u8]>::to_vec));
-    all.max_by_key(Vec::len)
-}
-
 /// How many messages and ends a frame has. `None` if it has none.
 pub(crate) fn count(frame: &[u8]) -> Option<u64> {
     match *frame.first()? {

@@ -16,7 +16,7 @@ use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use self::gate::{Gate, MOMENT};
+use self::gate::Gate;
 use crate::address::{Address, AddressError};
 use crate::error::NetError;
 use crate::handshake::{Answer, Hello, hear, say};
@@ -92,6 +92,9 @@ struct Announced {
     sessions: BTreeMap<String, Instant>,
     next_sweep: Instant,
 }
+
+/// For how long a connection may take to greet, or to go when it was answered.
+const MOMENT: Duration = Duration::from_secs(2);
 
 /// How often the names of sessions are looked through.
 const SWEEP: Duration = Duration::from_secs(1);

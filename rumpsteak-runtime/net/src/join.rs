@@ -134,7 +134,8 @@ impl Host {
     }
 
     /// Plays the role `R` in each session that others begin or have begun: see [`Service::next`].
-    /// The host remembers the names of sessions: none is announced twice.
+    /// A session is announced once, as long as it goes on or peers ask for it. When it is over, its
+    /// name is forgotten, and can be used again.
     pub fn serve<R: Joins>(&self) -> Service<R> {
         let sessions = self.announce(R::PROTOCOL, R::NAME);
         Service { host: self.clone(), sessions, join: |host, session| host.join(session) }
@@ -200,9 +201,11 @@ impl<R: Role, C> Join<R, C> {
         Self { directory: directory.clone(), ..self }
     }
 
-    /// Over which transports this role would talk with peers that it calls: their schemes, best
+    /// The transports over which this role talks with peers on other hosts: their schemes, best
     /// first. A peer may [listen](Host::listen) at several addresses, and tells them whoever calls
-    /// one of them. Without this it is the one that is called.
+    /// one of them. A peer that calls this role over another transport is sent to an address of
+    /// these, or refused: nothing but its greeting went over that. Without this, the role talks over
+    /// the transport that is called.
     pub fn over<T: Into<String>>(self, transports: impl IntoIterator<Item = T>) -> Self {
         Self { transports: transports.into_iter().map(Into::into).collect(), ..self }
     }

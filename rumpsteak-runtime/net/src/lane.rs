@@ -38,7 +38,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, Sleep, interval, sleep}
 
 use crate::codec::{Codec, CodecError};
 use crate::error::NetError;
-use crate::frame::{self, Batch, Frame};
+use crate::frame::{self, Batch, Frame, Messages};
 use crate::handshake::{Hello, Numbers};
 use crate::link::{Arrived, FarEnd, Fate, Incoming, Read, every};
 use crate::transport::Connection;
@@ -718,7 +718,9 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
 
     /// A frame that was made for another connection has a message that is too large for this one.
     fn too_large(&self, frame: &Bytes) -> NetError {
-        let largest = frame::largest(frame).unwrap_or_default();
+        let mut messages = Messages::read(frame.clone());
+        let all = std::iter::from_fn(|| Some(messages.as_mut()?.next()?.to_vec()));
+        let largest = all.max_by_key(Vec::len).unwrap_or_default();
         let label = self.codec.decode::<M>(&largest).map_or("", |message| message.label());
         let error = frame::too_large(largest.len(), self.largest);
         NetError::Encode { peer: self.peer.clone(), label, source: Arc::new(error) }

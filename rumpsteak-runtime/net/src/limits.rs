@@ -53,22 +53,22 @@ macro_rules! setters {
 setters! {
     /// The largest message, in bytes as the codec writes it. Default: 16 MiB.
     frame: usize;
-    /// The number of connections that may be in their handshake at one host at a time: so many that
-    /// have not greeted, and so many that wait for an answer. If there are more, the oldest that has
-    /// not greeted gives way, and new sessions are turned away, whose callers call again. A session
-    /// that is resumed always gets in. Default: 1,024.
+    /// The number of connections at one host that may not have greeted yet, and the number that may
+    /// wait for an answer. If more come, the oldest without a greeting gives way, and callers of new
+    /// sessions are turned away and call again. A peer that resumes always gets in. Default: 1,024.
     connections: usize;
-    /// The number of connections from one address that may not have greeted: if there are more, the
-    /// oldest gives way. A network of IPv6 (`/64`) is one address. Connections through a broker or a
-    /// socket of Unix have none. Default: 256.
+    /// The number of connections from one address that may not have greeted yet. If more come, the
+    /// oldest gives way. A network of IPv6 (`/64`) counts as one address; connections through a
+    /// broker or a socket of Unix have none. Default: 256.
     connections_of_address: usize;
     /// How long a role waits for all of its peers to join. Default: 30 s.
     join: Duration;
     /// How long a handshake may take, once there is a connection. The greeting has to come within
     /// 2 s, even if this is longer. Default: 10 s.
     handshake: Duration;
-    /// How long a session goes on although its connection is broken, or breaks again and again: from
-    /// the first break after the last message, or acknowledgement, that got through. Default: 30 s.
+    /// How long a session waits for a connection that is broken, or breaks again and again before
+    /// anything gets through. The time starts at the first break since a message or an
+    /// acknowledgement got through. Default: 30 s.
     resume: Duration;
     /// How often an end that has nothing to say shows that it is there. If three times as long
     /// nothing comes, a connection counts as broken. Default: 5 s.

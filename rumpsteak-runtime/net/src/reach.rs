@@ -117,10 +117,7 @@ async fn run_until_left<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
             Event::Moved(Err(stop)) => Err(stop),
             Event::Called(Ok((again, theirs))) => {
                 reach.theirs.moves = theirs.moves;
-                match lane.resume(theirs.received) {
-                    Ok(()) => Ok(again),
-                    Err(error) => Err(Stop::Failed(error)),
-                }
+                lane.resume(theirs.received).map(|()| again).map_err(Stop::Failed)
             }
             // It has heard the end of this one, or does not care any more.
             Event::Called(Err(_)) if lane.has_peer_left() => {
@@ -129,13 +126,8 @@ async fn run_until_left<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
             }
             Event::Called(Err(error)) => break error,
         };
-        match came {
-            Ok(again) => {
-                if let Some(error) = search.resumed(lane, &reach) {
-                    break error;
-                }
-                connection = Some(again);
-            }
+        match came.and_then(|again| search.resumed(lane, &reach).map(|()| again)) {
+            Ok(again) => connection = Some(again),
             Err(Stop::Failed(error)) => break error,
             Err(Stop::Broken(_)) if lane.is_told() => return Ok(()),
             Err(Stop::Broken(error)) if connection.is_none() => search.last = Arc::new(error),
@@ -173,7 +165,7 @@ impl Reach {
     }
 }
 
-/// Calls the end that has answered first, from now on. Other ends may listen at the other addresses.
+/// Puts the address of the end that has answered first. Other ends may listen at the others.
 pub(crate) fn answered_at(addresses: &mut Vec<Address>, connection: &Connection) {
     if let Some(at) = &connection.at {
         addresses.retain(|address| address != at);
@@ -254,16 +246,15 @@ impl Search {
         &mut self,
         lane: &Lane<M, C>,
         Reach { own, .. }: &Reach,
-    ) -> Option<NetError> {
+    ) -> Result<(), Stop> {
         self.connected = Instant::now();
         self.notes(lane.progress());
-        let is_late = self.deadline.is_some_and(|deadline| deadline < self.connected);
-        is_late.then(|| {
-            let text =
-                format!("it breaks again and again before anything gets through: {}", self.last);
-            let (peer, source) = (own.peer.clone(), Arc::new(io::Error::other(text)));
-            NetError::Lost { peer, waited: self.waited, source }
-        })
+        if self.deadline.is_none_or(|deadline| self.connected <= deadline) {
+            return Ok(());
+        }
+        let text = format!("it breaks again and again before anything gets through: {}", self.last);
+        let (peer, source) = (own.peer.clone(), Arc::new(io::Error::other(text)));
+        Err(Stop::Failed(NetError::Lost { peer, waited: self.waited, source }))
     }
 
     /// Notes how much has got through; true if that is more than before.

@@ -1,13 +1,14 @@
 //! Connections that others make: what they are answered.
 
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BytesMut;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::gate::MOMENT;
-use super::{Arrival, Call, LONGEST_PAUSE, Listened, Moved, Shared, dismiss};
+use super::{Arrival, Call, LONGEST_PAUSE, Listened, MOMENT, Moved, Shared, dismiss, lock};
 use crate::handshake::{Answer, Hello, hear, say};
 use crate::refusal::Refusal;
 use crate::transport::{Connection, Opening};
@@ -21,7 +22,39 @@ enum Reception {
     Take(Option<Hello>, UnboundedSender<Arrival>),
 }
 
+/// A connection's place at the gate.
+struct AtGate(Arc<Shared>, u64);
+
+impl Drop for AtGate {
+    fn drop(&mut self) {
+        lock(&self.0.gate).remove(self.1);
+    }
+}
+
 impl Shared {
+    /// Hears the greeting of a connection, and answers it, in a task.
+    pub(super) fn admit(self: &Arc<Self>, caller: Option<IpAddr>, opening: Opening, at: Listened) {
+        let (limits, shared) = (&self.limits, Arc::clone(self));
+        let most = [limits.connections_of_address, limits.connections];
+        let (number, gives_way) = lock(&self.gate).admit(caller, most);
+        let (place, limit) = (AtGate(Arc::clone(self), number), limits.handshake);
+        tokio::spawn(async move {
+            let heard = tokio::select! {
+                heard = timeout(MOMENT.min(limit), shared.hear_greeting(opening)) => heard,
+                _ = gives_way => return,
+            };
+            drop(place);
+            let Ok(Ok((connection, hello))) = heard else { return };
+            // A peer that resumes waits for nothing. A new one may come again.
+            let place = shared.handshakes.try_acquire().ok();
+            let resumes = hello.as_ref().is_some_and(|hello| hello.known.is_some());
+            if resumes || place.is_some() {
+                let answered = shared.welcome(connection, hello, Some(at), place.is_some());
+                let _ = timeout(limit, answered).await;
+            }
+        });
+    }
+
     /// Hears the greeting of a connection; `None` if what comes is none.
     pub(super) async fn hear_greeting(
         &self,

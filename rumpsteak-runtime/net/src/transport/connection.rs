@@ -113,9 +113,7 @@ pub(crate) fn framed<T>(stream: T, frame: usize) -> Connection
 where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let [reads, writes] = [GREETING, frame.max(GREETING)]
-        .map(|most| LengthDelimitedCodec::builder().max_frame_length(most).new_codec());
-    let codec = Lengths { reads, writes, largest: Largest::new(frame) };
+    let codec = Lengths { codec: LengthDelimitedCodec::new(), largest: Largest::new(frame) };
     let mut framed = Framed::with_capacity(stream, codec, BUFFER);
     framed.set_backpressure_boundary(BUFFER);
     Connection::new(framed)
@@ -136,26 +134,21 @@ impl Largest {
         Self { frame, came: 0 }
     }
 
-    /// True if the greeting is done.
-    pub(crate) fn is_greeted(&self) -> bool {
-        self.came >= 2
-    }
-
     /// How large the next frame may be.
     pub(crate) fn next(&self) -> usize {
-        if self.is_greeted() { self.frame } else { GREETING }
+        if self.came < 2 { GREETING } else { self.frame }
     }
 
-    /// Counts a frame that has come.
-    pub(crate) fn count(&mut self) {
+    /// Counts a frame that has come; true if the greeting is done.
+    pub(crate) fn count(&mut self) -> bool {
         self.came = self.came.saturating_add(1);
+        self.came >= 2
     }
 }
 
 /// The codec of frames with their lengths.
 struct Lengths {
-    reads: LengthDelimitedCodec,
-    writes: LengthDelimitedCodec,
+    codec: LengthDelimitedCodec,
     largest: Largest,
 }
 
@@ -164,11 +157,9 @@ impl Decoder for Lengths {
     type Error = io::Error;
 
     fn decode(&mut self, bytes: &mut BytesMut) -> io::Result<Option<BytesMut>> {
-        let frame = self.reads.decode(bytes)?;
-        if frame.is_some() && !self.largest.is_greeted() {
-            self.largest.count();
-            self.reads.set_max_frame_length(self.largest.next());
-        }
+        self.codec.set_max_frame_length(self.largest.next());
+        let frame = self.codec.decode(bytes)?;
+        frame.is_some().then(|| self.largest.count());
         Ok(frame)
     }
 }
@@ -177,7 +168,8 @@ impl Encoder<Bytes> for Lengths {
     type Error = io::Error;
 
     fn encode(&mut self, frame: Bytes, bytes: &mut BytesMut) -> io::Result<()> {
-        self.writes.encode(frame, bytes)
+        self.codec.set_max_frame_length(self.largest.frame.max(GREETING));
+        self.codec.encode(frame, bytes)
     }
 }
 

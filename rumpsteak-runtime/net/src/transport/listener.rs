@@ -16,9 +16,10 @@ pub trait Transport: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// If nobody is there; it is tried again. Not after [`io::ErrorKind::InvalidInput`], for a place
-    /// without sense, nor after [`io::ErrorKind::PermissionDenied`] (unless it comes from the
-    /// operating system), for one end that does not believe the other.
+    /// If nobody is there; the caller tries again. After two errors it does not:
+    /// [`io::ErrorKind::InvalidInput`] says that the place makes no sense, and
+    /// [`io::ErrorKind::PermissionDenied`], unless it comes from the operating system, that one end
+    /// does not believe the other.
     ///
     /// # Cancel safety
     ///
@@ -59,8 +60,8 @@ pub trait Listener: Send + 'static {
     fn accept(&mut self) -> IoFuture<'_, Opening>;
 
     /// The address of the caller that was accepted last. A host limits how many connections one
-    /// address may have before they greet. `None`, as by default, sets no such limit: behind a broker
-    /// or a socket of Unix, all callers have one address.
+    /// address may have [before they greet](crate::Limits::connections_of_address). `None`, the
+    /// default, sets no such limit: behind a broker all callers have one address.
     fn caller(&self) -> Option<IpAddr> {
         None
     }

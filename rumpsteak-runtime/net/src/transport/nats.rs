@@ -27,7 +27,9 @@ use crate::random::random;
 ///
 /// NATS delivers a message at most once. Frames are numbered, and a connection with a gap is a
 /// broken one, which is made again as any other: so messages are delivered exactly once and in
-/// order as long as both ends live, also over a restart of the server.
+/// order as long as both ends live, also over a restart of the server. Several instances of a
+/// service may listen under one name: a new peer reaches any of them, and one that resumes the one
+/// that it has reached.
 #[derive(Clone, Debug, Default)]
 pub struct Nats {
     /// By server.
@@ -44,14 +46,11 @@ struct Server {
 impl Server {
     async fn connect(server: &str) -> io::Result<Self> {
         let (says, denied) = watch::channel(String::new());
-        let says = Arc::new(says);
         let options = ConnectOptions::new().event_callback(move |event| {
-            let says = Arc::clone(&says);
-            async move {
-                if let Event::ServerError(ServerError::Other(text)) = event {
-                    says.send_replace(text);
-                }
+            if let Event::ServerError(ServerError::Other(text)) = event {
+                says.send_replace(text);
             }
+            std::future::ready(())
         });
         let connected = options.connect(server).await;
         let client = connected.map_err(|error| {
@@ -178,8 +177,8 @@ impl Transport for Nats {
             let instance = format!("{name}.{:032x}", random()?);
             let [calls, returns] = server
                 .unless_denied([&name, &instance], async {
-                    // Of several that listen under one name, one is called. Who has called one of them
-                    // calls that one again.
+                    // Of several that listen under one name, one is called: by its own subject
+                    // when it is called again.
                     let calls = client.queue_subscribe(name.clone(), GROUP.to_owned()).await;
                     let returns =
                         client.subscribe(instance.clone()).await.map_err(io::Error::other)?;

@@ -123,11 +123,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream for Messages<S> {
         loop {
             return Poll::Ready(match ready!(Pin::new(&mut this.socket).poll_next(context)) {
                 Some(Ok(Message::Binary(bytes))) if bytes.len() <= this.largest.next() => {
-                    if !this.largest.is_greeted() {
-                        this.largest.count();
-                        if this.largest.is_greeted() {
-                            this.socket.get_mut().reader_mut().set_limit(u64::MAX);
-                        }
+                    if this.largest.count() {
+                        this.socket.get_mut().reader_mut().set_limit(u64::MAX);
                     }
                     Some(Ok(bytes.into()))
                 }

@@ -68,7 +68,7 @@ impl Answer {
 /// The frames that callers have sent first.
 pub(crate) type Greetings = Arc<Mutex<Vec<Greeting>>>;
 
-/// Notes the first frame of a connection, counts all, and breaks it before it has more than so many.
+/// Notes the first frame of a connection, and breaks it before it has more than so many.
 pub(crate) struct Listening {
     pub(crate) heard: Greetings,
     pub(crate) sent: u32,

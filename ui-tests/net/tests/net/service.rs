@@ -120,7 +120,7 @@ async fn a_message_that_no_connection_carries_is_lost_in_time_over_tcp() {
     assert!((3..=12).contains(&connections), "{connections} connections in {took:?}");
 }
 
-/// A transport over which a frame has at most so many bytes; over its first connections it has more.
+/// A transport over which a frame has at most so many bytes, but for its first connections.
 struct Narrow(u32, AtomicU64, usize);
 
 impl Transport for Narrow {
