@@ -204,8 +204,8 @@ impl<R: Role, C> Join<R, C> {
     /// The transports over which this role talks with peers on other hosts: their schemes, best
     /// first. A peer may [listen](Host::listen) at several addresses, and tells them whoever calls
     /// one of them. A peer that calls this role over another transport is sent to an address of
-    /// these, or refused: nothing but its greeting went over that. Without this, the role talks over
-    /// the transport that is called.
+    /// these, or refused, and has said no more than its greeting. Without this, the role talks
+    /// over the transport that is called.
     pub fn over<T: Into<String>>(self, transports: impl IntoIterator<Item = T>) -> Self {
         Self { transports: transports.into_iter().map(Into::into).collect(), ..self }
     }

@@ -54,8 +54,8 @@ setters! {
     /// The largest message, in bytes as the codec writes it. Default: 16 MiB.
     frame: usize;
     /// The number of connections at one host that may not have greeted yet, and the number that may
-    /// wait for an answer. If more come, the oldest without a greeting gives way, and callers of new
-    /// sessions are turned away and call again. A peer that resumes always gets in. Default: 1,024.
+    /// wait for an answer. If more come, the oldest without a greeting gives way, and callers of
+    /// new sessions are turned away and call again. A peer that resumes gets in. Default: 1,024.
     connections: usize;
     /// The number of connections from one address that may not have greeted yet. If more come, the
     /// oldest gives way. A network of IPv6 (`/64`) counts as one address; connections through a

@@ -98,7 +98,6 @@ async fn run_until_left<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
                 continue;
             }
             Event::Arrived(Arrival::Remote(again, theirs, Call::Again)) => {
-                // The peer has noticed before this end that the connection broke.
                 if connection.take().is_some() {
                     search.broke(lane, &reach, io::ErrorKind::ConnectionReset.into());
                 }
@@ -211,7 +210,8 @@ impl Search {
         }
     }
 
-    /// Begins to look for a connection in the place of one that broke.
+    /// Begins to look for a connection in the place of one that broke: this end has noticed, or the
+    /// peer has, and calls again.
     fn broke<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
         &mut self,
         lane: &Lane<M, C>,

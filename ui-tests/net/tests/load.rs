@@ -3,7 +3,6 @@
 //! Sessions are opened and closed for two seconds, or for as many as `RUMPSTEAK_SOAK` says.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
-#![expect(clippy::print_stdout, reason = "the figures are shown")]
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

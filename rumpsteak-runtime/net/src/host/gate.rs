@@ -1,16 +1,16 @@
 //! Connections that have not greeted yet: how many there may be, and which one gives way.
 //!
-//! A stranger can open connections and say nothing. If there are too many, of one address or of all,
-//! the oldest gives way to the one that comes. A peer that resumes its session greets at once, so it
-//! gets in however many connections say nothing.
+//! A stranger can open connections and say nothing. If there are too many, of one address or of
+//! all, the oldest gives way to the one that comes. A peer that resumes its session greets at once,
+//! so it gets in however many connections say nothing.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 
 use tokio::sync::oneshot;
 
-/// The connections that have not greeted yet, by age: the address of the caller, if it has one, and
-/// a channel that is closed when the connection is to give way.
+/// The connections that have not greeted yet, by age: the address of the caller, if it has one,
+/// and a channel that is closed when the connection is to give way.
 #[derive(Default)]
 pub(super) struct Gate {
     waiting: BTreeMap<u64, (Option<IpAddr>, oneshot::Sender<()>)>,
@@ -18,8 +18,8 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Lets a connection in, as one of so many of its address and of so many of all: its number here,
-    /// and what ends when it is to give way.
+    /// Lets a connection in, as one of so many of its address and of so many of all. Returns its
+    /// number here, and what ends when it is to give way.
     pub(super) fn admit(
         &mut self,
         caller: Option<IpAddr>,

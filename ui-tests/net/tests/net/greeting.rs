@@ -53,7 +53,7 @@ impl Greeting {
 #[derive(Debug, Deserialize)]
 #[expect(dead_code, reason = "shown where a test fails")]
 pub(crate) enum Answer {
-    Welcome(Greeting),
+    Welcome(Box<Greeting>),
     Refused(rumpsteak_net::Refusal),
     Moved(Vec<String>),
     Offers(Vec<String>),
