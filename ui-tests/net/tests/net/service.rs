@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use allocation_counter::measure;
 use bytes::Bytes;
 use futures::{SinkExt as _, StreamExt as _};
 use rumpsteak_net::transport::{Connection, IoFuture, Listener, Memory, Transport, Transports};
@@ -13,6 +14,7 @@ use rumpsteak_net::{Host, Joined, Limits, NetError, Refusal};
 use rumpsteak_runtime::{Error, ErrorKind};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::breaks::{breaking, ordered};
@@ -338,6 +340,39 @@ async fn one_that_does_not_fit_does_not_end_a_waiting_role() {
     );
 }
 
+/// A stranger that has the right greeting begins sessions, and is gone.
+#[test]
+fn strangers_that_fit_and_vanish_leave_nothing() {
+    let runtime = Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let (a, b, far, greeting) = runtime.block_on(overheard("vanish", Limits::default()));
+    let mut services = far.serve::<B>();
+    runtime.spawn(async move {
+        while let Some(join) = services.next().await {
+            tokio::spawn(async move {
+                let b = join.connect().await.unwrap();
+                b.play(early).await.unwrap_err();
+            });
+        }
+    });
+    let mut number = 0_u64;
+    let mut vanish = |many: u64| {
+        runtime.block_on(async {
+            for _ in 0..many {
+                number += 1;
+                let (session, instance) = (format!("{number:0250}"), number.into());
+                let begun = Greeting { session, instance, ..greeting.clone() };
+                assert!(matches!(answer("vanish", &begun).await, Answer::Welcome(_)));
+            }
+            // As long as the stranger might resume.
+            sleep(Duration::from_secs(60)).await;
+        });
+    };
+    vanish(100);
+    let left = measure(|| vanish(1_000));
+    assert!(left.bytes_current < 50_000, "{left:?}");
+    runtime.block_on(play(a, b));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_silent_peer_is_noticed_after_three_beats() {
     let limits = Limits::default().beat(Duration::from_secs(7)).resume(Duration::from_secs(10));
@@ -491,7 +526,6 @@ async fn ten_thousand_half_greetings_hurt_no_one() {
 async fn a_frame_before_the_greeting_is_small() {
     let host = Host::new();
     let tcp = host.listen("tcp://127.0.0.1:0").await.unwrap();
-    let began = Instant::now();
     let mut large = TcpStream::connect(tcp.place()).await.unwrap();
     large.write_all(&(65_537_u32).to_be_bytes()).await.unwrap();
     let ended = timeout(Duration::from_secs(1), large.read(&mut [0])).await.unwrap();
@@ -510,6 +544,7 @@ async fn a_frame_before_the_greeting_is_small() {
     assert!(matches!(ended, Ok(0) | Err(_)), "{ended:?}");
 
     let websocket = host.listen("ws://127.0.0.1:0").await.unwrap();
+    let began = Instant::now();
     let mut large = TcpStream::connect(websocket.place()).await.unwrap();
     let upgrade = "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
                    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
