@@ -230,7 +230,7 @@ impl Search {
             self.waited = self.waited.min(LINGER);
         }
         self.until = now + self.waited;
-        let deadline = *self.deadline.get_or_insert(self.until);
+        let deadline = *self.deadline.get_or_insert(now + limits.resume);
         self.next_try = now;
         if has_progress || has_held {
             self.pause = FIRST_PAUSE;
@@ -268,7 +268,7 @@ impl Search {
 
     /// Waits longer from try to try.
     fn wait(&mut self) {
-        self.next_try = Instant::now() + self.pause;
+        self.next_try = Instant::now() + self.pause.min(self.waited / 4);
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
     }
 
