@@ -25,6 +25,7 @@ use crate::guard::Guard;
 use crate::handshake::Hello;
 use crate::host::{Arrival, Call, LONGEST_PAUSE, Shared, texts};
 use crate::lane::{Lane, Packed};
+use crate::limits::FOR_EVER;
 use crate::reach::{Reach, answered_at, run};
 use crate::transport::Connection;
 
@@ -172,6 +173,3 @@ impl Awaited {
         }
     }
 }
-
-/// Longer than a role is there: 34 years. Clocks of some systems end before a hundred.
-const FOR_EVER: Duration = Duration::from_secs(1 << 30);

@@ -32,6 +32,7 @@ use crate::guard::Guard;
 use crate::handshake::{Hello, LONGEST_NAME, Room};
 use crate::host::{Arrival, Host, LaneTask, Shared};
 use crate::lane::{Lane, messages_as_bytes, reader};
+use crate::limits::FOR_EVER;
 use crate::link::{FarEnd, Fate, Incoming, Net, WINDOW, net, window, wired};
 use crate::random::random;
 use crate::reach::{Reach, run};
@@ -485,7 +486,7 @@ where
     C: Codec,
 {
     let (peer, numbers, limits) = (own.peer.clone(), own.numbers(theirs), &shared.limits);
-    Lane::new(peer, codec, numbers, end, window, limits.frame, limits.beat)
+    Lane::new(peer, codec, numbers, end, window, limits.frame, limits.beat.min(FOR_EVER / 4))
 }
 
 impl<R: Role> Joined<R> {

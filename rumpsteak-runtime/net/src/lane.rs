@@ -34,7 +34,7 @@ use rumpsteak_runtime::channel::QueueReceiver;
 use rumpsteak_runtime::transport::Labelled;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tokio::time::{Instant, Interval, MissedTickBehavior, Sleep, interval, sleep};
+use tokio::time::{Instant, Interval, interval, interval_at};
 
 use crate::codec::{Codec, CodecError};
 use crate::error::NetError;
@@ -60,23 +60,35 @@ const BATCH: u64 = 1024;
 /// How many frames may wait for the connection: all others are still messages of the role.
 const AHEAD: usize = 16;
 
-/// What a lane is made of, on its way to another host.
-#[derive(Debug, Default, Deserialize, Serialize)]
-pub(crate) struct Luggage {
+/// How far a lane is, at whichever host.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(crate) struct LaneState {
+    /// The number of the first message that the peer may not have.
     first: u64,
-    unacknowledged: Vec<Vec<u8>>,
+    /// How many messages and ends have come from the peer.
     received: u64,
+    /// What the peer was granted: it may send what has a smaller number.
     granted: u64,
-    /// What has come and was not received by the role, oldest first; numbered as here.
-    pub(crate) unread: Vec<Vec<u8>>,
+    /// Whether the end is among what was sent, or is still to be.
     has_ended: bool,
+    /// How many sessions the peer had completed when it left; `None` as long as it is there.
     left_after: Option<u64>,
-    /// How many sessions the role has completed.
+    /// How many sessions the role has completed at other hosts, of which its routes here know
+    /// nothing.
     pub(crate) completed: u64,
     /// How many sessions the peer has completed.
     peer_completed: u64,
     /// How many of the last frames wait for the peer to begin the session.
     ahead: usize,
+}
+
+/// What a lane is made of, on its way to another host.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Luggage {
+    pub(crate) state: LaneState,
+    unacknowledged: Vec<Vec<u8>>,
+    /// What has come and was not received by the role, oldest first; numbered as here.
+    pub(crate) unread: Vec<Vec<u8>>,
 }
 
 /// A lane on its way to another host, with its ends.
@@ -95,13 +107,11 @@ impl Packed {
     /// still to be received.
     pub(crate) fn departed(own: Hello, left_after: usize, unread: usize) -> Self {
         let received = unread as u64 + 1;
-        let luggage = Luggage {
-            received,
-            granted: received,
-            has_ended: true,
-            left_after: Some(left_after as u64),
-            ..Luggage::default()
-        };
+        let left_after = Some(left_after as u64);
+        let granted = received;
+        let state =
+            LaneState { received, granted, has_ended: true, left_after, ..LaneState::default() };
+        let luggage = Luggage { state, ..Luggage::default() };
         Self { theirs: Some(own.clone()), own, addresses: Vec::new(), luggage }
     }
 
@@ -167,23 +177,17 @@ pub(crate) struct Lane<M, C> {
     held: Option<M>,
     /// What the role receives. `None` once its peer has left, or the role has.
     incoming: Option<Incoming<M>>,
-    /// The frames that the peer may not have, in order: `first` is the number of the first message.
+    state: LaneState,
+    /// The frames that the peer may not have, in order.
     unacknowledged: VecDeque<Bytes>,
-    first: u64,
     /// How many of these frames went into this connection.
     sent: usize,
     /// The number of the next message, or end, that is taken from the role.
     next: u64,
     /// The peer takes what has a smaller number.
     limit: u64,
-    /// Whether the end is among what was sent, or is still to be.
-    has_ended: bool,
     /// Messages for which the role's queue had no room yet.
     arrived: VecDeque<Arrived>,
-    /// How many messages and ends have come from the peer.
-    received: u64,
-    /// What the peer was granted: it may send what has a smaller number.
-    granted: u64,
     /// How many messages may be under way to this role, those in its queue among them.
     room: u64,
     /// How many of them the role tells at a time.
@@ -193,24 +197,14 @@ pub(crate) struct Lane<M, C> {
     told_before: u64,
     /// Whether the peer has to hear of `received`.
     owes: bool,
-    /// How many sessions the peer had completed when it left; `None` as long as it is there.
-    left_after: Option<u64>,
-    /// How many sessions the role has completed at other hosts, of which its routes here know
-    /// nothing.
-    completed: u64,
     /// How many sessions of the role the peer knows to be completed.
     told_completed: u64,
-    /// How many sessions the peer has completed.
-    peer_completed: u64,
-    /// How many of the last frames wait for the peer to begin the session.
-    ahead: usize,
     /// What is taken from the role becomes a frame here.
     batch: Batch,
+    /// Ticks when this end has said nothing for a beat.
     beats: Interval,
-    has_written: bool,
-    /// When a frame came last, and when it is looked at again how long ago that is.
-    heard: Instant,
-    silence: Pin<Box<Sleep>>,
+    /// Ticks when no frame has come for too long.
+    silence: Interval,
 }
 
 impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
@@ -223,8 +217,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         frame: usize,
         beat: Duration,
     ) -> Self {
-        let mut beats = interval(beat);
-        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let silent = beat * SILENT_BEATS;
         let every = every(window);
         Self {
             peer,
@@ -235,37 +228,28 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             outgoing: Some(outgoing),
             held: None,
             incoming: Some(incoming),
+            state: LaneState::default(),
             unacknowledged: VecDeque::new(),
-            first: 0,
             sent: 0,
             next: 0,
             limit: 0,
-            has_ended: false,
             arrived: VecDeque::new(),
-            received: 0,
-            granted: 0,
             // What was received and not told yet takes room, too.
             room: window as u64 + every,
             every,
             told_before: fate.received(&Context::from_waker(Waker::noop())),
             fate,
             owes: true,
-            left_after: None,
-            completed: 0,
             told_completed: 0,
-            peer_completed: 0,
-            ahead: 0,
             batch: Batch::default(),
-            beats,
-            has_written: false,
-            heard: Instant::now(),
-            silence: Box::pin(sleep(beat * SILENT_BEATS)),
+            beats: interval(beat),
+            silence: interval_at(Instant::now() + silent, silent),
         }
     }
 
     /// How many messages and ends have come, and how many have arrived at the peer.
     pub(crate) fn progress(&self) -> u64 {
-        self.received + self.first
+        self.state.received + self.state.first
     }
 
     /// True if the peer may not have all that it was sent.
@@ -275,12 +259,17 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
 
     /// How many messages and ends have come: what a new connection begins with.
     pub(crate) fn received(&self) -> u64 {
-        self.received
+        self.state.received
+    }
+
+    /// True if the role has left.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.state.has_ended
     }
 
     /// Whether the peer has all that the role has said, and the role has left.
     pub(crate) fn is_told(&self) -> bool {
-        self.has_ended && self.unacknowledged.is_empty()
+        self.has_ended() && !self.is_waiting()
     }
 
     /// Says to the role why it cannot go on.
@@ -295,12 +284,12 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
 
     /// Whether the peer has left in the middle of a session, or before the first one.
     pub(crate) fn has_peer_given_up(&self) -> bool {
-        self.left_after == Some(0)
+        self.state.left_after == Some(0)
     }
 
     /// Whether the peer has left.
     pub(crate) fn has_peer_left(&self) -> bool {
-        self.left_after.is_some()
+        self.state.left_after.is_some()
     }
 
     /// What another host needs to go on with: this one goes on no more.
@@ -311,7 +300,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     pub(crate) fn pack(&mut self) -> Result<Luggage, NetError> {
         self.pack_outgoing()?;
         // The rest is of a session that the peer has not begun.
-        let before = self.unacknowledged.len() - self.ahead;
+        let before = self.unacknowledged.len() - self.state.ahead;
         self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(usize::MAX));
         self.pack_outgoing()?;
         let mut unread = Vec::new();
@@ -324,21 +313,13 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             }
         }
         let unread = unread.into_iter().collect::<Result<_, _>>();
-        Ok(Luggage {
-            first: self.first,
-            unacknowledged: self.unacknowledged.iter().map(|frame| frame.to_vec()).collect(),
-            received: self.received,
-            granted: self.granted,
-            unread: unread.map_err(|error| {
-                let (peer, source) = (self.peer.clone(), Arc::new(error));
-                NetError::Decode { peer, source }
-            })?,
-            has_ended: self.has_ended,
-            left_after: self.left_after,
-            completed: self.completed,
-            peer_completed: self.peer_completed,
-            ahead: self.unacknowledged.len() - before,
-        })
+        let unread = unread.map_err(|error| {
+            let (peer, source) = (self.peer.clone(), Arc::new(error));
+            NetError::Decode { peer, source }
+        })?;
+        let state = LaneState { ahead: self.unacknowledged.len() - before, ..self.state.clone() };
+        let unacknowledged = self.unacknowledged.iter().map(|frame| frame.to_vec()).collect();
+        Ok(Luggage { state, unacknowledged, unread })
     }
 
     /// Makes frames of what the role has sent, as far as the peer is in its session.
@@ -359,17 +340,19 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     ///
     /// If it makes no sense.
     pub(crate) fn unpack(mut self, luggage: Luggage, is_counted: bool) -> Result<Self, NetError> {
-        let Luggage { first, unacknowledged, received, granted, unread, has_ended, .. } = luggage;
-        let Luggage { left_after, completed, peer_completed, ahead, .. } = luggage;
+        let Luggage { state, unacknowledged, unread } = luggage;
+        let LaneState { first, received, granted, completed, peer_completed, .. } = state;
+        let counts: Option<Vec<u64>> =
+            unacknowledged.iter().map(|frame| frame::count(frame)).collect();
         let is_sound = received >= unread.len() as u64
             && first.max(received).max(granted).max(completed).max(peer_completed) < u64::MAX / 2
             && granted + 1 >= received
-            && ahead <= unacknowledged.len();
-        if !is_sound {
+            && state.ahead <= unacknowledged.len();
+        let Some(counts) = counts.filter(|_| is_sound) else {
             return Err(self.nonsense("luggage that is none"));
-        }
+        };
         // What came before is not told here.
-        let told_before = self.told_before.wrapping_sub(received - unread.len() as u64);
+        self.told_before = self.told_before.wrapping_sub(received - unread.len() as u64);
         let mut batch = Batch::default();
         let mut frames = Vec::new();
         for bytes in unread {
@@ -381,19 +364,13 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         }
         frames.extend(batch.take());
         self.arrived.extend(frames.into_iter().filter_map(Arrived::read));
-        let counts: Option<Vec<u64>> =
-            unacknowledged.iter().map(|frame| frame::count(frame)).collect();
-        let Some(counts) = counts else {
-            return Err(self.nonsense("luggage that is none"));
-        };
         self.next = first + counts.iter().sum::<u64>();
         self.unacknowledged = unacknowledged.into_iter().map(Bytes::from).collect();
-        if left_after.is_some() {
+        if state.left_after.is_some() {
             self.outgoing = None;
         }
         let peer_completed = if is_counted { peer_completed } else { u64::MAX };
-        let numbers = Self { told_before, first, received, granted, ..self };
-        Ok(Self { has_ended, left_after, completed, peer_completed, ahead, ..numbers })
+        Ok(Self { state: LaneState { peer_completed, ..state }, ..self })
     }
 
     /// Puts what has arrived into the role's queue, without a connection.
@@ -402,17 +379,22 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         if self.arrived.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     }
 
+    /// Goes on over a new connection.
+    pub(crate) fn connect(&mut self, connection: &Connection) {
+        self.largest = self.frame.min(connection.max_payload());
+        self.sent = 0;
+        self.owes = true;
+        self.silence.reset();
+    }
+
     /// Goes on over a new connection, whose other end has this much.
     ///
     /// # Errors
     ///
     /// If that is less than it has said before, or more than it was sent.
-    pub(crate) fn resume(&mut self, received: u64) -> Result<(), NetError> {
-        self.acknowledge(received)?;
-        self.sent = 0;
-        self.owes = true;
-        self.heard = Instant::now();
-        Ok(())
+    pub(crate) fn resume(&mut self, connection: &Connection, received: u64) -> Result<(), Stop> {
+        self.connect(connection);
+        self.acknowledge(received).map_err(Stop::Failed)
     }
 
     /// Moves whatever can be moved. Ready when there is nothing to do any more, or no way to.
@@ -421,7 +403,6 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Stop>> {
-        self.largest = self.frame.min(connection.max_payload());
         loop {
             let came = self.poll_read(connection, context)?;
             self.poll_deliver(context);
@@ -466,7 +447,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             came = true;
         }
         if came {
-            self.heard = Instant::now();
+            self.silence.reset();
         }
         Ok(came)
     }
@@ -477,24 +458,23 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             Frame::Grant { received, limit, sessions } => {
                 self.acknowledge(received)?;
                 self.limit = self.limit.max(limit);
-                self.peer_completed = self.peer_completed.max(sessions);
-                let here = self.peer_completed.saturating_sub(self.completed);
-                let here = usize::try_from(here).unwrap_or(usize::MAX);
+                self.state.peer_completed = self.state.peer_completed.max(sessions);
+                let here = self.sessions_here(self.state.peer_completed);
                 self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(here));
             }
             Frame::Messages(_) | Frame::End { .. } if self.has_peer_left() => {
                 return Err(self.nonsense("a message after its end"));
             }
             Frame::Messages(messages) => {
-                self.received += messages.count();
-                if self.received > self.granted {
+                self.state.received += messages.count();
+                if self.state.received > self.state.granted {
                     return Err(self.nonsense("more messages than it was granted"));
                 }
                 self.arrived.push_back(Arrived { messages, numbers: self.numbers.clone() });
             }
             Frame::End { sessions } => {
-                self.received += 1;
-                self.left_after = Some(sessions);
+                self.state.received += 1;
+                self.state.left_after = Some(sessions);
                 self.owes = true;
                 // Nobody is there to receive what the role still sends.
                 self.outgoing = None;
@@ -503,20 +483,25 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         Ok(())
     }
 
+    /// How many of so many sessions the routes of the role here know.
+    fn sessions_here(&self, sessions: u64) -> usize {
+        sessions.saturating_sub(self.state.completed).try_into().unwrap_or(usize::MAX)
+    }
+
     /// The peer has all messages before this number.
     fn acknowledge(&mut self, received: u64) -> Result<(), NetError> {
         if received > self.next {
             return Err(self.nonsense("word of messages that it was not sent"));
         }
         // A grant may be older than what the handshake of a new connection said.
-        while self.first < received
+        while self.state.first < received
             && let Some(frame) = self.unacknowledged.pop_front()
         {
-            self.first += frame::count(&frame).unwrap_or(0);
+            self.state.first += frame::count(&frame).unwrap_or(0);
             self.batch.reuse(frame);
             self.sent = self.sent.saturating_sub(1);
             // A frame comes whole.
-            if self.first > received {
+            if self.state.first > received {
                 return Err(self.nonsense("word of a part of a frame"));
             }
         }
@@ -553,9 +538,8 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
                 self.incoming = None;
             }
         }
-        if let Some(sessions) = self.left_after {
-            let here = sessions.saturating_sub(self.completed);
-            let here = usize::try_from(here).unwrap_or(usize::MAX);
+        if let Some(sessions) = self.state.left_after {
+            let here = self.sessions_here(sessions);
             match self.incoming.take() {
                 Some(Incoming::Frames(queue)) => queue.leave(here),
                 Some(Incoming::Messages(queue, _)) => queue.leave(here),
@@ -606,7 +590,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
                 // None of them in order, if the role was in the middle of one.
                 sessions = match outgoing.map_or(0, |outgoing| outgoing.left_after() as u64) {
                     0 => 0,
-                    here => here + self.completed,
+                    here => here + self.state.completed,
                 };
                 break;
             };
@@ -618,8 +602,8 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             }
         }
         self.unacknowledged.extend(self.batch.take());
-        if self.outgoing.is_none() && !self.has_ended {
-            self.has_ended = true;
+        if self.outgoing.is_none() && !self.state.has_ended {
+            self.state.has_ended = true;
             self.unacknowledged.push_back(frame::end(sessions));
             self.next += 1;
         }
@@ -644,20 +628,20 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         let told = self.fate.received(context).wrapping_sub(self.told_before);
         let limit = told + self.room;
         let here = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);
-        let completed = (self.completed + here).max(self.told_completed);
+        let completed = (self.state.completed + here).max(self.told_completed);
         self.owes |= completed > self.told_completed;
-        if self.owes || limit >= self.granted + self.every {
-            let word = frame::grant(self.received, limit, completed);
+        if self.owes || limit >= self.state.granted + self.every {
+            let word = frame::grant(self.state.received, limit, completed);
             if !self.poll_put(connection, context, word)? {
                 return Ok(());
             }
-            (self.granted, self.owes) = (limit.max(self.granted), false);
+            (self.state.granted, self.owes) = (limit.max(self.state.granted), false);
             self.told_completed = completed;
         }
         if !self.is_ahead() {
-            self.ahead = 0;
+            self.state.ahead = 0;
         }
-        while self.sent + self.ahead < self.unacknowledged.len()
+        while self.sent + self.state.ahead < self.unacknowledged.len()
             && let Some(frame) = self.unacknowledged.get(self.sent).cloned()
         {
             if frame.len() > self.largest {
@@ -673,7 +657,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
 
     /// Returns true if the peer has not begun the session in which the role came from another host.
     fn is_ahead(&self) -> bool {
-        self.peer_completed < self.completed
+        self.state.peer_completed < self.state.completed
     }
 
     /// Puts one frame into the connection; whether it took it.
@@ -689,7 +673,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         };
         let put = ready.and_then(|()| connection.start_send(frame));
         put.map_err(Stop::Broken)?;
-        self.has_written = true;
+        self.beats.reset();
         Ok(true)
     }
 
@@ -699,19 +683,12 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
-        while self.silence.as_mut().poll(context).is_ready() {
-            let silent = self.heard + self.beats.period() * SILENT_BEATS;
-            if silent <= Instant::now() {
-                return Err(Stop::Broken(io::ErrorKind::TimedOut.into()));
-            }
-            self.silence.as_mut().reset(silent);
+        if self.silence.poll_tick(context).is_ready() {
+            return Err(Stop::Broken(io::ErrorKind::TimedOut.into()));
         }
         while self.beats.poll_tick(context).is_ready() {
-            if !std::mem::take(&mut self.has_written) {
-                // A connection that takes nothing is as good as silent: the peer will notice.
-                self.poll_put(connection, context, frame::beat())?;
-                self.has_written = false;
-            }
+            // A connection that takes nothing is as good as silent: the peer will notice.
+            self.poll_put(connection, context, frame::beat())?;
         }
         Ok(())
     }

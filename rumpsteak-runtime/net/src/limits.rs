@@ -74,3 +74,6 @@ setters! {
     /// nothing comes, a connection counts as broken. Default: 5 s.
     beat: Duration;
 }
+
+/// Longer than a role is there: 34 years. Clocks of some systems end before a hundred.
+pub(crate) const FOR_EVER: Duration = Duration::from_secs(1 << 30);

@@ -123,7 +123,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
             let unread = writes.bytes_of(&own.peer, unread)?;
             let mut packed =
                 packed.unwrap_or_else(|| Packed::departed(own, left_after, unread.len()));
-            packed.luggage.completed += completed;
+            packed.luggage.state.completed += completed;
             packed.luggage.unread.splice(..0, unread);
             routes.push(packed);
         }

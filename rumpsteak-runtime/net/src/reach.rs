@@ -20,8 +20,9 @@ use crate::lane::{Lane, Luggage, Packed, Stop};
 use crate::refusal::Refusal;
 use crate::transport::Connection;
 
-/// For how long a peer that has left may come back to hear that this one has its last messages.
-const LINGER: Duration = Duration::from_secs(1);
+/// For how long a peer that has left may come back to hear that this one has its last messages:
+/// long enough for several tries.
+const LINGER: Duration = Duration::from_secs(2);
 
 /// How to get a connection again that broke.
 pub(crate) struct Reach {
@@ -65,6 +66,9 @@ async fn run_until_left<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
     mut reach: Reach,
     mut connection: Option<Connection>,
 ) -> Result<(), NetError> {
+    if let Some(connection) = &connection {
+        lane.connect(connection);
+    }
     let mut search = Search::new(&reach);
     let failed = loop {
         let event = match &mut connection {
@@ -116,7 +120,7 @@ async fn run_until_left<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
             Event::Moved(Err(stop)) => Err(stop),
             Event::Called(Ok((again, theirs))) => {
                 reach.theirs.moves = theirs.moves;
-                lane.resume(theirs.received).map(|()| again).map_err(Stop::Failed)
+                lane.resume(&again, theirs.received).map(|()| again)
             }
             // It has heard the end of this one, or does not care any more.
             Event::Called(Err(_)) if lane.has_peer_left() => {
@@ -155,7 +159,7 @@ impl Reach {
         mut again: Connection,
         theirs: &Hello,
     ) -> Result<Connection, Stop> {
-        lane.resume(theirs.received).map_err(Stop::Failed)?;
+        lane.resume(&again, theirs.received)?;
         let own = Hello { received: lane.received(), ..self.own.clone() };
         let welcome = Answer::Welcome(own);
         let said = timeout(self.shared.limits.handshake, say(&mut again, &welcome));
@@ -181,6 +185,7 @@ struct Search {
     until: Instant,
     next_try: Instant,
     pause: Duration,
+    longest_pause: Duration,
     /// The last thing that went wrong.
     last: Arc<io::Error>,
     /// Whether the peer has moved, and may not have arrived yet.
@@ -201,6 +206,7 @@ impl Search {
             until: now + waited,
             next_try: now,
             pause: FIRST_PAUSE,
+            longest_pause: LONGEST_PAUSE,
             last: Arc::new(io::ErrorKind::NotConnected.into()),
             // The peer of a role that stays where both were has just moved.
             has_moved: guard.is_none(),
@@ -218,26 +224,26 @@ impl Search {
         Reach { shared, guard, .. }: &Reach,
         error: io::Error,
     ) {
-        let (now, limits) = (Instant::now(), &shared.limits);
+        let (now, resume) = (Instant::now(), shared.limits.resume);
+        let lingers = resume.min(LINGER);
+        self.waited = if lane.has_peer_left() { lingers } else { resume };
+        self.until = now + self.waited;
+        // A peer that has heard the end of this one does not wait for longer than it lingers.
+        let longest = if lane.has_ended() { lingers } else { resume } / 8;
+        self.longest_pause = longest.min(LONGEST_PAUSE);
         let has_progress = self.notes(lane.progress());
         // What got through may not be acknowledged yet, which the next connection shows.
-        let has_held = now >= self.connected + limits.beat;
+        let has_held = now >= self.connected + shared.limits.beat;
         if has_held && !lane.is_waiting() {
             self.deadline = None;
         }
-        self.waited = limits.resume;
-        if lane.has_peer_left() {
-            self.waited = self.waited.min(LINGER);
-        }
-        self.until = now + self.waited;
-        let deadline = *self.deadline.get_or_insert(now + limits.resume);
-        self.next_try = now;
+        let deadline = *self.deadline.get_or_insert(now + resume);
         if has_progress || has_held {
             self.pause = FIRST_PAUSE;
         } else {
             self.until = self.until.min(deadline);
-            self.wait();
         }
+        self.wait();
         (self.last, self.has_moved) = (Arc::new(error), guard.is_none());
     }
 
@@ -257,19 +263,20 @@ impl Search {
         Err(Stop::Failed(NetError::Lost { peer, waited: self.waited, source }))
     }
 
-    /// Notes how much has got through; true if that is more than before.
+    /// Notes how much has got through; true if that is more than before. Then the time begins anew,
+    /// and so do the pauses.
     fn notes(&mut self, progress: u64) -> bool {
         let has_progress = std::mem::replace(&mut self.progress, progress) != progress;
         if has_progress {
-            self.deadline = None;
+            (self.deadline, self.pause) = (None, FIRST_PAUSE);
         }
         has_progress
     }
 
     /// Waits longer from try to try.
     fn wait(&mut self) {
-        self.next_try = Instant::now() + self.pause.min(self.waited / 4);
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        let pause = self.pause.min(self.longest_pause);
+        (self.next_try, self.pause) = (Instant::now() + pause, pause * 2);
     }
 
     /// Calls a peer, or waits for its call, until the time is over.
