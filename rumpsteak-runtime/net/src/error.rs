@@ -7,7 +7,7 @@ use std::{fmt, io};
 
 use crate::address::{Address, AddressError};
 use crate::codec::CodecError;
-use crate::refusal::Refusal;
+use crate::refusal::{LONGEST_NAME, Refusal};
 
 /// Why a session could not be joined, or ended before its time.
 ///
@@ -45,14 +45,14 @@ pub enum NetError {
         source: Arc<io::Error>,
     },
     /// The name of a session is too long for a greeting.
-    #[error("the name of a session has at most {most} bytes, and this one has {bytes}: `{start}…`")]
+    #[error(
+        "the name of a session has at most {LONGEST_NAME} bytes, and this one has {bytes}: `{start}…`"
+    )]
     SessionName {
         /// The first characters of the name.
         start: String,
         /// How many bytes it has.
         bytes: usize,
-        /// How many it may have.
-        most: usize,
     },
     /// The operating system has no random numbers, which are the tokens of connections.
     #[error("the operating system gives no random numbers")]

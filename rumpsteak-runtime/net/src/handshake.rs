@@ -21,14 +21,11 @@ use futures_sink::Sink as _;
 use rumpsteak_runtime::channel::Capacity;
 use serde::{Deserialize, Serialize};
 
-use crate::refusal::Refusal;
+use crate::refusal::{LONGEST_NAME, Refusal};
 use crate::transport::{Connection, GREETING};
 
 /// The first bytes of a connection: what this is, and in which version.
 const MAGIC: &[u8; 10] = b"rumpsteak\x04";
-
-/// How many bytes a name in a greeting has at most: hosts remember some.
-pub(crate) const LONGEST_NAME: usize = 256;
 
 /// One end, as it introduces itself.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -164,6 +161,17 @@ impl Hello {
         let are_same = self.labels == other.labels;
         (!are_same).then(|| other.labels.iter().map(number).collect())
     }
+}
+
+/// A number that no one else can know: 128 bits of the operating system's generator.
+///
+/// # Errors
+///
+/// If the operating system has none.
+pub(crate) fn random() -> io::Result<u128> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(u128::from_ne_bytes(bytes))
 }
 
 /// How many moves a peer may have missed.

@@ -17,6 +17,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use self::gate::Gate;
+use self::reception::hear_greeting;
 use crate::address::{Address, AddressError};
 use crate::error::NetError;
 use crate::handshake::{Answer, Hello, hear, say};
@@ -535,8 +536,9 @@ impl Shared {
                 let [near, far] = Memory::pair(frame);
                 let shared = Arc::clone(self);
                 tokio::spawn(async move {
-                    let (far, hello) = shared.hear_greeting(Box::pin(async { Ok(far) })).await?;
-                    shared.welcome(far, hello, None, true).await
+                    if let Ok((far, hello)) = hear_greeting(Box::pin(async { Ok(far) })).await {
+                        shared.welcome(far, hello, None, true).await;
+                    }
                 });
                 near
             } else {
@@ -596,8 +598,7 @@ impl Shared {
 
     /// Answers who is not to stay, in a task: nobody waits until it has gone.
     pub(crate) fn dismiss(&self, mut connection: Connection, answer: Answer) {
-        let dismissed = async move { dismiss(&mut connection, &answer, true).await };
-        tokio::spawn(timeout(MOMENT, dismissed));
+        tokio::spawn(async move { dismiss(&mut connection, &answer, true).await });
     }
 }
 
@@ -618,26 +619,22 @@ pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>, at: Listened) {
     loop {
         match listener.accept().await {
-            Ok(opening) => shared.admit(listener.caller(), opening, at.clone()),
+            Ok((opening, caller)) => shared.admit(caller, opening, at.clone()),
             Err(_) => {
                 // Too many open files, mostly.
-                lock(&shared.gate).give_up_oldest();
+                lock(&shared.gate).give_up_oldest(|_| true);
                 sleep(FIRST_PAUSE).await;
             }
         }
     }
 }
 
-/// Answers who is not to stay, and, if this end is patient, waits until it has gone, for over some
-/// transports the answer is lost if this end goes first; or until it says something.
-async fn dismiss(
-    connection: &mut Connection,
-    answer: &Answer,
-    is_patient: bool,
-) -> io::Result<Option<Answer>> {
-    say(connection, answer).await?;
-    if !is_patient {
-        return Ok(None);
-    }
-    Ok(hear(connection, &mut BytesMut::new()).await.ok().flatten())
+/// Answers who is not to stay, and, if this end is patient, waits for a moment until it has gone,
+/// for over some transports the answer is lost if this end goes first; or until it says something.
+async fn dismiss(connection: &mut Connection, answer: &Answer, is_patient: bool) -> Option<Answer> {
+    let said = async {
+        say(connection, answer).await.ok()?;
+        if is_patient { hear(connection, &mut BytesMut::new()).await.ok()? } else { None }
+    };
+    timeout(MOMENT, said).await.ok()?
 }

@@ -29,14 +29,12 @@ use crate::demand::Awaited;
 use crate::directory::Directory;
 use crate::error::NetError;
 use crate::guard::Guard;
-use crate::handshake::{Hello, LONGEST_NAME, Room};
+use crate::handshake::{Hello, Room, random};
 use crate::host::{Arrival, Host, LaneTask, Shared};
 use crate::lane::{Lane, messages_as_bytes, reader};
-use crate::limits::FOR_EVER;
-use crate::link::{FarEnd, Fate, Incoming, Net, WINDOW, net, window, wired};
-use crate::random::random;
+use crate::link::{Fate, Incoming, Net, WINDOW, net, window, wired};
 use crate::reach::{Reach, run};
-use crate::refusal::Refusal;
+use crate::refusal::{LONGEST_NAME, Refusal};
 use crate::schema;
 
 /// A role that is about to join a session. Made by [`Host::join`].
@@ -107,7 +105,8 @@ impl<M: Labelled + Serialize + DeserializeOwned + Send + 'static, C: Codec> Writ
         let incoming = Incoming::Messages(incoming, reader(&reach.own.peer, self.clone()));
         let queues = (incoming, outgoing);
         let Reach { shared, own, theirs, .. } = &reach;
-        let lane = lane_over(own, theirs, self.clone(), shared, (queues, fate), window);
+        let far = (queues, fate);
+        let lane = Lane::new([own, theirs], self.clone(), far, window, &shared.limits);
         tokio::spawn(run(lane, reach, None))
     }
 }
@@ -367,7 +366,7 @@ pub(crate) fn hellos<R: Joins, C: Codec>(
 ) -> Result<Vec<Hello>, NetError> {
     if session.len() > LONGEST_NAME {
         let (start, bytes) = (session.chars().take(40).collect(), session.len());
-        return Err(NetError::SessionName { start, bytes, most: LONGEST_NAME });
+        return Err(NetError::SessionName { start, bytes });
     }
     // One search for all.
     let types = if C::WRITES_NAMES { Ok(BTreeMap::new()) } else { schema::of::<R::Message>() };
@@ -470,23 +469,8 @@ where
     let sent = Queue::new(at_least(ROOM, sending(capacity(own, theirs))));
     let read = reader(&own.peer, codec.clone());
     let (end, far) = net(sent, window, Arc::clone(&fate), read);
-    (end, lane_over(own, theirs, codec, shared, (far, Arc::clone(&fate)), window), fate)
-}
-
-fn lane_over<M, C>(
-    own: &Hello,
-    theirs: &Hello,
-    codec: C,
-    shared: &Shared,
-    end: (FarEnd<M>, Fate),
-    window: usize,
-) -> Lane<M, C>
-where
-    M: Labelled + Serialize + DeserializeOwned,
-    C: Codec,
-{
-    let (peer, numbers, limits) = (own.peer.clone(), own.numbers(theirs), &shared.limits);
-    Lane::new(peer, codec, numbers, end, window, limits.frame, limits.beat.min(FOR_EVER / 4))
+    let far = (far, Arc::clone(&fate));
+    (end, Lane::new([own, theirs], codec, far, window, &shared.limits), fate)
 }
 
 impl<R: Role> Joined<R> {

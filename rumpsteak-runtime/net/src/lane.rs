@@ -25,7 +25,6 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::Stream as _;
@@ -40,6 +39,7 @@ use crate::codec::{Codec, CodecError};
 use crate::error::NetError;
 use crate::frame::{self, Batch, Frame, Messages};
 use crate::handshake::{Hello, Numbers};
+use crate::limits::{FOR_EVER, Limits};
 use crate::link::{Arrived, FarEnd, Fate, Incoming, Read, every};
 use crate::transport::Connection;
 
@@ -65,14 +65,17 @@ const AHEAD: usize = 16;
 pub(crate) struct LaneState {
     /// The number of the first message that the peer may not have.
     first: u64,
-    /// How many messages and ends have come from the peer.
-    received: u64,
+    /// The number of the next message, or end, that is taken from the role.
+    next: u64,
+    /// How many messages and ends have come from the peer: what a new connection begins with.
+    pub(crate) received: u64,
     /// What the peer was granted: it may send what has a smaller number.
     granted: u64,
     /// Whether the end is among what was sent, or is still to be.
-    has_ended: bool,
-    /// How many sessions the peer had completed when it left; `None` as long as it is there.
-    left_after: Option<u64>,
+    pub(crate) has_ended: bool,
+    /// How many sessions the peer had completed when it left; `None` as long as it is there. None
+    /// were completed if it left in the middle of one, or before the first one.
+    pub(crate) left_after: Option<u64>,
     /// How many sessions the role has completed at other hosts, of which its routes here know
     /// nothing.
     pub(crate) completed: u64,
@@ -80,6 +83,28 @@ pub(crate) struct LaneState {
     peer_completed: u64,
     /// How many of the last frames wait for the peer to begin the session.
     ahead: usize,
+}
+
+impl LaneState {
+    /// How many messages and ends have come, and how many have arrived at the peer.
+    pub(crate) fn progress(&self) -> u64 {
+        self.received + self.first
+    }
+
+    /// True if the peer may not have all that it was sent.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.first < self.next
+    }
+
+    /// Whether the peer has all that the role has said, and the role has left.
+    pub(crate) fn is_told(&self) -> bool {
+        self.has_ended && !self.is_waiting()
+    }
+
+    /// Whether the peer has left.
+    pub(crate) fn has_peer_left(&self) -> bool {
+        self.left_after.is_some()
+    }
 }
 
 /// What a lane is made of, on its way to another host.
@@ -177,13 +202,11 @@ pub(crate) struct Lane<M, C> {
     held: Option<M>,
     /// What the role receives. `None` once its peer has left, or the role has.
     incoming: Option<Incoming<M>>,
-    state: LaneState,
+    pub(crate) state: LaneState,
     /// The frames that the peer may not have, in order.
     unacknowledged: VecDeque<Bytes>,
     /// How many of these frames went into this connection.
     sent: usize,
-    /// The number of the next message, or end, that is taken from the role.
-    next: u64,
     /// The peer takes what has a smaller number.
     limit: u64,
     /// Messages for which the role's queue had no room yet.
@@ -209,20 +232,18 @@ pub(crate) struct Lane<M, C> {
 
 impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     pub(crate) fn new(
-        peer: String,
+        [own, theirs]: [&Hello; 2],
         codec: C,
-        numbers: Option<Numbers>,
         ((incoming, outgoing), fate): (FarEnd<M>, Fate),
         window: usize,
-        frame: usize,
-        beat: Duration,
+        &Limits { frame, beat, .. }: &Limits,
     ) -> Self {
+        let (beat, every) = (beat.min(FOR_EVER / SILENT_BEATS), every(window));
         let silent = beat * SILENT_BEATS;
-        let every = every(window);
         Self {
-            peer,
+            peer: own.peer.clone(),
             codec,
-            numbers: numbers.map(Arc::new),
+            numbers: own.numbers(theirs).map(Arc::new),
             frame,
             largest: frame,
             outgoing: Some(outgoing),
@@ -231,7 +252,6 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             state: LaneState::default(),
             unacknowledged: VecDeque::new(),
             sent: 0,
-            next: 0,
             limit: 0,
             arrived: VecDeque::new(),
             // What was received and not told yet takes room, too.
@@ -247,31 +267,6 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         }
     }
 
-    /// How many messages and ends have come, and how many have arrived at the peer.
-    pub(crate) fn progress(&self) -> u64 {
-        self.state.received + self.state.first
-    }
-
-    /// True if the peer may not have all that it was sent.
-    pub(crate) fn is_waiting(&self) -> bool {
-        !self.unacknowledged.is_empty()
-    }
-
-    /// How many messages and ends have come: what a new connection begins with.
-    pub(crate) fn received(&self) -> u64 {
-        self.state.received
-    }
-
-    /// True if the role has left.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.state.has_ended
-    }
-
-    /// Whether the peer has all that the role has said, and the role has left.
-    pub(crate) fn is_told(&self) -> bool {
-        self.has_ended() && !self.is_waiting()
-    }
-
     /// Says to the role why it cannot go on.
     pub(crate) fn fail(&self, error: NetError) {
         let _ = self.fate.failed.set(error);
@@ -280,16 +275,6 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     /// Why the role could not go on, if it could not.
     pub(crate) fn failure(&self) -> Result<(), NetError> {
         self.fate.failed.get().cloned().map_or(Ok(()), Err)
-    }
-
-    /// Whether the peer has left in the middle of a session, or before the first one.
-    pub(crate) fn has_peer_given_up(&self) -> bool {
-        self.state.left_after == Some(0)
-    }
-
-    /// Whether the peer has left.
-    pub(crate) fn has_peer_left(&self) -> bool {
-        self.state.left_after.is_some()
     }
 
     /// What another host needs to go on with: this one goes on no more.
@@ -364,13 +349,13 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         }
         frames.extend(batch.take());
         self.arrived.extend(frames.into_iter().filter_map(Arrived::read));
-        self.next = first + counts.iter().sum::<u64>();
         self.unacknowledged = unacknowledged.into_iter().map(Bytes::from).collect();
         if state.left_after.is_some() {
             self.outgoing = None;
         }
         let peer_completed = if is_counted { peer_completed } else { u64::MAX };
-        Ok(Self { state: LaneState { peer_completed, ..state }, ..self })
+        let next = first + counts.iter().sum::<u64>();
+        Ok(Self { state: LaneState { next, peer_completed, ..state }, ..self })
     }
 
     /// Puts what has arrived into the role's queue, without a connection.
@@ -414,7 +399,11 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             self.poll_beat(connection, context)?;
             if let Poll::Ready(flushed) = Pin::new(&mut *connection).poll_flush(context) {
                 flushed.map_err(Stop::Broken)?;
-                if self.is_told() && self.has_peer_left() && !self.owes && self.arrived.is_empty() {
+                if self.state.is_told()
+                    && self.state.has_peer_left()
+                    && !self.owes
+                    && self.arrived.is_empty()
+                {
                     return Poll::Ready(Ok(()));
                 }
             }
@@ -462,7 +451,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
                 let here = self.sessions_here(self.state.peer_completed);
                 self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(here));
             }
-            Frame::Messages(_) | Frame::End { .. } if self.has_peer_left() => {
+            Frame::Messages(_) | Frame::End { .. } if self.state.has_peer_left() => {
                 return Err(self.nonsense("a message after its end"));
             }
             Frame::Messages(messages) => {
@@ -490,7 +479,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
 
     /// The peer has all messages before this number.
     fn acknowledge(&mut self, received: u64) -> Result<(), NetError> {
-        if received > self.next {
+        if received > self.state.next {
             return Err(self.nonsense("word of messages that it was not sent"));
         }
         // A grant may be older than what the handshake of a new connection said.
@@ -575,13 +564,13 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
 
     /// Takes what the role sends, as far as the peer has granted; whether there was anything.
     fn poll_take(&mut self, context: &mut Context<'_>) -> bool {
-        let before = self.next;
+        let before = self.state.next;
         if self.is_ahead() {
             return false;
         }
         let until = self.limit.min(before + BATCH);
         let mut sessions = 0;
-        while self.next < until
+        while self.state.next < until
             && self.unacknowledged.len() < self.sent + AHEAD
             && let Poll::Ready(message) = self.poll_outgoing(context)
         {
@@ -605,9 +594,9 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         if self.outgoing.is_none() && !self.state.has_ended {
             self.state.has_ended = true;
             self.unacknowledged.push_back(frame::end(sessions));
-            self.next += 1;
+            self.state.next += 1;
         }
-        self.next > before
+        self.state.next > before
     }
 
     /// Puts a message into the frame that is being made.
@@ -615,7 +604,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         let write = |bytes: &mut Vec<u8>| self.codec.encode(message, bytes);
         let added = self.batch.add(self.largest, &mut self.unacknowledged, write);
         added.map_err(unwritten(&self.peer, message))?;
-        self.next += 1;
+        self.state.next += 1;
         Ok(())
     }
 

@@ -43,7 +43,6 @@ mod limits;
 mod link;
 mod negotiation;
 mod parcel;
-mod random;
 mod reach;
 mod refusal;
 mod schema;

@@ -79,22 +79,22 @@ impl Shared {
         hello: &Hello,
         own: Option<&Hello>,
     ) -> Option<Answer> {
+        let (at, ways) = (called.address.scheme(), &hello.transports);
         let mut listened = self.listens();
         listened.retain(|at| own.is_none_or(|own| own.takes(at)));
-        if let Some(own) = own.filter(|own| !own.takes(&called.address))
-            && !listened.iter().any(|at| hello.takes(at))
-        {
-            let scheme = || called.address.scheme().to_owned();
-            let theirs =
-                if hello.transports.is_empty() { scheme() } else { hello.transports.join(", ") };
-            return Some(Answer::Refused(Refusal::Transport([theirs, own.transports.join(", ")])));
+        let is_best = match ways.iter().find(|way| listened.iter().any(|at| at.scheme() == **way)) {
+            Some(best) => best == at,
+            None => ways.is_empty(),
+        };
+        match own.filter(|own| !own.takes(&called.address)) {
+            None if called.has_sessions && is_best => None,
+            Some(own) if !listened.iter().any(|at| hello.takes(at)) => {
+                let theirs = if ways.is_empty() { at.to_owned() } else { ways.join(", ") };
+                let refusal = Refusal::Transport([theirs, own.transports.join(", ")]);
+                Some(Answer::Refused(refusal))
+            }
+            _ => Some(Answer::Offers(texts(&listened))),
         }
-        let of_way = |way: &&String| listened.iter().any(|at| at.scheme() == way.as_str());
-        let best = hello.transports.iter().find(of_way);
-        let is_taken = called.has_sessions && own.is_none_or(|own| own.takes(&called.address));
-        let is_best =
-            hello.transports.is_empty() || best.is_some_and(|best| best == called.address.scheme());
-        (!is_taken || !is_best).then(|| Answer::Offers(texts(&listened)))
     }
 
     /// Where sessions go on at this host.

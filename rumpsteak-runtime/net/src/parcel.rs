@@ -16,12 +16,11 @@ use crate::codec::{Codec, Postcard};
 use crate::demand::Awaited;
 use crate::error::NetError;
 use crate::guard::Guard;
-use crate::handshake::Hello;
+use crate::handshake::{Hello, random};
 use crate::host::{Arrival, Host, Leaving, texts};
 use crate::join::{Joined, Joins, Tie, hellos, lane, queues, role_of};
 use crate::lane::Packed;
-use crate::link::{Fate, Net, Outbox, queues as queues_of};
-use crate::random::random;
+use crate::link::{Net, Outbox, queues as queues_of};
 use crate::reach::{Reach, run};
 
 /// A session on its way to another host, from the state `S` on: made by [`Joined::pack`], sent as
@@ -77,7 +76,9 @@ impl<R: Joins + Leaves<()>> Joined<R> {
         let completed = links.first().map_or(0, |link| link.mark().completed() as u64);
         let halves = links.into_iter().map(|link| link.into_halves(ByMacro(())));
         let halves: Vec<_> = halves.flatten().collect();
-        let is_own = |((outbox, _), tie): (&(_, _), &Tie)| is_fate(outbox, &tie.fate);
+        let is_own = |((outbox, _), tie): (&(Outbox<_>, _), &Tie)| {
+            outbox.fate.as_ref().is_some_and(|own| Arc::ptr_eq(own, &tie.fate))
+        };
         if halves.len() != ties.len() || !halves.iter().zip(&ties).all(is_own) {
             return Err(NetError::NotHere { role: R::NAME });
         }
@@ -129,10 +130,6 @@ impl<R: Joins + Leaves<()>> Joined<R> {
         }
         Ok(Parcel { state: S::FINGERPRINT, routes, session: PhantomData })
     }
-}
-
-fn is_fate<M>(outbox: &Outbox<M>, fate: &Fate) -> bool {
-    outbox.fate().is_some_and(|own| Arc::ptr_eq(own, fate))
 }
 
 impl<R, S> Parcel<S>

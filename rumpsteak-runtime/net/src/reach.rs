@@ -16,7 +16,7 @@ use crate::error::NetError;
 use crate::guard::Guard;
 use crate::handshake::{Answer, Hello, say};
 use crate::host::{Arrival, Call, FIRST_PAUSE, Greeted, LONGEST_PAUSE, Shared, texts};
-use crate::lane::{Lane, Luggage, Packed, Stop};
+use crate::lane::{Lane, LaneState, Luggage, Packed, Stop};
 use crate::refusal::Refusal;
 use crate::transport::Connection;
 
@@ -55,7 +55,7 @@ pub(crate) async fn run<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
 ) -> Result<(), NetError> {
     let (guard, peer) = (reach.guard.clone(), reach.own.peer.clone());
     let moved = run_until_left(&mut lane, reach, connection).await.and_then(|()| lane.failure());
-    if let Some(guard) = guard.filter(|_| moved.is_err() || lane.has_peer_given_up()) {
+    if let Some(guard) = guard.filter(|_| moved.is_err() || lane.state.left_after == Some(0)) {
         guard.misses(&peer);
     }
     moved
@@ -79,12 +79,12 @@ async fn run_until_left<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
                     Event::Moved(moved)
                 }
             },
-            None if lane.is_told() && lane.has_peer_left() => {
+            None if lane.state.is_told() && lane.state.has_peer_left() => {
                 std::future::poll_fn(|context| lane.poll_rest(context)).await;
                 return Ok(());
             }
             None => {
-                let own = Hello { received: lane.received(), ..reach.own.clone() };
+                let own = Hello { received: lane.state.received, ..reach.own.clone() };
                 let Reach { shared, theirs, addresses, arrivals, .. } = &mut reach;
                 tokio::select! {
                     biased;
@@ -103,7 +103,7 @@ async fn run_until_left<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
             }
             Event::Arrived(Arrival::Remote(again, theirs, Call::Again)) => {
                 if connection.take().is_some() {
-                    search.broke(lane, &reach, io::ErrorKind::ConnectionReset.into());
+                    search.broke(&lane.state, &reach, io::ErrorKind::ConnectionReset.into());
                 }
                 reach.theirs.moves.clone_from(&theirs.moves);
                 reach.answer(lane, again, &theirs).await
@@ -123,19 +123,19 @@ async fn run_until_left<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
                 lane.resume(&again, theirs.received).map(|()| again)
             }
             // It has heard the end of this one, or does not care any more.
-            Event::Called(Err(_)) if lane.has_peer_left() => {
+            Event::Called(Err(_)) if lane.state.has_peer_left() => {
                 std::future::poll_fn(|context| lane.poll_rest(context)).await;
                 return Ok(());
             }
             Event::Called(Err(error)) => break error,
         };
-        match came.and_then(|again| search.resumed(lane, &reach).map(|()| again)) {
+        match came.and_then(|again| search.resumed(&lane.state, &reach.own.peer).map(|()| again)) {
             Ok(again) => connection = Some(again),
             Err(Stop::Failed(error)) => break error,
-            Err(Stop::Broken(_)) if lane.is_told() => return Ok(()),
+            Err(Stop::Broken(_)) if lane.state.is_told() => return Ok(()),
             Err(Stop::Broken(error)) if connection.is_none() => search.last = Arc::new(error),
             Err(Stop::Broken(error)) => {
-                search.broke(lane, &reach, error);
+                search.broke(&lane.state, &reach, error);
                 connection = None;
             }
         }
@@ -160,7 +160,7 @@ impl Reach {
         theirs: &Hello,
     ) -> Result<Connection, Stop> {
         lane.resume(&again, theirs.received)?;
-        let own = Hello { received: lane.received(), ..self.own.clone() };
+        let own = Hello { received: lane.state.received, ..self.own.clone() };
         let welcome = Answer::Welcome(own);
         let said = timeout(self.shared.limits.handshake, say(&mut again, &welcome));
         let said = said.await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
@@ -218,18 +218,14 @@ impl Search {
 
     /// Begins to look for a connection in the place of one that broke: this end has noticed, or the
     /// peer has, and calls again.
-    fn broke<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
-        &mut self,
-        lane: &Lane<M, C>,
-        Reach { shared, guard, .. }: &Reach,
-        error: io::Error,
-    ) {
+    fn broke(&mut self, lane: &LaneState, reach: &Reach, error: io::Error) {
+        let Reach { shared, guard, .. } = reach;
         let (now, resume) = (Instant::now(), shared.limits.resume);
         let lingers = resume.min(LINGER);
         self.waited = if lane.has_peer_left() { lingers } else { resume };
         self.until = now + self.waited;
         // A peer that has heard the end of this one does not wait for longer than it lingers.
-        let longest = if lane.has_ended() { lingers } else { resume } / 8;
+        let longest = if lane.has_ended { lingers } else { resume } / 8;
         self.longest_pause = longest.min(LONGEST_PAUSE);
         let has_progress = self.notes(lane.progress());
         // What got through may not be acknowledged yet, which the next connection shows.
@@ -248,18 +244,14 @@ impl Search {
     }
 
     /// Goes on over a new connection, unless nothing gets through, however often it is made.
-    fn resumed<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
-        &mut self,
-        lane: &Lane<M, C>,
-        Reach { own, .. }: &Reach,
-    ) -> Result<(), Stop> {
+    fn resumed(&mut self, lane: &LaneState, peer: &str) -> Result<(), Stop> {
         self.connected = Instant::now();
         self.notes(lane.progress());
         if self.deadline.is_none_or(|deadline| self.connected <= deadline) {
             return Ok(());
         }
         let text = format!("it breaks again and again before anything gets through: {}", self.last);
-        let (peer, source) = (own.peer.clone(), Arc::new(io::Error::other(text)));
+        let (peer, source) = (peer.to_owned(), Arc::new(io::Error::other(text)));
         Err(Stop::Failed(NetError::Lost { peer, waited: self.waited, source }))
     }
 

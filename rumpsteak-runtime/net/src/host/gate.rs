@@ -4,50 +4,39 @@
 //! all, the oldest gives way to the one that comes. A peer that resumes its session greets at once,
 //! so it gets in however many connections say nothing.
 
-use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 
-use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
 
 /// The connections that have not greeted yet, by age: the address of the caller, if it has one,
-/// and a channel that is closed when the connection is to give way.
+/// and the task that hears the greeting.
 #[derive(Default)]
-pub(super) struct Gate {
-    waiting: BTreeMap<u64, (Option<IpAddr>, oneshot::Sender<()>)>,
-    next: u64,
-}
+pub(super) struct Gate(Vec<(Option<IpAddr>, AbortHandle)>);
 
 impl Gate {
-    /// Lets a connection in, as one of so many of its address and of so many of all. Returns its
-    /// number here, and what ends when it is to give way.
+    /// Lets a connection in, as one of so many of its address and of so many of all.
     pub(super) fn admit(
         &mut self,
         caller: Option<IpAddr>,
+        task: AbortHandle,
         [of_caller, of_all]: [usize; 2],
-    ) -> (u64, oneshot::Receiver<()>) {
+    ) {
         let caller = caller.map(network);
-        let is_same = |(_, (other, _)): &(_, &(_, _))| caller.is_some() && *other == caller;
-        let mut same = self.waiting.iter().filter(is_same).map(|(number, _)| *number);
-        let oldest = same.next().filter(|_| 1 + same.count() >= of_caller);
-        if oldest.and_then(|number| self.waiting.remove(&number)).is_none()
-            && self.waiting.len() >= of_all
-        {
-            self.give_up_oldest();
+        self.0.retain(|(_, task)| !task.is_finished());
+        let is_same = |other: Option<IpAddr>| caller.is_some() && other == caller;
+        if self.0.iter().filter(|(other, _)| is_same(*other)).count() >= of_caller {
+            self.give_up_oldest(is_same);
+        } else if self.0.len() >= of_all {
+            self.give_up_oldest(|_| true);
         }
-        let (stays, gives_way) = oneshot::channel();
-        self.next += 1;
-        self.waiting.insert(self.next, (caller, stays));
-        (self.next, gives_way)
+        self.0.push((caller, task));
     }
 
-    /// Takes a connection off the list.
-    pub(super) fn remove(&mut self, number: u64) {
-        self.waiting.remove(&number);
-    }
-
-    /// Gives up the connection that has waited the longest.
-    pub(super) fn give_up_oldest(&mut self) {
-        self.waiting.pop_first();
+    /// Gives up the connection that has waited the longest among those of these callers.
+    pub(super) fn give_up_oldest(&mut self, is_one: impl Fn(Option<IpAddr>) -> bool) {
+        if let Some(oldest) = self.0.iter().position(|(caller, _)| is_one(*caller)) {
+            self.0.remove(oldest).1.abort();
+        }
     }
 }
 

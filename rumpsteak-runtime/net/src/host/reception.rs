@@ -1,5 +1,6 @@
 //! Connections that others make: what they are answered.
 
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,47 +23,35 @@ enum Reception {
     Take(Option<Hello>, UnboundedSender<Arrival>),
 }
 
-/// A connection's place at the gate.
-struct AtGate(Arc<Shared>, u64);
-
-impl Drop for AtGate {
-    fn drop(&mut self) {
-        lock(&self.0.gate).remove(self.1);
+/// Hears the greeting of a connection, or says that what has come is none.
+pub(super) async fn hear_greeting(opening: Opening) -> io::Result<(Connection, Hello)> {
+    let mut connection = opening.await?;
+    if let Some(hello) = hear(&mut connection, &mut BytesMut::new()).await? {
+        return Ok((connection, hello));
     }
+    dismiss(&mut connection, &Answer::Refused(Refusal::NoGreeting), true).await;
+    Err(io::ErrorKind::InvalidData.into())
 }
 
 impl Shared {
     /// Hears the greeting of a connection, and answers it, in a task.
     pub(super) fn admit(self: &Arc<Self>, caller: Option<IpAddr>, opening: Opening, at: Listened) {
-        let (limits, shared) = (&self.limits, Arc::clone(self));
-        let most = [limits.connections_of_address, limits.connections];
-        let (number, gives_way) = lock(&self.gate).admit(caller, most);
-        let (place, limit) = (AtGate(Arc::clone(self), number), limits.handshake);
-        tokio::spawn(async move {
-            let heard = tokio::select! {
-                heard = timeout(MOMENT.min(limit), shared.hear_greeting(opening)) => heard,
-                _ = gives_way => return,
-            };
-            drop(place);
+        let (shared, limit) = (Arc::clone(self), self.limits.handshake);
+        let hears = tokio::spawn(async move {
+            let heard = timeout(MOMENT.min(limit), hear_greeting(opening)).await;
             let Ok(Ok((connection, hello))) = heard else { return };
-            // A peer that resumes waits for nothing. A new one may come again.
-            let place = shared.handshakes.try_acquire().ok();
-            let resumes = hello.as_ref().is_some_and(|hello| hello.known.is_some());
-            if resumes || place.is_some() {
-                let answered = shared.welcome(connection, hello, Some(at), place.is_some());
-                let _ = timeout(limit, answered).await;
-            }
+            // Another task, which does not give way.
+            tokio::spawn(async move {
+                // A peer that resumes waits for nothing. A new one may come again.
+                let place = shared.handshakes.try_acquire().ok();
+                if place.is_some() || hello.known.is_some() {
+                    let answered = shared.welcome(connection, hello, Some(at), place.is_some());
+                    let _ = timeout(limit, answered).await;
+                }
+            });
         });
-    }
-
-    /// Hears the greeting of a connection; `None` if what comes is none.
-    pub(super) async fn hear_greeting(
-        &self,
-        opening: Opening,
-    ) -> std::io::Result<(Connection, Option<Hello>)> {
-        let mut connection = opening.await?;
-        let hello = hear(&mut connection, &mut BytesMut::new()).await?;
-        Ok((connection, hello))
+        let most = [self.limits.connections_of_address, self.limits.connections];
+        lock(&self.gate).admit(caller, hears.abort_handle(), most);
     }
 
     /// Answers a greeting, once it is known what to answer. An impatient host does not wait until
@@ -70,15 +59,10 @@ impl Shared {
     pub(super) async fn welcome(
         &self,
         mut connection: Connection,
-        hello: Option<Hello>,
+        hello: Hello,
         at: Option<Listened>,
         is_patient: bool,
-    ) -> std::io::Result<()> {
-        let Some(hello) = hello else {
-            let refused = Answer::Refused(Refusal::NoGreeting);
-            let _ = timeout(MOMENT, dismiss(&mut connection, &refused, is_patient)).await;
-            return Ok(());
-        };
+    ) {
         let (mut is_compared, until) = (false, Instant::now() + self.limits.handshake / 2);
         let answer = loop {
             if !hello.has_short_names() {
@@ -113,18 +97,16 @@ impl Shared {
                 Reception::Dismiss(answer) => break answer,
                 Reception::Take(own, arrivals) => {
                     let call = if own.is_some() { Call::Theirs } else { Call::Again };
-                    // If this fails, the peer calls again.
-                    let said = match own {
-                        Some(own) => say(&mut connection, &Answer::Welcome(own)).await,
-                        None => Ok(()),
-                    };
+                    if let Some(own) = own {
+                        // If this fails, the peer calls again.
+                        let _ = say(&mut connection, &Answer::Welcome(own)).await;
+                    }
                     let _ = arrivals.send(Arrival::Remote(connection, Box::new(hello), call));
-                    return said;
+                    return;
                 }
             }
         };
-        let dismissed = dismiss(&mut connection, &answer, is_patient);
-        let said = timeout(MOMENT, dismissed).await.unwrap_or(Ok(None))?;
+        let said = dismiss(&mut connection, &answer, is_patient).await;
         let place = (hello.protocol, hello.session, hello.peer);
         if matches!(answer, Answer::Moved(_))
             && let Some(moved) = self.state().moved.get_mut(&place)
@@ -135,7 +117,6 @@ impl Shared {
             moved.asks.insert(hello.role, asks.min(moved.until));
         }
         self.changed.notify_waiters();
-        Ok(())
     }
 
     /// How the role that a peer calls greets it, if it is here.

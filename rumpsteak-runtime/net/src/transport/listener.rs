@@ -47,8 +47,12 @@ pub type Opening = IoFuture<'static, Connection>;
 
 /// Somebody who listens.
 pub trait Listener: Send + 'static {
-    /// The next one who calls. What takes time beyond that is left to the [`Opening`], so that
-    /// nobody waits for somebody else.
+    /// The next one who calls, and its address. What takes time beyond that is left to the
+    /// [`Opening`], so that nobody waits for somebody else.
+    ///
+    /// A host limits how many connections one address may have
+    /// [before they greet](crate::Limits::connections_of_address). An address of `None` sets no
+    /// such limit: behind a broker all callers have one address.
     ///
     /// # Errors
     ///
@@ -57,14 +61,7 @@ pub trait Listener: Send + 'static {
     /// # Cancel safety
     ///
     /// Cancel safe: nobody is lost.
-    fn accept(&mut self) -> IoFuture<'_, Opening>;
-
-    /// The address of the caller that was accepted last. A host limits how many connections one
-    /// address may have [before they greet](crate::Limits::connections_of_address). `None`, the
-    /// default, sets no such limit: behind a broker all callers have one address.
-    fn caller(&self) -> Option<IpAddr> {
-        None
-    }
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)>;
 
     /// The place by which others reach this one; another one than was asked for if that left a
     /// part open, as port 0 does.

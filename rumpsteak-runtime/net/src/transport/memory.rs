@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{DuplexStream, duplex};
@@ -67,11 +68,11 @@ struct Listening {
 }
 
 impl Listener for Listening {
-    fn accept(&mut self) -> IoFuture<'_, Opening> {
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
         Box::pin(async {
             let stream = self.connections.recv().await.ok_or(io::ErrorKind::NotConnected)?;
             let connection = framed(stream, self.frame);
-            Ok(Box::pin(async { Ok(connection) }) as _)
+            Ok((Box::pin(async { Ok(connection) }) as _, None))
         })
     }
 

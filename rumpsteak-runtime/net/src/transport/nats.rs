@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -20,7 +21,7 @@ use tokio::time::sleep;
 
 use super::connection::{Connection, Largest};
 use super::listener::{IoFuture, Listener, Opening, Transport};
-use crate::random::random;
+use crate::handshake::random;
 
 /// A broker, `nats://server:4222/name`: a role listens under a name at a server of NATS, and others
 /// reach it by that name from wherever they reach the server.
@@ -206,7 +207,7 @@ struct Listening {
 }
 
 impl Listener for Listening {
-    fn accept(&mut self) -> IoFuture<'_, Opening> {
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
         Box::pin(async {
             let next = std::future::poll_fn(|context| {
                 match Pin::new(&mut self.returns).poll_next(context) {
@@ -217,7 +218,7 @@ impl Listener for Listening {
             let call = next.await.ok_or(io::ErrorKind::NotConnected)?;
             let (client, frame, instance) =
                 (self.client.clone(), self.frame, self.instance.clone());
-            Ok(Box::pin(async move {
+            let open = async move {
                 let answer = call.reply.ok_or(io::ErrorKind::InvalidData)?;
                 let to = String::from_utf8(call.payload.into()).map_err(io::Error::other)?;
                 let subject = own_subject()?;
@@ -226,7 +227,8 @@ impl Listener for Listening {
                 let answered = client.publish(answer, subjects.into()).await;
                 answered.map_err(io::Error::other)?;
                 Ok(connection(client, to.into(), inbox, frame))
-            }) as _)
+            };
+            Ok((Box::pin(open) as _, None))
         })
     }
 

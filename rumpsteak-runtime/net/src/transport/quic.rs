@@ -75,34 +75,30 @@ impl Transport for Quic {
             let address = address.ok_or(io::ErrorKind::NotFound)?;
             let endpoint = Endpoint::server(self.server.clone(), address)?;
             let place = endpoint.local_addr()?.to_string();
-            Ok(Box::new(Listening { endpoint, caller: None, place, frame }) as _)
+            Ok(Box::new(Listening { endpoint, place, frame }) as _)
         })
     }
 }
 
 struct Listening {
     endpoint: Endpoint,
-    caller: Option<IpAddr>,
     place: String,
     frame: usize,
 }
 
 impl Listener for Listening {
-    fn accept(&mut self) -> IoFuture<'_, Opening> {
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
         Box::pin(async {
             let incoming = self.endpoint.accept().await.ok_or(io::ErrorKind::NotConnected)?;
-            self.caller = Some(incoming.remote_address().ip());
+            let caller = incoming.remote_address().ip();
             let frame = self.frame;
-            Ok(Box::pin(async move {
+            let open = async move {
                 let connection = incoming.await?;
                 let streams = connection.accept_bi().await?;
                 Ok(opened(&connection, streams, frame))
-            }) as _)
+            };
+            Ok((Box::pin(open) as _, Some(caller)))
         })
-    }
-
-    fn caller(&self) -> Option<IpAddr> {
-        self.caller
     }
 
     fn place(&self) -> String {

@@ -51,28 +51,22 @@ pub(super) async fn listen(
 ) -> io::Result<Box<dyn Listener>> {
     let listener = TcpListener::bind(with_port(place)?).await?;
     let place = listener.local_addr()?.to_string();
-    Ok(Box::new(Listening { listener, caller: None, place, open: Arc::new(open) }))
+    Ok(Box::new(Listening { listener, place, open: Arc::new(open) }))
 }
 
 struct Listening {
     listener: TcpListener,
-    caller: Option<IpAddr>,
     place: String,
     open: Arc<dyn Fn(TcpStream) -> Opening + Send + Sync>,
 }
 
 impl Listener for Listening {
-    fn accept(&mut self) -> IoFuture<'_, Opening> {
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
         Box::pin(async {
             let (stream, caller) = self.listener.accept().await?;
-            self.caller = Some(caller.ip());
             stream.set_nodelay(true)?;
-            Ok((self.open)(stream))
+            Ok(((self.open)(stream), Some(caller.ip())))
         })
-    }
-
-    fn caller(&self) -> Option<IpAddr> {
-        self.caller
     }
 
     fn place(&self) -> String {

@@ -16,7 +16,8 @@ use super::connection::{Connection, framed};
 use super::listener::{IoFuture, Listener, Opening, Transport};
 use super::tcp;
 
-/// What this end shows to others, and whom it believes.
+/// What this end shows to others, and whom it believes. Its debug output elides the key.
+#[derive(Debug)]
 pub struct Identity {
     /// The certificate of this end, and those that it was signed with, first to last.
     pub certificates: Vec<CertificateDer<'static>>,
@@ -31,14 +32,6 @@ impl Clone for Identity {
         let Self { certificates, key, authorities } = self;
         let (certificates, key) = (certificates.clone(), key.clone_key());
         Self { certificates, key, authorities: authorities.clone() }
-    }
-}
-
-/// Without the key.
-impl fmt::Debug for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let certificates = &self.certificates;
-        f.debug_struct("Identity").field("certificates", certificates).finish_non_exhaustive()
     }
 }
 

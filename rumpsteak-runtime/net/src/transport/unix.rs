@@ -1,6 +1,7 @@
 //! Sockets of Unix.
 
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use tokio::net::{UnixListener, UnixStream};
@@ -49,11 +50,11 @@ struct Listening {
 }
 
 impl Listener for Listening {
-    fn accept(&mut self) -> IoFuture<'_, Opening> {
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
         Box::pin(async {
             let (stream, _) = self.listener.accept().await?;
             let connection = framed(stream, self.frame);
-            Ok(Box::pin(async { Ok(connection) }) as _)
+            Ok((Box::pin(async { Ok(connection) }) as _, None))
         })
     }
 

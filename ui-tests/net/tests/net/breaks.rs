@@ -2,6 +2,7 @@
 //! ends with an error that names who is lost.
 
 use std::io;
+use std::net::IpAddr;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -89,15 +90,15 @@ struct MuteListener {
 }
 
 impl Listener for MuteListener {
-    fn accept(&mut self) -> IoFuture<'_, Opening> {
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
         Box::pin(async {
-            let opening = self.listener.accept().await?;
+            let (opening, caller) = self.listener.accept().await?;
             let is_mute = std::mem::take(&mut self.is_mute);
             let open = async move {
                 let connection = opening.await?;
                 Ok(if is_mute { Connection::new(Muted(connection)) } else { connection })
             };
-            Ok(Box::pin(open) as Opening)
+            Ok((Box::pin(open) as Opening, caller))
         })
     }
 

@@ -1,6 +1,7 @@
 //! Transports that hold few frames at a time, and roles that do not read.
 
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll, ready};
@@ -158,10 +159,10 @@ impl Transport for Narrow {
 struct Called(mpsc::UnboundedReceiver<Connection>);
 
 impl Listener for Called {
-    fn accept(&mut self) -> IoFuture<'_, Opening> {
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
         Box::pin(async {
             let connection = self.0.next().await.ok_or(io::ErrorKind::NotConnected)?;
-            Ok(Box::pin(async { Ok(connection) }) as _)
+            Ok((Box::pin(async { Ok(connection) }) as _, None))
         })
     }
 
