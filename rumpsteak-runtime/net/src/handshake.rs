@@ -15,10 +15,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::pin::Pin;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_core::Stream as _;
 use futures_sink::Sink as _;
 use rumpsteak_runtime::channel::Capacity;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::refusal::{LONGEST_NAME, Refusal};
@@ -105,7 +106,9 @@ impl Hello {
             return Err(Refusal::Codec([self.codec.clone(), other.codec.clone()]));
         }
         let are_same = self.labels == other.labels;
-        if !are_same && [self, other].iter().any(|hello| hello.is_struct()) {
+        // A message type that is a struct has no number. No other label has a blank in it.
+        let is_struct = |hello: &&Self| hello.labels.iter().any(|it| it.starts_with("struct "));
+        if !are_same && [self, other].iter().any(is_struct) {
             return Err(Refusal::Labels([self.labels.join(", "), other.labels.join(", ")]));
         }
         let differs = |(name, own): &(&String, &u64)| {
@@ -148,11 +151,6 @@ impl Hello {
         self
     }
 
-    /// Whether the message type is a struct, which has no number.
-    fn is_struct(&self) -> bool {
-        matches!(&self.labels[..], [label] if label.starts_with(STRUCT))
-    }
-
     /// By which numbers the other end's labels are known here, where these are others.
     pub(crate) fn numbers(&self, other: &Self) -> Option<Numbers> {
         let number = |label: &String| {
@@ -163,11 +161,7 @@ impl Hello {
     }
 }
 
-/// A number that no one else can know: 128 bits of the operating system's generator.
-///
-/// # Errors
-///
-/// If the operating system has none.
+/// A number that no one else can know: 128 bits of the operating system's generator, if it works.
 pub(crate) fn random() -> io::Result<u128> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;
@@ -176,9 +170,6 @@ pub(crate) fn random() -> io::Result<u128> {
 
 /// How many moves a peer may have missed.
 const MOVES: usize = 64;
-
-/// What stands before the label of a message type that is a struct; no label has a blank in it.
-const STRUCT: &str = "struct ";
 
 /// The number that each label of the other end has here, in its order; `None` for one that is
 /// unknown here.
@@ -220,15 +211,10 @@ pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> i
 }
 
 /// What the other end says; `None` if it is no greeting.
-pub(crate) async fn hear<'b, T: Deserialize<'b>>(
-    connection: &mut Connection,
-    bytes: &'b mut BytesMut,
-) -> io::Result<Option<T>> {
-    let next = std::future::poll_fn(|context| Pin::new(&mut *connection).poll_next(context)).await;
-    *bytes = next.unwrap_or(Err(io::ErrorKind::UnexpectedEof.into()))?;
+pub(crate) async fn hear<T: DeserializeOwned>(from: &mut Connection) -> io::Result<Option<T>> {
+    let next = std::future::poll_fn(|context| Pin::new(&mut *from).poll_next(context)).await;
+    let bytes = next.unwrap_or(Err(io::ErrorKind::UnexpectedEof.into()))?;
     let rest = bytes.strip_prefix(MAGIC).filter(|_| bytes.len() <= GREETING);
-    let Some((said, [])) = rest.and_then(|rest| postcard::take_from_bytes(rest).ok()) else {
-        return Ok(None);
-    };
-    Ok(Some(said))
+    let said = rest.and_then(|rest| postcard::take_from_bytes(rest).ok());
+    Ok(said.and_then(|(said, rest)| rest.is_empty().then_some(said)))
 }

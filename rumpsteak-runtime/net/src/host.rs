@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fmt, io};
 
-use bytes::BytesMut;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
@@ -18,7 +17,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use self::gate::Gate;
 use self::reception::hear_greeting;
-use crate::address::{Address, AddressError};
+use crate::address::{Address, addresses_of};
 use crate::error::NetError;
 use crate::handshake::{Answer, Hello, hear, say};
 use crate::lane::Packed;
@@ -268,9 +267,9 @@ impl Host {
         let Shared { transports, limits, .. } = &*self.shared;
         let transport = transports.of(&address)?;
         let (until, mut pause) = (Instant::now() + limits.join, FIRST_PAUSE);
-        let listener = loop {
+        let (listener, place) = loop {
             match transport.listen(address.place(), limits.frame).await {
-                Ok(listener) => break listener,
+                Ok(listens) => break listens,
                 Err(error)
                     if error.kind() == io::ErrorKind::ConnectionRefused
                         && Instant::now() < until => {}
@@ -282,7 +281,7 @@ impl Host {
             sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         };
-        let reached = Address::new(address.scheme(), &listener.place());
+        let reached = Address::new(address.scheme(), &place);
         let listened = Listened { address: reached.clone(), has_sessions };
         self.shared.state().listened.push(listened.clone());
         lock(&self.listening).spawn(accept(Arc::clone(&self.shared), listener, listened));
@@ -351,8 +350,7 @@ impl Shared {
     /// Takes the place of a role in a session. `wire` makes the two ends of a route between this
     /// role and a peer that is on this host already, from the peer's greeting: one for the peer,
     /// and what is kept in the place of an arrival; or none if one of them will call. A role that
-    /// comes from another host in the middle of a session has its peers already, which are known
-    /// by their tokens.
+    /// comes from another host in the middle of a session has the peers already that it knows.
     ///
     /// # Errors
     ///
@@ -361,7 +359,6 @@ impl Shared {
         &self,
         place: Place,
         hellos: &[Hello],
-        instances: &[Option<u128>],
         mut wire: impl FnMut(&Hello, &Hello) -> Option<[Arrival; 2]>,
     ) -> Result<Vec<UnboundedReceiver<Arrival>>, NetError> {
         let mut state = self.state();
@@ -371,7 +368,6 @@ impl Shared {
             return Err(NetError::Joined { role, session });
         }
         let (mut slots, mut receivers) = (BTreeMap::new(), Vec::new());
-        let mut instances = instances.iter().copied();
         for hello in hellos {
             let (arrivals, receiver) = mpsc::unbounded_channel();
             let of_peer = (protocol.clone(), session.clone(), hello.peer.clone());
@@ -380,7 +376,7 @@ impl Shared {
             }
             let seat = state.seats.get_mut(&of_peer);
             let slot = seat.and_then(|seat| seat.slots.get_mut(role));
-            let (mut taken, mut is_wired) = (instances.next().flatten(), false);
+            let (mut taken, mut is_wired) = (hello.known, false);
             if let Some(slot) = slot.filter(|slot| slot.taken.is_none() && taken.is_none()) {
                 let is_same = hello.contract == slot.hello.contract;
                 let differ = || {
@@ -545,7 +541,7 @@ impl Shared {
                 transport.connect(address.place(), frame).await?
             };
             say(&mut connection, own).await?;
-            let answer = hear(&mut connection, &mut BytesMut::new()).await?;
+            let answer = hear(&mut connection).await?;
             Ok((connection, answer.unwrap_or(Answer::Refused(Refusal::NoGreeting))))
         };
         let greeted = timeout(self.limits.handshake, greet).await;
@@ -580,13 +576,13 @@ impl Shared {
                 Refusal::Certificate
             }
             Answer::Moved(to) => {
-                let at = addresses(&to)?;
+                let at = addresses_of(&to)?;
                 // The host that was left waits for word that this end has heard it. It may be
                 // impatient, or the connection break: then it believes that this end has not.
-                self.dismiss(connection, Answer::Moved(to));
+                tokio::spawn(dismiss(connection, Answer::Moved(to), true));
                 return Ok(Greeted::Moved(at));
             }
-            Answer::Offers(at) => return Ok(Greeted::Offers(addresses(&at)?)),
+            Answer::Offers(at) => return Ok(Greeted::Offers(addresses_of(&at)?)),
             // It may be known a moment later.
             Answer::Refused(Refusal::Unknown) if own.known.is_none() => {
                 return Err(absent(io::Error::other(Refusal::Unknown.to_string())));
@@ -595,20 +591,11 @@ impl Shared {
         };
         Err(NetError::Refused { peer: own.peer.clone(), refusal })
     }
-
-    /// Answers who is not to stay, in a task: nobody waits until it has gone.
-    pub(crate) fn dismiss(&self, mut connection: Connection, answer: Answer) {
-        tokio::spawn(async move { dismiss(&mut connection, &answer, true).await });
-    }
 }
 
 /// Addresses, as they travel.
 pub(crate) fn texts(addresses: &[Address]) -> Vec<String> {
     addresses.iter().map(ToString::to_string).collect()
-}
-
-fn addresses(texts: &[String]) -> Result<Vec<Address>, AddressError> {
-    texts.iter().map(|address| address.parse()).collect()
 }
 
 /// How long to wait before a peer is called again: at first, and at most.
@@ -631,10 +618,14 @@ async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>, at: Listen
 
 /// Answers who is not to stay, and, if this end is patient, waits for a moment until it has gone,
 /// for over some transports the answer is lost if this end goes first; or until it says something.
-async fn dismiss(connection: &mut Connection, answer: &Answer, is_patient: bool) -> Option<Answer> {
+pub(crate) async fn dismiss(
+    mut connection: Connection,
+    answer: Answer,
+    is_patient: bool,
+) -> Option<Answer> {
     let said = async {
-        say(connection, answer).await.ok()?;
-        if is_patient { hear(connection, &mut BytesMut::new()).await.ok()? } else { None }
+        say(&mut connection, &answer).await.ok()?;
+        if is_patient { hear(&mut connection).await.ok()? } else { None }
     };
     timeout(MOMENT, said).await.ok()?
 }

@@ -23,7 +23,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::time::{Instant, timeout_at};
 
-use crate::address::{Address, AddressError};
+use crate::address::{Address, addresses_of};
 use crate::codec::{Codec, Postcard};
 use crate::demand::Awaited;
 use crate::directory::Directory;
@@ -31,7 +31,7 @@ use crate::error::NetError;
 use crate::guard::Guard;
 use crate::handshake::{Hello, Room, random};
 use crate::host::{Arrival, Host, LaneTask, Shared};
-use crate::lane::{Lane, messages_as_bytes, reader};
+use crate::lane::{Lane, reader, unwritten};
 use crate::link::{Fate, Incoming, Net, WINDOW, net, window, wired};
 use crate::reach::{Reach, run};
 use crate::refusal::{LONGEST_NAME, Refusal};
@@ -91,7 +91,12 @@ pub(crate) trait Writes<M>: Send + Sync {
 
 impl<M: Labelled + Serialize + DeserializeOwned + Send + 'static, C: Codec> Writes<M> for C {
     fn bytes_of(&self, peer: &str, messages: Vec<M>) -> Result<Vec<Vec<u8>>, NetError> {
-        messages_as_bytes(self, peer, messages)
+        let bytes = |message: &M| {
+            let mut bytes = Vec::new();
+            let written = self.encode(message, &mut bytes);
+            written.map(|()| bytes).map_err(unwritten(peer, message))
+        };
+        messages.iter().map(bytes).collect()
     }
 
     fn lane(
@@ -187,8 +192,7 @@ impl<R: Role, C> Join<R, C> {
     where
         A: AsRef<str>,
     {
-        let addresses = addresses.into_iter().map(|address| address.as_ref().parse());
-        match addresses.collect::<Result<Vec<Address>, AddressError>>() {
+        match addresses_of(addresses) {
             Ok(addresses) => self.addresses.push((role.to_owned(), addresses)),
             Err(error) => self.wrong = Some(error.into()),
         }
@@ -253,16 +257,15 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     if let Some((peer, _)) = join.addresses.iter().find(|(peer, _)| !peers.contains(&&**peer)) {
         return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
     }
-    let hellos = hellos::<R, C>(&join.session, &queues)?;
-    let offers = |hello| Hello { transports: join.transports.clone(), ..hello };
-    let hellos: Vec<Hello> = hellos.into_iter().map(offers).collect();
+    let mut hellos = hellos::<R, C>(&join.session, &queues)?;
+    hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&join.transports));
 
     let shared = &join.host.shared;
     let place = (R::PROTOCOL.to_owned(), join.session.clone(), R::NAME.to_owned());
     let on_demand = R::PLAYED.0.on_demand;
     let waits = |own: &Hello| ![&*own.role, &own.peer].iter().any(|it| on_demand.contains(it));
     let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
-    let arrivals = shared.sit(place.clone(), &hellos, &[], wires)?;
+    let arrivals = shared.sit(place.clone(), &hellos, wires)?;
     let guard = Guard::new(shared, place, on_demand);
     let until = Instant::now() + shared.limits.join;
     let mut calls = tokio::task::JoinSet::new();
@@ -371,6 +374,7 @@ pub(crate) fn hellos<R: Joins, C: Codec>(
     // One search for all.
     let types = if C::WRITES_NAMES { Ok(BTreeMap::new()) } else { schema::of::<R::Message>() };
     let types = types.map_err(|name| NetError::Ambiguous { name })?;
+    let Played { projections, closed, .. } = R::PLAYED.0;
     let token = || random().map_err(|error| NetError::Random(Arc::new(error)));
     let hello = |queue: &Queue| -> Result<Hello, NetError> {
         Ok(Hello {
@@ -378,8 +382,8 @@ pub(crate) fn hellos<R: Joins, C: Codec>(
             session: session.to_owned(),
             role: R::NAME.to_owned(),
             peer: queue.to.to_owned(),
-            contract: contract(&R::PLAYED.0),
-            projections: projections::<R>(),
+            contract: schema::fingerprint(projections.bytes().chain(closed.to_be_bytes())),
+            projections: told_projections::<R>(),
             system: R::PLAYED.0.system,
             capacity: queue.capacity.into(),
             codec: C::NAME.to_owned(),
@@ -395,14 +399,8 @@ pub(crate) fn hellos<R: Joins, C: Codec>(
     queues.iter().map(hello).collect()
 }
 
-/// A number for what both ends must have in common: the protocol, and all sessions where they are
-/// safe with one another only.
-fn contract(played: &Played) -> u64 {
-    schema::fingerprint(played.projections.bytes().chain(played.closed.to_be_bytes()))
-}
-
 /// What other versions are compared with; nothing if it is too long for a greeting, or none fits.
-fn projections<R: Joins>() -> String {
+fn told_projections<R: Joins>() -> String {
     let Played { projections, closed, .. } = R::PLAYED.0;
     let is_told = cfg!(feature = "compat") && projections.len() <= LONGEST && closed == 0;
     if is_told { projections.to_owned() } else { String::new() }

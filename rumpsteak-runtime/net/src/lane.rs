@@ -64,7 +64,7 @@ const AHEAD: usize = 16;
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct LaneState {
     /// The number of the first message that the peer may not have.
-    first: u64,
+    pub(crate) first: u64,
     /// The number of the next message, or end, that is taken from the role.
     next: u64,
     /// How many messages and ends have come from the peer: what a new connection begins with.
@@ -86,11 +86,6 @@ pub(crate) struct LaneState {
 }
 
 impl LaneState {
-    /// How many messages and ends have come, and how many have arrived at the peer.
-    pub(crate) fn progress(&self) -> u64 {
-        self.received + self.first
-    }
-
     /// True if the peer may not have all that it was sent.
     pub(crate) fn is_waiting(&self) -> bool {
         self.first < self.next
@@ -137,6 +132,7 @@ impl Packed {
         let state =
             LaneState { received, granted, has_ended: true, left_after, ..LaneState::default() };
         let luggage = Luggage { state, ..Luggage::default() };
+        let own = Hello { known: Some(own.instance), ..own };
         Self { theirs: Some(own.clone()), own, addresses: Vec::new(), luggage }
     }
 
@@ -147,22 +143,11 @@ impl Packed {
     }
 }
 
-/// Messages as a codec writes them.
-pub(crate) fn messages_as_bytes<M: Labelled + Serialize, C: Codec>(
-    codec: &C,
-    peer: &str,
-    messages: impl IntoIterator<Item = M>,
-) -> Result<Vec<Vec<u8>>, NetError> {
-    let bytes = |message| {
-        let mut bytes = Vec::new();
-        let written = codec.encode(&message, &mut bytes);
-        written.map(|()| bytes).map_err(unwritten(peer, &message))
-    };
-    messages.into_iter().map(bytes).collect()
-}
-
 /// What is wrong with a message that cannot be written.
-fn unwritten<M: Labelled>(peer: &str, message: &M) -> impl FnOnce(CodecError) -> NetError {
+pub(crate) fn unwritten<M: Labelled>(
+    peer: &str,
+    message: &M,
+) -> impl FnOnce(CodecError) -> NetError {
     let (peer, label) = (peer.to_owned(), message.label());
     move |error| NetError::Encode { peer, label, source: Arc::new(error) }
 }
@@ -288,20 +273,16 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         let before = self.unacknowledged.len() - self.state.ahead;
         self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(usize::MAX));
         self.pack_outgoing()?;
+        let failed = |error| NetError::Decode { peer: self.peer.clone(), source: Arc::new(error) };
         let mut unread = Vec::new();
         for Arrived { mut messages, numbers } in self.arrived.drain(..) {
             while let Some(bytes) = messages.next() {
                 unread.push(match numbers.as_deref() {
-                    None => Ok(bytes.to_vec()),
-                    Some(numbers) => renumbered(&self.codec, bytes, numbers),
+                    None => bytes.to_vec(),
+                    Some(numbers) => renumbered(&self.codec, bytes, numbers).map_err(failed)?,
                 });
             }
         }
-        let unread = unread.into_iter().collect::<Result<_, _>>();
-        let unread = unread.map_err(|error| {
-            let (peer, source) = (self.peer.clone(), Arc::new(error));
-            NetError::Decode { peer, source }
-        })?;
         let state = LaneState { ahead: self.unacknowledged.len() - before, ..self.state.clone() };
         let unacknowledged = self.unacknowledged.iter().map(|frame| frame.to_vec()).collect();
         Ok(Luggage { state, unacknowledged, unread })

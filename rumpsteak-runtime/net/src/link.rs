@@ -211,7 +211,8 @@ pub(crate) fn net<M: 'static>(
 ) -> (Net<M>, FarEnd<M>) {
     let (far_out, queue) = pair(Queue::default());
     let frames = Frames { queue, current: None, held: None, read };
-    let (outbox, far_in) = outbox(sent, Arc::clone(&fate));
+    let (queue, far_in) = pair(sent);
+    let outbox = Outbox { queue, fate: Some(Arc::clone(&fate)) };
     let inbox = Inbox::new(Source::Frames(Box::new(frames)), fate, window);
     (route(outbox, inbox), (Incoming::Frames(far_out), far_in))
 }
@@ -221,17 +222,12 @@ pub(crate) fn net_of_messages<M: 'static>(
     fate: Fate,
 ) -> (Net<M>, (QueueSender<M>, QueueReceiver<M>)) {
     let (far_out, queue) = pair(Queue::default());
-    let (outbox, mut far_in) = outbox(Queue::default(), Arc::clone(&fate));
+    let (near_out, mut far_in) = pair(Queue::default());
+    let outbox = Outbox { queue: near_out, fate: Some(Arc::clone(&fate)) };
     // No word of it ever comes.
     far_in.complete(usize::MAX);
     let inbox = Inbox::new(Source::Messages(queue), fate, WINDOW);
     (route(outbox, Inbox { is_foreign: true, ..inbox }), (far_out, far_in))
-}
-
-/// The sending half of a route with a queue of this capacity, and the other end of the queue.
-fn outbox<M: 'static>(sent: Queue, fate: Fate) -> (Outbox<M>, QueueReceiver<M>) {
-    let (queue, far_in) = pair(sent);
-    (Outbox { queue, fate: Some(fate) }, far_in)
 }
 
 fn pair<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {

@@ -64,10 +64,9 @@ impl Shared {
 
     /// The addresses among those that a peer offers that this end takes, best first.
     fn choose(&self, called: &Address, own: &Hello, offers: &[Address]) -> Vec<Address> {
-        let rank = |offer: &Address| own.transports.iter().position(|way| way == offer.scheme());
-        let known = offers.iter().filter(|offer| self.transports.of(offer).is_ok());
-        let mut taken: Vec<&Address> = known.filter(|offer| own.takes(offer)).collect();
-        taken.sort_by_key(|offer| rank(offer));
+        let is_taken = |offer: &&Address| own.takes(offer) && self.transports.of(offer).is_ok();
+        let mut taken: Vec<&Address> = offers.iter().filter(is_taken).collect();
+        taken.sort_by_key(|offer| own.transports.iter().position(|way| way == offer.scheme()));
         taken.into_iter().map(|offer| offer.seen_from(called)).collect()
     }
 

@@ -11,7 +11,7 @@ use rumpsteak_runtime::transport::Link as _;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::address::{Address, AddressError};
+use crate::address::addresses_of;
 use crate::codec::{Codec, Postcard};
 use crate::demand::Awaited;
 use crate::error::NetError;
@@ -66,8 +66,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
         S: Session<State = State<'static, R>> + Structure,
         A: AsRef<str>,
     {
-        let to = to.into_iter().map(|address| address.as_ref().parse::<Address>());
-        let to = to.collect::<Result<Vec<_>, AddressError>>()?;
+        let to = addresses_of(to)?;
         let Self { ties, guard, writes, .. } = self;
         let mut links: Vec<Net<R::Message>> = Vec::new();
         if let Some(role) = session.into_role(ByMacro(())) {
@@ -170,12 +169,11 @@ where
         let queues = queues::<R>()?;
         let mut hellos = hellos::<R, C>(&session, &queues)?;
         for (hello, Packed { own, .. }) in hellos.iter_mut().zip(&self.routes) {
-            (hello.instance, hello.transports) = (own.instance, own.transports.clone());
+            (hello.instance, hello.known) = (own.instance, own.known);
+            hello.transports.clone_from(&own.transports);
         }
-        let packed = self.routes.iter();
-        let plain =
-            |own: &Hello| Hello { known: None, moves: Vec::new(), received: 0, ..own.clone() };
-        let packed = packed.map(|packed| plain(&packed.own));
+        let plain = |own: &Hello| Hello { moves: Vec::new(), received: 0, ..own.clone() };
+        let packed = self.routes.iter().map(|packed| plain(&packed.own));
         let on_demand = R::PLAYED.0.on_demand;
         let may_miss = |own: &Hello| [R::NAME, &own.peer].iter().any(|it| on_demand.contains(it));
         let are_there = |packed: &Packed| packed.theirs.is_some() || may_miss(&packed.own);
@@ -185,11 +183,9 @@ where
         }
         let shared = &host.shared;
         let place = (R::PROTOCOL.to_owned(), session, R::NAME.to_owned());
-        let instances = self.routes.iter().map(|packed| Some(packed.theirs.as_ref()?.instance));
-        let instances: Vec<Option<u128>> = instances.collect();
         // Who has not come yet calls, or is called.
         let wires = |_: &Hello, _: &Hello| None;
-        let arrivals = shared.sit(place.clone(), &hellos, &instances, wires)?;
+        let arrivals = shared.sit(place.clone(), &hellos, wires)?;
         let guard = Guard::new(shared, place, on_demand);
         let (mut ends, mut ties) = (Vec::new(), Vec::new());
         let (meets, _) = mpsc::unbounded_channel();
@@ -197,8 +193,7 @@ where
         for (packed, arrivals) in self.routes.into_iter().zip(arrivals) {
             let Packed { own, theirs, addresses, luggage } = packed;
             let own = own.moved(number);
-            let addresses = addresses.iter().map(|address| address.parse());
-            let addresses = addresses.collect::<Result<_, AddressError>>()?;
+            let addresses = addresses_of(addresses)?;
             let (end, lane, fate) = lane(&own, theirs.as_ref(), codec.clone(), shared);
             let lane = lane.unpack(luggage, !may_miss(&own))?;
             ends.push(end);

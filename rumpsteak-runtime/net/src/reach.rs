@@ -15,7 +15,7 @@ use crate::codec::Codec;
 use crate::error::NetError;
 use crate::guard::Guard;
 use crate::handshake::{Answer, Hello, say};
-use crate::host::{Arrival, Call, FIRST_PAUSE, Greeted, LONGEST_PAUSE, Shared, texts};
+use crate::host::{Arrival, Call, FIRST_PAUSE, Greeted, LONGEST_PAUSE, Shared, dismiss, texts};
 use crate::lane::{Lane, LaneState, Luggage, Packed, Stop};
 use crate::refusal::Refusal;
 use crate::transport::Connection;
@@ -98,7 +98,7 @@ async fn run_until_left<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
             Event::Arrived(Arrival::Remote(again, theirs, Call::Again))
                 if !theirs.follows(&reach.theirs) =>
             {
-                reach.shared.dismiss(again, Answer::Refused(Refusal::Taken));
+                tokio::spawn(dismiss(again, Answer::Refused(Refusal::Taken), true));
                 continue;
             }
             Event::Arrived(Arrival::Remote(again, theirs, Call::Again)) => {
@@ -227,14 +227,14 @@ impl Search {
         // A peer that has heard the end of this one does not wait for longer than it lingers.
         let longest = if lane.has_ended { lingers } else { resume } / 8;
         self.longest_pause = longest.min(LONGEST_PAUSE);
-        let has_progress = self.notes(lane.progress());
+        self.notes(lane);
         // What got through may not be acknowledged yet, which the next connection shows.
         let has_held = now >= self.connected + shared.limits.beat;
         if has_held && !lane.is_waiting() {
             self.deadline = None;
         }
         let deadline = *self.deadline.get_or_insert(now + resume);
-        if has_progress || has_held {
+        if has_held {
             self.pause = FIRST_PAUSE;
         } else {
             self.until = self.until.min(deadline);
@@ -246,7 +246,7 @@ impl Search {
     /// Goes on over a new connection, unless nothing gets through, however often it is made.
     fn resumed(&mut self, lane: &LaneState, peer: &str) -> Result<(), Stop> {
         self.connected = Instant::now();
-        self.notes(lane.progress());
+        self.notes(lane);
         if self.deadline.is_none_or(|deadline| self.connected <= deadline) {
             return Ok(());
         }
@@ -255,14 +255,13 @@ impl Search {
         Err(Stop::Failed(NetError::Lost { peer, waited: self.waited, source }))
     }
 
-    /// Notes how much has got through; true if that is more than before. Then the time begins anew,
-    /// and so do the pauses.
-    fn notes(&mut self, progress: u64) -> bool {
-        let has_progress = std::mem::replace(&mut self.progress, progress) != progress;
-        if has_progress {
+    /// Notes how much has got through in both directions. If that is more than before, the time begins anew, and so
+    /// do the pauses.
+    fn notes(&mut self, lane: &LaneState) {
+        let progress = lane.received + lane.first;
+        if std::mem::replace(&mut self.progress, progress) != progress {
             (self.deadline, self.pause) = (None, FIRST_PAUSE);
         }
-        has_progress
     }
 
     /// Waits longer from try to try.
@@ -304,12 +303,12 @@ impl Search {
                         (self.has_moved, self.pause) = (true, FIRST_PAUSE);
                         break;
                     }
-                    Ok(Ok(Greeted::Offers(_)) | Err(NetError::Absent { last: None, .. })) => {}
+                    Ok(Ok(Greeted::Offers(_)) | Err(NetError::Absent { last: None, .. }))
+                    | Err(_) => {}
                     Ok(Err(NetError::Absent { last: Some(error), .. })) => self.last = error,
                     Ok(Err(NetError::Refused { refusal: Refusal::Gone, .. })) if self.has_moved => {
                     }
                     Ok(Err(error)) => return Err(error),
-                    Err(_) => {}
                 }
             }
             self.wait();

@@ -75,10 +75,7 @@ impl Slot {
     /// Notes that an end was refused, which may not be the peer.
     pub(super) fn refused(&mut self, refusal: &Refusal) {
         // A stranger may say much.
-        let why: String = refusal.to_string().chars().take(LONGEST_REASON).collect();
+        let why: String = refusal.to_string().chars().take(1_000).collect();
         self.in_vain = Some(format!(", and an end that called for it does not fit: {why}"));
     }
 }
-
-/// How many characters of a refusal are kept.
-const LONGEST_REASON: usize = 1_000;

@@ -8,25 +8,24 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use tokio::task::AbortHandle;
 
+use crate::limits::Limits;
+
 /// The connections that have not greeted yet, by age: the address of the caller, if it has one,
 /// and the task that hears the greeting.
 #[derive(Default)]
 pub(super) struct Gate(Vec<(Option<IpAddr>, AbortHandle)>);
 
 impl Gate {
-    /// Lets a connection in, as one of so many of its address and of so many of all.
-    pub(super) fn admit(
-        &mut self,
-        caller: Option<IpAddr>,
-        task: AbortHandle,
-        [of_caller, of_all]: [usize; 2],
-    ) {
+    /// Lets a connection in, in the place of an older one if there are too many.
+    pub(super) fn admit(&mut self, caller: Option<IpAddr>, task: AbortHandle, limits: &Limits) {
         let caller = caller.map(network);
         self.0.retain(|(_, task)| !task.is_finished());
         let is_same = |other: Option<IpAddr>| caller.is_some() && other == caller;
-        if self.0.iter().filter(|(other, _)| is_same(*other)).count() >= of_caller {
+        if self.0.iter().filter(|(other, _)| is_same(*other)).count()
+            >= limits.connections_of_address
+        {
             self.give_up_oldest(is_same);
-        } else if self.0.len() >= of_all {
+        } else if self.0.len() >= limits.connections {
             self.give_up_oldest(|_| true);
         }
         self.0.push((caller, task));

@@ -5,7 +5,6 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::BytesMut;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -26,10 +25,10 @@ enum Reception {
 /// Hears the greeting of a connection, or says that what has come is none.
 pub(super) async fn hear_greeting(opening: Opening) -> io::Result<(Connection, Hello)> {
     let mut connection = opening.await?;
-    if let Some(hello) = hear(&mut connection, &mut BytesMut::new()).await? {
+    if let Some(hello) = hear(&mut connection).await? {
         return Ok((connection, hello));
     }
-    dismiss(&mut connection, &Answer::Refused(Refusal::NoGreeting), true).await;
+    dismiss(connection, Answer::Refused(Refusal::NoGreeting), true).await;
     Err(io::ErrorKind::InvalidData.into())
 }
 
@@ -50,8 +49,7 @@ impl Shared {
                 }
             });
         });
-        let most = [self.limits.connections_of_address, self.limits.connections];
-        lock(&self.gate).admit(caller, hears.abort_handle(), most);
+        lock(&self.gate).admit(caller, hears.abort_handle(), &self.limits);
     }
 
     /// Answers a greeting, once it is known what to answer. An impatient host does not wait until
@@ -106,7 +104,7 @@ impl Shared {
                 }
             }
         };
-        let said = dismiss(&mut connection, &answer, is_patient).await;
+        let said = dismiss(connection, answer.clone(), is_patient).await;
         let place = (hello.protocol, hello.session, hello.peer);
         if matches!(answer, Answer::Moved(_))
             && let Some(moved) = self.state().moved.get_mut(&place)

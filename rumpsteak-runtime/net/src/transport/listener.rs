@@ -36,11 +36,15 @@ pub trait Transport: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// Cancel safe: nobody listens then.
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>>;
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens>;
 }
 
 /// What a transport does in its own time, and may fail to do.
 pub type IoFuture<'a, T> = BoxFuture<'a, io::Result<T>>;
+
+/// Somebody who listens, and the place by which others reach it; another place than was asked for
+/// if that left a part open, as port 0 does.
+pub type Listens = (Box<dyn Listener>, String);
 
 /// What is left to do until somebody who has called is connected: the transport's own handshake.
 pub type Opening = IoFuture<'static, Connection>;
@@ -62,8 +66,4 @@ pub trait Listener: Send + 'static {
     ///
     /// Cancel safe: nobody is lost.
     fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)>;
-
-    /// The place by which others reach this one; another one than was asked for if that left a
-    /// part open, as port 0 does.
-    fn place(&self) -> String;
 }

@@ -9,7 +9,7 @@ use tokio::io::{DuplexStream, duplex};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::connection::{Connection, framed};
-use super::listener::{IoFuture, Listener, Opening, Transport};
+use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
 
 /// Connections within the process: `memory://name`. Messages become bytes as on any other
 /// transport; roles of one [`Host`](crate::Host) need none of it and are wired directly.
@@ -48,7 +48,7 @@ impl Transport for Memory {
         })
     }
 
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         Box::pin(async move {
             let mut listeners = listeners();
             if listeners.contains_key(place) {
@@ -56,7 +56,8 @@ impl Transport for Memory {
             }
             let (sender, connections) = unbounded_channel();
             listeners.insert(place.to_owned(), sender);
-            Ok(Box::new(Listening { connections, name: place.to_owned(), frame }) as _)
+            let name = place.to_owned();
+            Ok((Box::new(Listening { connections, name, frame }) as _, place.to_owned()))
         })
     }
 }
@@ -74,10 +75,6 @@ impl Listener for Listening {
             let connection = framed(stream, self.frame);
             Ok((Box::pin(async { Ok(connection) }) as _, None))
         })
-    }
-
-    fn place(&self) -> String {
-        self.name.clone()
     }
 }
 

@@ -37,7 +37,7 @@ mod websocket;
 
 pub(crate) use self::connection::{BUFFER, GREETING};
 pub use self::connection::{Connection, Duplex};
-pub use self::listener::{IoFuture, Listener, Opening, Transport};
+pub use self::listener::{IoFuture, Listener, Listens, Opening, Transport};
 pub use self::memory::Memory;
 #[cfg(feature = "nats")]
 pub use self::nats::Nats;

@@ -20,7 +20,7 @@ use tokio::sync::{Mutex, watch};
 use tokio::time::sleep;
 
 use super::connection::{Connection, Largest};
-use super::listener::{IoFuture, Listener, Opening, Transport};
+use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
 use crate::handshake::random;
 
 /// A broker, `nats://server:4222/name`: a role listens under a name at a server of NATS, and others
@@ -164,14 +164,13 @@ impl Transport for Nats {
             let answer = std::str::from_utf8(&answer).map_err(io::Error::other)?;
             let (to, instance) = answer.split_once(' ').ok_or(io::ErrorKind::InvalidData)?;
             let mut connection = connection(client.clone(), to.to_owned().into(), inbox, frame);
-            let server = place.split_once('/').map_or(place, |(server, _)| server);
-            connection.home =
-                instance.strip_prefix(LISTENERS).map(|name| format!("{server}/{name}"));
+            let parts = place.split_once('/').zip(instance.strip_prefix(LISTENERS));
+            connection.home = parts.map(|((server, _), name)| format!("{server}/{name}"));
             Ok(connection)
         })
     }
 
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         Box::pin(async move {
             let (server, name) = self.server(place).await?;
             let client = server.client.clone();
@@ -189,8 +188,8 @@ impl Transport for Nats {
                     Ok([calls.map_err(io::Error::other)?, returns])
                 })
                 .await?;
-            let place = place.to_owned();
-            Ok(Box::new(Listening { client, calls, returns, instance, place, frame }) as _)
+            let listening = Listening { client, calls, returns, instance, frame };
+            Ok((Box::new(listening) as _, place.to_owned()))
         })
     }
 }
@@ -202,7 +201,6 @@ struct Listening {
     /// Calls of peers that have called this instance before.
     returns: Subscriber,
     instance: String,
-    place: String,
     frame: usize,
 }
 
@@ -231,10 +229,6 @@ impl Listener for Listening {
             Ok((Box::pin(open) as _, None))
         })
     }
-
-    fn place(&self) -> String {
-        self.place.clone()
-    }
 }
 
 /// The frames between two subjects, each with its number before it.
@@ -253,13 +247,6 @@ fn connection(client: Client, to: Subject, inbox: Subscriber, frame: usize) -> C
     let largest = Largest::new(frame);
     Connection::new(Frames { client, to, inbox, largest, sent: 0, received: 0 })
         .with_max_payload(most)
-}
-
-fn message(to: &Subject, number: u64, frame: &[u8]) -> OutboundMessage {
-    let mut payload = BytesMut::with_capacity(NUMBER + frame.len());
-    payload.put_u64_le(number);
-    payload.put_slice(frame);
-    OutboundMessage { subject: to.clone(), reply: None, payload: payload.freeze(), headers: None }
 }
 
 impl Stream for Frames {
@@ -294,8 +281,12 @@ impl Sink<Bytes> for Frames {
 
     fn start_send(self: Pin<&mut Self>, frame: Bytes) -> io::Result<()> {
         let this = self.get_mut();
-        let message = message(&this.to, this.sent, &frame);
+        let mut payload = BytesMut::with_capacity(NUMBER + frame.len());
+        payload.put_u64_le(this.sent);
+        payload.put_slice(&frame);
         this.sent += 1;
+        let (subject, payload) = (this.to.clone(), payload.freeze());
+        let message = OutboundMessage { subject, reply: None, payload, headers: None };
         Pin::new(&mut this.client).start_send(message).map_err(io::Error::other)
     }
 

@@ -12,7 +12,7 @@ use quinn::{
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
 use super::connection::{Connection, framed};
-use super::listener::{IoFuture, Listener, Opening, Transport};
+use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
 use super::tcp::with_port;
 use super::tls::{Identity, configs, host_of, is_denial, may_play};
 
@@ -69,20 +69,19 @@ impl Transport for Quic {
         })
     }
 
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         Box::pin(async move {
             let address = tokio::net::lookup_host(with_port(place)?).await?.next();
             let address = address.ok_or(io::ErrorKind::NotFound)?;
             let endpoint = Endpoint::server(self.server.clone(), address)?;
             let place = endpoint.local_addr()?.to_string();
-            Ok(Box::new(Listening { endpoint, place, frame }) as _)
+            Ok((Box::new(Listening { endpoint, frame }) as _, place))
         })
     }
 }
 
 struct Listening {
     endpoint: Endpoint,
-    place: String,
     frame: usize,
 }
 
@@ -99,10 +98,6 @@ impl Listener for Listening {
             };
             Ok((Box::pin(open) as _, Some(caller)))
         })
-    }
-
-    fn place(&self) -> String {
-        self.place.clone()
     }
 }
 

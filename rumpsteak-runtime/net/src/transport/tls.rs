@@ -13,7 +13,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 use webpki::EndEntityCert;
 
 use super::connection::{Connection, framed};
-use super::listener::{IoFuture, Listener, Opening, Transport};
+use super::listener::{IoFuture, Listens, Opening, Transport};
 use super::tcp;
 
 /// What this end shows to others, and whom it believes. Its debug output elides the key.
@@ -155,7 +155,7 @@ impl Transport for Tls {
         Box::pin(async move { Ok(opened(self.call(place).await?, frame)) })
     }
 
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         let tls = self.clone();
         let open = move |stream| -> Opening {
             let tls = tls.clone();

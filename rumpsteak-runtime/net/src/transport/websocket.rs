@@ -13,7 +13,7 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, accept_async_with_config, client_async_with_config};
 
 use super::connection::{Connection, GREETING, Largest};
-use super::listener::{IoFuture, Listener, Opening, Transport};
+use super::listener::{IoFuture, Listens, Opening, Transport};
 use super::tcp;
 #[cfg(feature = "tls")]
 use super::tls::{Tls, may_play, shown};
@@ -67,7 +67,7 @@ impl Transport for WebSocket {
         })
     }
 
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         #[cfg(feature = "tls")]
         let tls = self.tls.clone();
         let open = move |stream| -> Opening {

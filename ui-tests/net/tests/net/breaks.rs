@@ -15,7 +15,7 @@ use bytes::{Bytes, BytesMut};
 use fastrand::Rng;
 use futures::{Sink, Stream, StreamExt as _};
 use rumpsteak_net::transport::{
-    Connection, IoFuture, Listener, Memory, Opening, Transport, Transports,
+    Connection, IoFuture, Listener, Listens, Memory, Opening, Transport, Transports,
 };
 use rumpsteak_net::{Host, Joined, Limits, NetError};
 use rumpsteak_oracle::seeds;
@@ -76,10 +76,10 @@ impl Transport for Mute {
         Memory.connect(place, frame)
     }
 
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         Box::pin(async move {
-            let listener = Memory.listen(place, frame).await?;
-            Ok(Box::new(MuteListener { listener, is_mute: true }) as Box<dyn Listener>)
+            let (listener, place) = Memory.listen(place, frame).await?;
+            Ok((Box::new(MuteListener { listener, is_mute: true }) as Box<dyn Listener>, place))
         })
     }
 }
@@ -100,10 +100,6 @@ impl Listener for MuteListener {
             };
             Ok((Box::pin(open) as Opening, caller))
         })
-    }
-
-    fn place(&self) -> String {
-        self.listener.place()
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use allocation_counter::measure;
 use bytes::Bytes;
 use futures::{SinkExt as _, StreamExt as _};
-use rumpsteak_net::transport::{Connection, IoFuture, Listener, Memory, Transport, Transports};
+use rumpsteak_net::transport::{Connection, IoFuture, Listens, Memory, Transport, Transports};
 use rumpsteak_net::{Host, Joined, Limits, NetError, Refusal};
 use rumpsteak_runtime::{Error, ErrorKind};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -136,7 +136,7 @@ impl Transport for Narrow {
         })
     }
 
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         Memory.listen(place, frame)
     }
 }

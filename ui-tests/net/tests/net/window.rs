@@ -10,7 +10,9 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use futures::channel::mpsc;
 use futures::{Sink, Stream, StreamExt as _};
-use rumpsteak_net::transport::{Connection, IoFuture, Listener, Opening, Transport, Transports};
+use rumpsteak_net::transport::{
+    Connection, IoFuture, Listener, Listens, Opening, Transport, Transports,
+};
 use rumpsteak_net::{Codec, CodecError, Host, Limits, Postcard};
 use rumpsteak_runtime::{Message, try_run};
 use serde::de::DeserializeOwned;
@@ -150,9 +152,9 @@ impl Transport for Narrow {
         Box::pin(async { near.map_err(|_| io::ErrorKind::ConnectionRefused.into()) })
     }
 
-    fn listen<'a>(&'a self, _: &'a str, _: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, _: &'a str, _: usize) -> IoFuture<'a, Listens> {
         let called = self.called.lock().unwrap().take().unwrap();
-        Box::pin(async { Ok(Box::new(Called(called)) as _) })
+        Box::pin(async { Ok((Box::new(Called(called)) as _, "here".to_owned())) })
     }
 }
 
@@ -164,10 +166,6 @@ impl Listener for Called {
             let connection = self.0.next().await.ok_or(io::ErrorKind::NotConnected)?;
             Ok((Box::pin(async { Ok(connection) }) as _, None))
         })
-    }
-
-    fn place(&self) -> String {
-        "here".to_owned()
     }
 }
 
