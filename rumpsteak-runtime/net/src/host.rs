@@ -16,14 +16,13 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use self::gate::Gate;
-use self::reception::hear_greeting;
 use crate::address::{Address, addresses_of};
 use crate::error::NetError;
 use crate::handshake::{Answer, Hello, hear, say};
 use crate::lane::Packed;
 use crate::limits::Limits;
 use crate::refusal::Refusal;
-use crate::transport::{Connection, Listener, Memory, Transports, is_final};
+use crate::transport::{Connection, Listener, Memory, Opening, Transports, is_final};
 
 /// The part of a process that others see: the addresses at which it listens, and the roles that it
 /// plays in sessions.
@@ -614,6 +613,16 @@ async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>, at: Listen
             }
         }
     }
+}
+
+/// Hears the greeting of a connection, or says that what has come is none.
+async fn hear_greeting(opening: Opening) -> io::Result<(Connection, Hello)> {
+    let mut connection = opening.await?;
+    if let Some(hello) = hear(&mut connection).await? {
+        return Ok((connection, hello));
+    }
+    dismiss(connection, Answer::Refused(Refusal::NoGreeting), true).await;
+    Err(io::ErrorKind::InvalidData.into())
 }
 
 /// Answers who is not to stay, and, if this end is patient, waits for a moment until it has gone,

@@ -53,6 +53,9 @@ pub(crate) async fn run<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
     reach: Reach,
     connection: Option<Connection>,
 ) -> Result<(), NetError> {
+    if let Some(connection) = &connection {
+        lane.connect(connection);
+    }
     let (guard, peer) = (reach.guard.clone(), reach.own.peer.clone());
     let moved = run_until_left(&mut lane, reach, connection).await.and_then(|()| lane.failure());
     if let Some(guard) = guard.filter(|_| moved.is_err() || lane.state.left_after == Some(0)) {
@@ -66,9 +69,6 @@ async fn run_until_left<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
     mut reach: Reach,
     mut connection: Option<Connection>,
 ) -> Result<(), NetError> {
-    if let Some(connection) = &connection {
-        lane.connect(connection);
-    }
     let mut search = Search::new(&reach);
     let failed = loop {
         let event = match &mut connection {
@@ -255,8 +255,8 @@ impl Search {
         Err(Stop::Failed(NetError::Lost { peer, waited: self.waited, source }))
     }
 
-    /// Notes how much has got through in both directions. If that is more than before, the time begins anew, and so
-    /// do the pauses.
+    /// Notes how much has got through in both directions. If that is more than before, the time
+    /// begins anew, and so do the pauses.
     fn notes(&mut self, lane: &LaneState) {
         let progress = lane.received + lane.first;
         if std::mem::replace(&mut self.progress, progress) != progress {

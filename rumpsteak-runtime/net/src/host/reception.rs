@@ -1,6 +1,5 @@
 //! Connections that others make: what they are answered.
 
-use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,8 +7,10 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{Arrival, Call, LONGEST_PAUSE, Listened, MOMENT, Moved, Shared, dismiss, lock};
-use crate::handshake::{Answer, Hello, hear, say};
+use super::{
+    Arrival, Call, LONGEST_PAUSE, Listened, MOMENT, Moved, Shared, dismiss, hear_greeting, lock,
+};
+use crate::handshake::{Answer, Hello, say};
 use crate::refusal::Refusal;
 use crate::transport::{Connection, Opening};
 
@@ -20,16 +21,6 @@ enum Reception {
     Dismiss(Answer),
     /// With this welcome, if it is the first connection of this peer.
     Take(Option<Hello>, UnboundedSender<Arrival>),
-}
-
-/// Hears the greeting of a connection, or says that what has come is none.
-pub(super) async fn hear_greeting(opening: Opening) -> io::Result<(Connection, Hello)> {
-    let mut connection = opening.await?;
-    if let Some(hello) = hear(&mut connection).await? {
-        return Ok((connection, hello));
-    }
-    dismiss(connection, Answer::Refused(Refusal::NoGreeting), true).await;
-    Err(io::ErrorKind::InvalidData.into())
 }
 
 impl Shared {
