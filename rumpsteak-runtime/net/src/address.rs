@@ -54,6 +54,13 @@ impl Address {
     }
 }
 
+/// The addresses that these texts are.
+pub(crate) fn addresses_of(
+    texts: impl IntoIterator<Item: AsRef<str>>,
+) -> Result<Vec<Address>, AddressError> {
+    texts.into_iter().map(|text| text.as_ref().parse()).collect()
+}
+
 impl FromStr for Address {
     type Err = AddressError;
 

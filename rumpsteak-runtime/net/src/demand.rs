@@ -25,7 +25,8 @@ use crate::guard::Guard;
 use crate::handshake::Hello;
 use crate::host::{Arrival, Call, LONGEST_PAUSE, Shared, texts};
 use crate::lane::{Lane, Packed};
-use crate::reach::{Reach, run};
+use crate::limits::FOR_EVER;
+use crate::reach::{Reach, answered_at, run};
 use crate::transport::Connection;
 
 /// A peer that has not come yet.
@@ -66,12 +67,12 @@ impl Awaited {
         theirs: Hello,
         whose: Call,
     ) -> Result<(), NetError> {
-        let Self { shared, own, addresses, arrivals, guard } = self;
+        let Self { shared, own, mut addresses, arrivals, guard } = self;
         // Who has called calls again.
-        let addresses = match whose {
-            Call::Own => addresses,
-            Call::Theirs | Call::Again => Vec::new(),
-        };
+        match whose {
+            Call::Own => answered_at(&mut addresses, &connection),
+            Call::Theirs | Call::Again => addresses.clear(),
+        }
         let own = Hello { known: Some(theirs.instance), ..own };
         let reach = Reach { shared, own, theirs, addresses, arrivals, guard: Some(guard) };
         let connection = match whose {
@@ -172,6 +173,3 @@ impl Awaited {
         }
     }
 }
-
-/// Longer than a role is there: 34 years. Clocks of some systems end before a hundred.
-const FOR_EVER: Duration = Duration::from_secs(1 << 30);

@@ -7,7 +7,7 @@ use std::{fmt, io};
 
 use crate::address::{Address, AddressError};
 use crate::codec::CodecError;
-use crate::refusal::Refusal;
+use crate::refusal::{LONGEST_NAME, Refusal};
 
 /// Why a session could not be joined, or ended before its time.
 ///
@@ -35,7 +35,8 @@ pub enum NetError {
         /// What the transport says.
         source: Arc<io::Error>,
     },
-    /// No call to this address can succeed: it has no sense to its transport, for example.
+    /// No call to this address can succeed: it has no sense to its transport, or one end does not
+    /// believe the certificate of the other, for example.
     #[error("cannot call {address}")]
     Call {
         /// The address.
@@ -43,6 +44,19 @@ pub enum NetError {
         /// What the transport says.
         source: Arc<io::Error>,
     },
+    /// The name of a session is too long for a greeting.
+    #[error(
+        "the name of a session has at most {LONGEST_NAME} bytes, and this one has {bytes}: `{start}…`"
+    )]
+    SessionName {
+        /// The first characters of the name.
+        start: String,
+        /// How many bytes it has.
+        bytes: usize,
+    },
+    /// The operating system has no random numbers, which are the tokens of connections.
+    #[error("the operating system gives no random numbers")]
+    Random(#[source] Arc<io::Error>),
     /// The role takes part in this session on this host already.
     #[error("`{role}` has joined the session `{session}` already")]
     Joined {

@@ -147,7 +147,7 @@ impl Batch {
         // Less than a frame may have, which is less than 4 GiB.
         let length = written.and_then(|()| match u32::try_from(size) {
             Ok(length) if fits => Ok(length),
-            _ => Err(format!("it has {size} bytes, and a frame has at most {largest}").into()),
+            _ => Err(too_large(size, largest)),
         });
         let length = length.inspect_err(|_| self.bytes.truncate(at))?;
         self.bytes[at..at + LENGTH].copy_from_slice(&length.to_le_bytes());
@@ -174,6 +174,12 @@ impl Batch {
         bytes[1..HEAD].copy_from_slice(&count.to_le_bytes());
         Some(bytes.into())
     }
+}
+
+/// A message of this size does not go into a frame.
+pub(crate) fn too_large(size: usize, largest: usize) -> CodecError {
+    let most = largest.saturating_sub(HEAD + LENGTH);
+    format!("it has {size} bytes, and a message has at most {most} there").into()
 }
 
 /// How many messages and ends a frame has. `None` if it has none.

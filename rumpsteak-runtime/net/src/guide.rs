@@ -23,16 +23,20 @@ macro_rules! chapters {
             /// [`Detached`]: rumpsteak_runtime::Detached
             /// [`End`]: rumpsteak_runtime::states::End
             /// [`Limits`]: crate::Limits
+            /// [`Limits::connections`]: crate::Limits::connections
+            /// [`Limits::connections_of_address`]: crate::Limits::connections_of_address
             /// [`Limits::frame`]: crate::Limits::frame
             /// [`Limits::join`]: crate::Limits::join
             /// [`Limits::resume`]: crate::Limits::resume
             /// [`NetError::Absent`]: crate::NetError::Absent
+            /// [`NetError::Call`]: crate::NetError::Call
             /// [`NetError::Decode`]: crate::NetError::Decode
             /// [`NetError::Encode`]: crate::NetError::Encode
             /// [`NetError::Expected`]: crate::NetError::Expected
             /// [`NetError::Frame`]: crate::NetError::Frame
             /// [`NetError::Lost`]: crate::NetError::Lost
             /// [`NetError::Refused`]: crate::NetError::Refused
+            /// [Transports]: crate::guide::transports
             /// [`Connection`]: crate::transport::Connection
             /// [`Connection::only_for`]: crate::transport::Connection::only_for
             /// [`Transport`]: crate::transport::Transport

@@ -15,20 +15,18 @@ use std::collections::BTreeMap;
 use std::io;
 use std::pin::Pin;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_core::Stream as _;
 use futures_sink::Sink as _;
 use rumpsteak_runtime::channel::Capacity;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::refusal::Refusal;
-use crate::transport::Connection;
+use crate::refusal::{LONGEST_NAME, Refusal};
+use crate::transport::{Connection, GREETING};
 
 /// The first bytes of a connection: what this is, and in which version.
-const MAGIC: &[u8; 10] = b"rumpsteak\x03";
-
-/// How many bytes a greeting has at most.
-const LARGEST: usize = 64 << 10;
+const MAGIC: &[u8; 10] = b"rumpsteak\x04";
 
 /// One end, as it introduces itself.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -55,12 +53,13 @@ pub(crate) struct Hello {
     pub(crate) labels: Vec<String>,
     /// Of what the types in messages are made: see [`schema`](crate::schema).
     pub(crate) types: BTreeMap<String, u64>,
-    /// What tells this end from all others that ever play its role.
-    pub(crate) instance: u64,
-    /// The instance of the other end, for a connection that is made again.
-    pub(crate) known: Option<u64>,
+    /// The token of this end of the lane, which only the two ends know: who has both tokens may
+    /// resume.
+    pub(crate) instance: u128,
+    /// The token of the other end, for a connection that is made again.
+    pub(crate) known: Option<u128>,
     /// The last hosts to which the session went in its middle, by numbers that they drew.
-    pub(crate) moves: Vec<u64>,
+    pub(crate) moves: Vec<u128>,
     /// How many messages it has received.
     pub(crate) received: u64,
     /// The schemes of the transports over which it would talk, best first; empty if it goes on
@@ -107,7 +106,9 @@ impl Hello {
             return Err(Refusal::Codec([self.codec.clone(), other.codec.clone()]));
         }
         let are_same = self.labels == other.labels;
-        if !are_same && [self, other].iter().any(|hello| hello.is_struct()) {
+        // A message type that is a struct has no number. No other label has a blank in it.
+        let is_struct = |hello: &&Self| hello.labels.iter().any(|it| it.starts_with("struct "));
+        if !are_same && [self, other].iter().any(is_struct) {
             return Err(Refusal::Labels([self.labels.join(", "), other.labels.join(", ")]));
         }
         let differs = |(name, own): &(&String, &u64)| {
@@ -125,6 +126,13 @@ impl Hello {
         compared.map_err(Refusal::Protocol)
     }
 
+    /// True if no name is longer than it may be.
+    pub(crate) fn has_short_names(&self) -> bool {
+        let Self { protocol, session, role, peer, codec, transports, .. } = self;
+        let names = [protocol, session, role, peer, codec];
+        names.into_iter().chain(transports).all(|name| name.len() <= LONGEST_NAME)
+    }
+
     /// Whether this end means that one, or whoever plays the role.
     pub(crate) fn knows(&self, other: &Self) -> bool {
         self.known.is_none_or(|known| known == other.instance)
@@ -137,15 +145,10 @@ impl Hello {
     }
 
     /// Goes on at another host.
-    pub(crate) fn moved(mut self, number: u64) -> Self {
+    pub(crate) fn moved(mut self, number: u128) -> Self {
         self.moves.drain(..self.moves.len().saturating_sub(MOVES));
         self.moves.push(number);
         self
-    }
-
-    /// Whether the message type is a struct, which has no number.
-    fn is_struct(&self) -> bool {
-        matches!(&self.labels[..], [label] if label.starts_with(STRUCT))
     }
 
     /// By which numbers the other end's labels are known here, where these are others.
@@ -158,11 +161,15 @@ impl Hello {
     }
 }
 
+/// A number that no one else can know: 128 bits of the operating system's generator, if it works.
+pub(crate) fn random() -> io::Result<u128> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(u128::from_ne_bytes(bytes))
+}
+
 /// How many moves a peer may have missed.
 const MOVES: usize = 64;
-
-/// What stands before the label of a message type that is a struct; no label has a blank in it.
-const STRUCT: &str = "struct ";
 
 /// The number that each label of the other end has here, in its order; `None` for one that is
 /// unknown here.
@@ -184,6 +191,11 @@ fn versions_fit([own, theirs]: &[String; 2]) -> Result<(), String> {
 /// Says something to the other end.
 pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> io::Result<()> {
     let bytes = postcard::to_extend(what, MAGIC.to_vec()).map_err(io::Error::other)?;
+    let most = GREETING.min(connection.max_payload());
+    if bytes.len() > most {
+        let text = format!("a greeting of {} bytes is needed, and has at most {most}", bytes.len());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
     let mut bytes = Some(Bytes::from(bytes));
     std::future::poll_fn(|context| {
         let mut connection = Pin::new(&mut *connection);
@@ -199,15 +211,10 @@ pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> i
 }
 
 /// What the other end says; `None` if it is no greeting.
-pub(crate) async fn hear<'b, T: Deserialize<'b>>(
-    connection: &mut Connection,
-    bytes: &'b mut BytesMut,
-) -> io::Result<Option<T>> {
-    let next = std::future::poll_fn(|context| Pin::new(&mut *connection).poll_next(context)).await;
-    *bytes = next.unwrap_or(Err(io::ErrorKind::UnexpectedEof.into()))?;
-    let rest = bytes.strip_prefix(MAGIC).filter(|rest| rest.len() <= LARGEST);
-    let Some((said, [])) = rest.and_then(|rest| postcard::take_from_bytes(rest).ok()) else {
-        return Ok(None);
-    };
-    Ok(Some(said))
+pub(crate) async fn hear<T: DeserializeOwned>(from: &mut Connection) -> io::Result<Option<T>> {
+    let next = std::future::poll_fn(|context| Pin::new(&mut *from).poll_next(context)).await;
+    let bytes = next.unwrap_or(Err(io::ErrorKind::UnexpectedEof.into()))?;
+    let rest = bytes.strip_prefix(MAGIC).filter(|_| bytes.len() <= GREETING);
+    let said = rest.and_then(|rest| postcard::take_from_bytes(rest).ok());
+    Ok(said.and_then(|(said, rest)| rest.is_empty().then_some(said)))
 }

@@ -1,27 +1,28 @@
 //! A host: the roles that a process plays, and where others reach them.
 
 mod absence;
+mod gate;
 mod reception;
 
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fmt, io};
 
-use bytes::BytesMut;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::address::{Address, AddressError};
+use self::gate::Gate;
+use crate::address::{Address, addresses_of};
 use crate::error::NetError;
 use crate::handshake::{Answer, Hello, hear, say};
 use crate::lane::Packed;
 use crate::limits::Limits;
 use crate::refusal::Refusal;
-use crate::transport::{Connection, Listener, Memory, Transports};
+use crate::transport::{Connection, Listener, Memory, Opening, Transports, is_final};
 
 /// The part of a process that others see: the addresses at which it listens, and the roles that it
 /// plays in sessions.
@@ -43,6 +44,8 @@ pub(crate) struct Shared {
     state: Mutex<State>,
     /// A role has joined, or a call has had its answer.
     changed: Notify,
+    gate: Mutex<Gate>,
+    /// Places for connections that have greeted and wait for an answer.
     handshakes: Semaphore,
 }
 
@@ -58,11 +61,16 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Tells the service that plays a role, if there is one, of a session in which it is expected.
-    fn announce(&mut self, (protocol, session, role): Place) {
-        if let Some(service) = self.services.get_mut(&(protocol, role))
-            && service.sessions.insert(session.clone())
-        {
+    /// Tells the service that plays a role, if there is one, of a session in which it is expected:
+    /// once, as long as peers ask for it.
+    fn announce(&mut self, (protocol, session, role): Place, limits: &Limits) {
+        let Some(service) = self.services.get_mut(&(protocol, role)) else { return };
+        let (now, asks_within) = (Instant::now(), limits.join + limits.handshake);
+        if service.next_sweep <= now {
+            service.sessions.retain(|_, asked| *asked + asks_within > now);
+            service.next_sweep = now + SWEEP;
+        }
+        if service.sessions.insert(session.clone(), now).is_none() {
             // A service that is gone announces nothing, and the peer gives up in the end.
             let _ = service.to.send(session);
         }
@@ -77,11 +85,18 @@ pub(crate) struct Listened {
     pub(crate) has_sessions: bool,
 }
 
-/// A service: where new sessions are announced, and those that were.
+/// A service: where new sessions are announced, and those that were, with when a peer last asked.
 struct Announced {
     to: UnboundedSender<String>,
-    sessions: BTreeSet<String>,
+    sessions: BTreeMap<String, Instant>,
+    next_sweep: Instant,
 }
+
+/// For how long a connection may take to greet, or to go when it was answered.
+const MOMENT: Duration = Duration::from_secs(2);
+
+/// How often the names of sessions are looked through.
+const SWEEP: Duration = Duration::from_secs(1);
 
 /// A role that has left in the middle of a session.
 struct Moved {
@@ -90,6 +105,8 @@ struct Moved {
     until: Instant,
     /// Until when which of them may still ask.
     asks: BTreeMap<String, Instant>,
+    /// The tokens of both ends of each lane, without which a stranger is told nothing.
+    tokens: BTreeMap<String, [Option<u128>; 2]>,
 }
 
 /// A role in a session: the protocol, the session and the role.
@@ -105,17 +122,16 @@ struct Seat {
 struct Slot {
     hello: Hello,
     arrivals: UnboundedSender<Arrival>,
-    /// The peer that has come.
-    taken: Option<u64>,
+    /// The token of the peer that has come.
+    taken: Option<u128>,
     /// Whether the peer is being called, and has not answered yet.
     is_calling: bool,
     /// Whether the peer has come on this host.
     is_wired: bool,
     /// The lane to a peer that has come on this host, and has left it.
     lane: Option<LaneTask>,
-    /// The session for which the peer has called in vain: another one, or one of this name, which
-    /// went with a process before this one.
-    other: Option<String>,
+    /// How the peer, or a stranger in its name, has called last in vain.
+    in_vain: Option<String>,
 }
 
 /// A peer of a role that goes on elsewhere.
@@ -182,6 +198,7 @@ impl Host {
             transports,
             state: Mutex::default(),
             changed: Notify::new(),
+            gate: Mutex::default(),
             handshakes: Semaphore::new(limits.connections),
             limits,
         };
@@ -249,9 +266,9 @@ impl Host {
         let Shared { transports, limits, .. } = &*self.shared;
         let transport = transports.of(&address)?;
         let (until, mut pause) = (Instant::now() + limits.join, FIRST_PAUSE);
-        let listener = loop {
+        let (listener, place) = loop {
             match transport.listen(address.place(), limits.frame).await {
-                Ok(listener) => break listener,
+                Ok(listens) => break listens,
                 Err(error)
                     if error.kind() == io::ErrorKind::ConnectionRefused
                         && Instant::now() < until => {}
@@ -263,7 +280,7 @@ impl Host {
             sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         };
-        let reached = Address::new(address.scheme(), &listener.place());
+        let reached = Address::new(address.scheme(), &place);
         let listened = Listened { address: reached.clone(), has_sessions };
         self.shared.state().listened.push(listened.clone());
         lock(&self.listening).spawn(accept(Arc::clone(&self.shared), listener, listened));
@@ -274,7 +291,7 @@ impl Host {
     /// already, and new ones.
     pub(crate) fn announce(&self, protocol: &str, role: &str) -> UnboundedReceiver<String> {
         let (to, announced) = mpsc::unbounded_channel();
-        let service = Announced { to, sessions: BTreeSet::new() };
+        let service = Announced { to, sessions: BTreeMap::new(), next_sweep: Instant::now() };
         let mut state = self.shared.state();
         state.services.insert((protocol.to_owned(), role.to_owned()), service);
         let waits = |seat: &Seat| seat.slots.get(role).is_some_and(|slot| slot.taken.is_none());
@@ -283,7 +300,7 @@ impl Host {
             waiting.map(|((of, session, _), _)| (of.clone(), session.clone(), role.to_owned()));
         let expected: Vec<Place> =
             expected.filter(|place| !state.seats.contains_key(place)).collect();
-        expected.into_iter().for_each(|place| state.announce(place));
+        expected.into_iter().for_each(|place| state.announce(place, &self.shared.limits));
         drop(state);
         self.shared.changed.notify_waiters();
         announced
@@ -317,16 +334,22 @@ impl Shared {
         lock(&self.state)
     }
 
-    /// Frees the place of a role.
+    /// Frees the place of a role. If all of its peers had come, no one expects it in this session
+    /// any more, and the name is forgotten.
     pub(crate) fn free(&self, place: &Place) {
-        self.state().seats.remove(place);
+        let mut state = self.state();
+        let seat = state.seats.remove(place);
+        if seat.is_some_and(|seat| seat.slots.values().all(|slot| slot.taken.is_some()))
+            && let Some(service) = state.services.get_mut(&(place.0.clone(), place.2.clone()))
+        {
+            service.sessions.remove(&place.1);
+        }
     }
 
     /// Takes the place of a role in a session. `wire` makes the two ends of a route between this
     /// role and a peer that is on this host already, from the peer's greeting: one for the peer,
     /// and what is kept in the place of an arrival; or none if one of them will call. A role that
-    /// comes from another host in the middle of a session has its peers already, which are known
-    /// by their instances.
+    /// comes from another host in the middle of a session has the peers already that it knows.
     ///
     /// # Errors
     ///
@@ -335,7 +358,6 @@ impl Shared {
         &self,
         place: Place,
         hellos: &[Hello],
-        instances: &[Option<u64>],
         mut wire: impl FnMut(&Hello, &Hello) -> Option<[Arrival; 2]>,
     ) -> Result<Vec<UnboundedReceiver<Arrival>>, NetError> {
         let mut state = self.state();
@@ -345,16 +367,15 @@ impl Shared {
             return Err(NetError::Joined { role, session });
         }
         let (mut slots, mut receivers) = (BTreeMap::new(), Vec::new());
-        let mut instances = instances.iter().copied();
         for hello in hellos {
             let (arrivals, receiver) = mpsc::unbounded_channel();
             let of_peer = (protocol.clone(), session.clone(), hello.peer.clone());
             if !state.seats.contains_key(&of_peer) {
-                state.announce(of_peer.clone());
+                state.announce(of_peer.clone(), &self.limits);
             }
             let seat = state.seats.get_mut(&of_peer);
             let slot = seat.and_then(|seat| seat.slots.get_mut(role));
-            let (mut taken, mut is_wired) = (instances.next().flatten(), false);
+            let (mut taken, mut is_wired) = (hello.known, false);
             if let Some(slot) = slot.filter(|slot| slot.taken.is_none() && taken.is_none()) {
                 let is_same = hello.contract == slot.hello.contract;
                 let differ = || {
@@ -374,8 +395,8 @@ impl Shared {
                     let _ = arrivals.send(own);
                 }
             }
-            let (hello, is_calling, lane, other) = (hello.clone(), false, None, None);
-            let slot = Slot { hello, arrivals, taken, is_calling, is_wired, lane, other };
+            let (hello, is_calling, lane, in_vain) = (hello.clone(), false, None, None);
+            let slot = Slot { hello, arrivals, taken, is_calling, is_wired, lane, in_vain };
             slots.insert(slot.hello.peer.clone(), slot);
             receivers.push(receiver);
         }
@@ -398,9 +419,13 @@ impl Shared {
         let now = Instant::now();
         state.moved.retain(|_, moved| moved.until > now);
         let until = now + self.limits.resume;
-        let moved = Moved { to, until, asks: BTreeMap::new() };
-        state.moved.insert(place.clone(), moved);
         let slots = state.seats.remove(place).map(|seat| seat.slots).unwrap_or_default();
+        let tokens = |(peer, slot): (&String, &Slot)| {
+            (peer.clone(), [Some(slot.hello.instance), slot.taken])
+        };
+        let tokens = slots.iter().map(tokens).collect();
+        let moved = Moved { to, until, asks: BTreeMap::new(), tokens };
+        state.moved.insert(place.clone(), moved);
         let mut leave = |slot: Slot| {
             let Slot { hello, arrivals, lane, .. } = slot;
             let mut peer = None;
@@ -505,26 +530,28 @@ impl Shared {
             let mut connection = if is_here {
                 let [near, far] = Memory::pair(frame);
                 let shared = Arc::clone(self);
-                tokio::spawn(
-                    async move { shared.welcome(Box::pin(async { Ok(far) }), None).await },
-                );
+                tokio::spawn(async move {
+                    if let Ok((far, hello)) = hear_greeting(Box::pin(async { Ok(far) })).await {
+                        shared.welcome(far, hello, None, true).await;
+                    }
+                });
                 near
             } else {
                 transport.connect(address.place(), frame).await?
             };
             say(&mut connection, own).await?;
-            let answer = hear(&mut connection, &mut BytesMut::new()).await?;
+            let answer = hear(&mut connection).await?;
             Ok((connection, answer.unwrap_or(Answer::Refused(Refusal::NoGreeting))))
         };
         let greeted = timeout(self.limits.handshake, greet).await;
         let greeted = greeted.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
         let absent = |error| self.absent(own, &[], Some(Arc::new(error)));
-        let (connection, answer) = greeted.map_err(|error: io::Error| match error.kind() {
-            io::ErrorKind::InvalidInput => {
+        let (mut connection, answer) = greeted.map_err(|error: io::Error| {
+            if is_final(&error) {
                 let (address, source) = (address.clone(), Arc::new(error));
-                NetError::Call { address, source }
+                return NetError::Call { address, source };
             }
-            _ => absent(error),
+            absent(error)
         })?;
         let refusal = match answer {
             Answer::Welcome(hello) if hello.role != own.peer || hello.peer != own.role => {
@@ -534,7 +561,12 @@ impl Shared {
                 Refusal::Certificate
             }
             Answer::Welcome(hello) => match own.fits(&hello).await {
-                Ok(()) => return Ok(Greeted::Welcome(connection, Box::new(hello))),
+                Ok(()) => {
+                    let home = connection.home.take();
+                    let home = home.as_deref().unwrap_or(address.place());
+                    connection.at = Some(Address::new(address.scheme(), home));
+                    return Ok(Greeted::Welcome(connection, Box::new(hello)));
+                }
                 Err(refusal) => refusal,
             },
             Answer::Moved(_) | Answer::Offers(_)
@@ -543,13 +575,13 @@ impl Shared {
                 Refusal::Certificate
             }
             Answer::Moved(to) => {
-                let at = addresses(&to)?;
+                let at = addresses_of(&to)?;
                 // The host that was left waits for word that this end has heard it. It may be
                 // impatient, or the connection break: then it believes that this end has not.
-                self.dismiss(connection, Answer::Moved(to));
+                tokio::spawn(dismiss(connection, Answer::Moved(to), true));
                 return Ok(Greeted::Moved(at));
             }
-            Answer::Offers(at) => return Ok(Greeted::Offers(addresses(&at)?)),
+            Answer::Offers(at) => return Ok(Greeted::Offers(addresses_of(&at)?)),
             // It may be known a moment later.
             Answer::Refused(Refusal::Unknown) if own.known.is_none() => {
                 return Err(absent(io::Error::other(Refusal::Unknown.to_string())));
@@ -558,21 +590,11 @@ impl Shared {
         };
         Err(NetError::Refused { peer: own.peer.clone(), refusal })
     }
-
-    /// Answers who is not to stay, in a task: nobody waits until it has gone.
-    pub(crate) fn dismiss(&self, mut connection: Connection, answer: Answer) {
-        let dismissed = async move { dismiss(&mut connection, &answer).await };
-        tokio::spawn(timeout(self.limits.handshake, dismissed));
-    }
 }
 
 /// Addresses, as they travel.
 pub(crate) fn texts(addresses: &[Address]) -> Vec<String> {
     addresses.iter().map(ToString::to_string).collect()
-}
-
-fn addresses(texts: &[String]) -> Result<Vec<Address>, AddressError> {
-    texts.iter().map(|address| address.parse()).collect()
 }
 
 /// How long to wait before a peer is called again: at first, and at most.
@@ -582,24 +604,37 @@ pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// Takes connections, for as long as the host listens.
 async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>, at: Listened) {
     loop {
-        let Ok(opening) = listener.accept().await else {
-            // Too many open files, mostly: it passes.
-            sleep(FIRST_PAUSE).await;
-            continue;
-        };
-        // Who comes when there are too many is turned away, and may come again.
-        let (shared, at) = (Arc::clone(&shared), at.clone());
-        tokio::spawn(async move {
-            if let Ok(_place) = shared.handshakes.try_acquire() {
-                let _ = timeout(shared.limits.handshake, shared.welcome(opening, Some(at))).await;
+        match listener.accept().await {
+            Ok((opening, caller)) => shared.admit(caller, opening, at.clone()),
+            Err(_) => {
+                // Too many open files, mostly.
+                lock(&shared.gate).give_up_oldest(|_| true);
+                sleep(FIRST_PAUSE).await;
             }
-        });
+        }
     }
 }
 
-/// Answers who is not to stay, and waits until it has gone, for over some transports the answer is
-/// lost if this end goes first; or until it says something.
-async fn dismiss(connection: &mut Connection, answer: &Answer) -> std::io::Result<Option<Answer>> {
-    say(connection, answer).await?;
-    Ok(hear(connection, &mut BytesMut::new()).await.ok().flatten())
+/// Hears the greeting of a connection, or says that what has come is none.
+async fn hear_greeting(opening: Opening) -> io::Result<(Connection, Hello)> {
+    let mut connection = opening.await?;
+    if let Some(hello) = hear(&mut connection).await? {
+        return Ok((connection, hello));
+    }
+    dismiss(connection, Answer::Refused(Refusal::NoGreeting), true).await;
+    Err(io::ErrorKind::InvalidData.into())
+}
+
+/// Answers who is not to stay, and, if this end is patient, waits for a moment until it has gone,
+/// for over some transports the answer is lost if this end goes first; or until it says something.
+pub(crate) async fn dismiss(
+    mut connection: Connection,
+    answer: Answer,
+    is_patient: bool,
+) -> Option<Answer> {
+    let said = async {
+        say(&mut connection, &answer).await.ok()?;
+        if is_patient { hear(&mut connection).await.ok()? } else { None }
+    };
+    timeout(MOMENT, said).await.ok()?
 }

@@ -23,18 +23,18 @@ use serde::de::DeserializeOwned;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::time::{Instant, timeout_at};
 
-use crate::address::{Address, AddressError};
+use crate::address::{Address, addresses_of};
 use crate::codec::{Codec, Postcard};
 use crate::demand::Awaited;
 use crate::directory::Directory;
 use crate::error::NetError;
 use crate::guard::Guard;
-use crate::handshake::{Hello, Room};
+use crate::handshake::{Hello, Room, random};
 use crate::host::{Arrival, Host, LaneTask, Shared};
-use crate::lane::{Lane, messages_as_bytes, reader};
-use crate::link::{FarEnd, Fate, Incoming, Net, WINDOW, net, window, wired};
+use crate::lane::{Lane, reader, unwritten};
+use crate::link::{Fate, Incoming, Net, WINDOW, net, window, wired};
 use crate::reach::{Reach, run};
-use crate::refusal::Refusal;
+use crate::refusal::{LONGEST_NAME, Refusal};
 use crate::schema;
 
 /// A role that is about to join a session. Made by [`Host::join`].
@@ -91,7 +91,12 @@ pub(crate) trait Writes<M>: Send + Sync {
 
 impl<M: Labelled + Serialize + DeserializeOwned + Send + 'static, C: Codec> Writes<M> for C {
     fn bytes_of(&self, peer: &str, messages: Vec<M>) -> Result<Vec<Vec<u8>>, NetError> {
-        messages_as_bytes(self, peer, messages)
+        let bytes = |message: &M| {
+            let mut bytes = Vec::new();
+            let written = self.encode(message, &mut bytes);
+            written.map(|()| bytes).map_err(unwritten(peer, message))
+        };
+        messages.iter().map(bytes).collect()
     }
 
     fn lane(
@@ -105,7 +110,8 @@ impl<M: Labelled + Serialize + DeserializeOwned + Send + 'static, C: Codec> Writ
         let incoming = Incoming::Messages(incoming, reader(&reach.own.peer, self.clone()));
         let queues = (incoming, outgoing);
         let Reach { shared, own, theirs, .. } = &reach;
-        let lane = lane_over(own, theirs, self.clone(), shared, (queues, fate), window);
+        let far = (queues, fate);
+        let lane = Lane::new([own, theirs], self.clone(), far, window, &shared.limits);
         tokio::spawn(run(lane, reach, None))
     }
 }
@@ -133,7 +139,8 @@ impl Host {
     }
 
     /// Plays the role `R` in each session that others begin or have begun: see [`Service::next`].
-    /// The host remembers the names of sessions: none is announced twice.
+    /// A session is announced once, as long as it goes on or peers ask for it. When it is over, its
+    /// name is forgotten, and can be used again.
     pub fn serve<R: Joins>(&self) -> Service<R> {
         let sessions = self.announce(R::PROTOCOL, R::NAME);
         Service { host: self.clone(), sessions, join: |host, session| host.join(session) }
@@ -185,8 +192,7 @@ impl<R: Role, C> Join<R, C> {
     where
         A: AsRef<str>,
     {
-        let addresses = addresses.into_iter().map(|address| address.as_ref().parse());
-        match addresses.collect::<Result<Vec<Address>, AddressError>>() {
+        match addresses_of(addresses) {
             Ok(addresses) => self.addresses.push((role.to_owned(), addresses)),
             Err(error) => self.wrong = Some(error.into()),
         }
@@ -199,9 +205,11 @@ impl<R: Role, C> Join<R, C> {
         Self { directory: directory.clone(), ..self }
     }
 
-    /// Over which transports this role would talk with peers that it calls: their schemes, best
+    /// The transports over which this role talks with peers on other hosts: their schemes, best
     /// first. A peer may [listen](Host::listen) at several addresses, and tells them whoever calls
-    /// one of them. Without this it is the one that is called.
+    /// one of them. A peer that calls this role over another transport is sent to an address of
+    /// these, or refused, and has said no more than its greeting. Without this, the role talks
+    /// over the transport that is called.
     pub fn over<T: Into<String>>(self, transports: impl IntoIterator<Item = T>) -> Self {
         Self { transports: transports.into_iter().map(Into::into).collect(), ..self }
     }
@@ -249,17 +257,15 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     if let Some((peer, _)) = join.addresses.iter().find(|(peer, _)| !peers.contains(&&**peer)) {
         return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
     }
-    let instance = fastrand::u64(..);
-    let hellos = hellos::<R, C>(&join.session, &queues, instance)?;
-    let offers = |hello| Hello { transports: join.transports.clone(), ..hello };
-    let hellos: Vec<Hello> = hellos.into_iter().map(offers).collect();
+    let mut hellos = hellos::<R, C>(&join.session, &queues)?;
+    hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&join.transports));
 
     let shared = &join.host.shared;
     let place = (R::PROTOCOL.to_owned(), join.session.clone(), R::NAME.to_owned());
     let on_demand = R::PLAYED.0.on_demand;
     let waits = |own: &Hello| ![&*own.role, &own.peer].iter().any(|it| on_demand.contains(it));
     let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
-    let arrivals = shared.sit(place.clone(), &hellos, &[], wires)?;
+    let arrivals = shared.sit(place.clone(), &hellos, wires)?;
     let guard = Guard::new(shared, place, on_demand);
     let until = Instant::now() + shared.limits.join;
     let mut calls = tokio::task::JoinSet::new();
@@ -352,48 +358,49 @@ pub(crate) fn queues<R: Joins>() -> Result<Vec<Queue>, NetError> {
     }
 }
 
-/// How a role greets the peers to which it has these queues.
+/// How a role greets the peers to which it has these queues: each with a token of its own.
 ///
 /// # Errors
 ///
-/// [`NetError::Ambiguous`].
+/// [`NetError::Ambiguous`], [`NetError::SessionName`] and [`NetError::Random`].
 pub(crate) fn hellos<R: Joins, C: Codec>(
     session: &str,
     queues: &[Queue],
-    instance: u64,
 ) -> Result<Vec<Hello>, NetError> {
+    if session.len() > LONGEST_NAME {
+        let (start, bytes) = (session.chars().take(40).collect(), session.len());
+        return Err(NetError::SessionName { start, bytes });
+    }
     // One search for all.
     let types = if C::WRITES_NAMES { Ok(BTreeMap::new()) } else { schema::of::<R::Message>() };
     let types = types.map_err(|name| NetError::Ambiguous { name })?;
-    let hello = |queue: &Queue| Hello {
-        protocol: R::PROTOCOL.to_owned(),
-        session: session.to_owned(),
-        role: R::NAME.to_owned(),
-        peer: queue.to.to_owned(),
-        contract: contract(&R::PLAYED.0),
-        projections: projections::<R>(),
-        system: R::PLAYED.0.system,
-        capacity: queue.capacity.into(),
-        codec: C::NAME.to_owned(),
-        labels: R::Message::LABELS.lines().map(str::to_owned).collect(),
-        types: types.clone(),
-        instance,
-        known: None,
-        moves: Vec::new(),
-        received: 0,
-        transports: Vec::new(),
+    let Played { projections, closed, .. } = R::PLAYED.0;
+    let token = || random().map_err(|error| NetError::Random(Arc::new(error)));
+    let hello = |queue: &Queue| -> Result<Hello, NetError> {
+        Ok(Hello {
+            protocol: R::PROTOCOL.to_owned(),
+            session: session.to_owned(),
+            role: R::NAME.to_owned(),
+            peer: queue.to.to_owned(),
+            contract: schema::fingerprint(projections.bytes().chain(closed.to_be_bytes())),
+            projections: told_projections::<R>(),
+            system: R::PLAYED.0.system,
+            capacity: queue.capacity.into(),
+            codec: C::NAME.to_owned(),
+            labels: R::Message::LABELS.lines().map(str::to_owned).collect(),
+            types: types.clone(),
+            instance: token()?,
+            known: None,
+            moves: Vec::new(),
+            received: 0,
+            transports: Vec::new(),
+        })
     };
-    Ok(queues.iter().map(hello).collect())
-}
-
-/// A number for what both ends must have in common: the protocol, and all sessions where they are
-/// safe with one another only.
-fn contract(played: &Played) -> u64 {
-    schema::fingerprint(played.projections.bytes().chain(played.closed.to_be_bytes()))
+    queues.iter().map(hello).collect()
 }
 
 /// What other versions are compared with; nothing if it is too long for a greeting, or none fits.
-fn projections<R: Joins>() -> String {
+fn told_projections<R: Joins>() -> String {
     let Played { projections, closed, .. } = R::PLAYED.0;
     let is_told = cfg!(feature = "compat") && projections.len() <= LONGEST && closed == 0;
     if is_told { projections.to_owned() } else { String::new() }
@@ -460,23 +467,8 @@ where
     let sent = Queue::new(at_least(ROOM, sending(capacity(own, theirs))));
     let read = reader(&own.peer, codec.clone());
     let (end, far) = net(sent, window, Arc::clone(&fate), read);
-    (end, lane_over(own, theirs, codec, shared, (far, Arc::clone(&fate)), window), fate)
-}
-
-fn lane_over<M, C>(
-    own: &Hello,
-    theirs: &Hello,
-    codec: C,
-    shared: &Shared,
-    end: (FarEnd<M>, Fate),
-    window: usize,
-) -> Lane<M, C>
-where
-    M: Labelled + Serialize + DeserializeOwned,
-    C: Codec,
-{
-    let (peer, numbers, limits) = (own.peer.clone(), own.numbers(theirs), &shared.limits);
-    Lane::new(peer, codec, numbers, end, window, limits.frame, limits.beat)
+    let far = (far, Arc::clone(&fate));
+    (end, Lane::new([own, theirs], codec, far, window, &shared.limits), fate)
 }
 
 impl<R: Role> Joined<R> {

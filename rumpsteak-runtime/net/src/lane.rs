@@ -25,7 +25,6 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::Stream as _;
@@ -34,12 +33,13 @@ use rumpsteak_runtime::channel::QueueReceiver;
 use rumpsteak_runtime::transport::Labelled;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio::time::{Instant, Interval, interval, interval_at};
 
 use crate::codec::{Codec, CodecError};
 use crate::error::NetError;
-use crate::frame::{self, Batch, Frame};
+use crate::frame::{self, Batch, Frame, Messages};
 use crate::handshake::{Hello, Numbers};
+use crate::limits::{FOR_EVER, Limits};
 use crate::link::{Arrived, FarEnd, Fate, Incoming, Read, every};
 use crate::transport::Connection;
 
@@ -51,8 +51,8 @@ pub(crate) enum Stop {
     Failed(NetError),
 }
 
-/// How many beats may fail to come before a connection counts as broken.
-const SILENT_BEATS: u8 = 3;
+/// After how many beats without a frame a connection counts as broken.
+const SILENT_BEATS: u32 = 3;
 
 /// How many messages are taken from the role before other things are looked at.
 const BATCH: u64 = 1024;
@@ -60,23 +60,55 @@ const BATCH: u64 = 1024;
 /// How many frames may wait for the connection: all others are still messages of the role.
 const AHEAD: usize = 16;
 
-/// What a lane is made of, on its way to another host.
-#[derive(Debug, Default, Deserialize, Serialize)]
-pub(crate) struct Luggage {
-    first: u64,
-    unacknowledged: Vec<Vec<u8>>,
-    received: u64,
+/// How far a lane is, at whichever host.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(crate) struct LaneState {
+    /// The number of the first message that the peer may not have.
+    pub(crate) first: u64,
+    /// The number of the next message, or end, that is taken from the role.
+    next: u64,
+    /// How many messages and ends have come from the peer: what a new connection begins with.
+    pub(crate) received: u64,
+    /// What the peer was granted: it may send what has a smaller number.
     granted: u64,
-    /// What has come and was not received by the role, oldest first; numbered as here.
-    pub(crate) unread: Vec<Vec<u8>>,
-    has_ended: bool,
-    left_after: Option<u64>,
-    /// How many sessions the role has completed.
+    /// Whether the end is among what was sent, or is still to be.
+    pub(crate) has_ended: bool,
+    /// How many sessions the peer had completed when it left; `None` as long as it is there. None
+    /// were completed if it left in the middle of one, or before the first one.
+    pub(crate) left_after: Option<u64>,
+    /// How many sessions the role has completed at other hosts, of which its routes here know
+    /// nothing.
     pub(crate) completed: u64,
     /// How many sessions the peer has completed.
     peer_completed: u64,
     /// How many of the last frames wait for the peer to begin the session.
     ahead: usize,
+}
+
+impl LaneState {
+    /// True if the peer may not have all that it was sent.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.first < self.next
+    }
+
+    /// Whether the peer has all that the role has said, and the role has left.
+    pub(crate) fn is_told(&self) -> bool {
+        self.has_ended && !self.is_waiting()
+    }
+
+    /// Whether the peer has left.
+    pub(crate) fn has_peer_left(&self) -> bool {
+        self.left_after.is_some()
+    }
+}
+
+/// What a lane is made of, on its way to another host.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Luggage {
+    pub(crate) state: LaneState,
+    unacknowledged: Vec<Vec<u8>>,
+    /// What has come and was not received by the role, oldest first; numbered as here.
+    pub(crate) unread: Vec<Vec<u8>>,
 }
 
 /// A lane on its way to another host, with its ends.
@@ -95,13 +127,12 @@ impl Packed {
     /// still to be received.
     pub(crate) fn departed(own: Hello, left_after: usize, unread: usize) -> Self {
         let received = unread as u64 + 1;
-        let luggage = Luggage {
-            received,
-            granted: received,
-            has_ended: true,
-            left_after: Some(left_after as u64),
-            ..Luggage::default()
-        };
+        let left_after = Some(left_after as u64);
+        let granted = received;
+        let state =
+            LaneState { received, granted, has_ended: true, left_after, ..LaneState::default() };
+        let luggage = Luggage { state, ..Luggage::default() };
+        let own = Hello { known: Some(own.instance), ..own };
         Self { theirs: Some(own.clone()), own, addresses: Vec::new(), luggage }
     }
 
@@ -112,22 +143,11 @@ impl Packed {
     }
 }
 
-/// Messages as a codec writes them.
-pub(crate) fn messages_as_bytes<M: Labelled + Serialize, C: Codec>(
-    codec: &C,
-    peer: &str,
-    messages: impl IntoIterator<Item = M>,
-) -> Result<Vec<Vec<u8>>, NetError> {
-    let bytes = |message| {
-        let mut bytes = Vec::new();
-        let written = codec.encode(&message, &mut bytes);
-        written.map(|()| bytes).map_err(unwritten(peer, &message))
-    };
-    messages.into_iter().map(bytes).collect()
-}
-
 /// What is wrong with a message that cannot be written.
-fn unwritten<M: Labelled>(peer: &str, message: &M) -> impl FnOnce(CodecError) -> NetError {
+pub(crate) fn unwritten<M: Labelled>(
+    peer: &str,
+    message: &M,
+) -> impl FnOnce(CodecError) -> NetError {
     let (peer, label) = (peer.to_owned(), message.label());
     move |error| NetError::Encode { peer, label, source: Arc::new(error) }
 }
@@ -158,31 +178,24 @@ pub(crate) struct Lane<M, C> {
     codec: C,
     /// The numbers of the peer's labels here, where they are others.
     numbers: Option<Arc<Numbers>>,
-    /// The largest frame, in bytes.
+    /// The largest frame, in bytes: of the host, and over this connection.
     frame: usize,
+    largest: usize,
     /// What the role sends. `None` once it has left, or its peer has.
     outgoing: Option<QueueReceiver<M>>,
     /// The first of it, where that was taken before the peer had come.
     held: Option<M>,
     /// What the role receives. `None` once its peer has left, or the role has.
     incoming: Option<Incoming<M>>,
-    /// The frames that the peer may not have, in order: `first` is the number of the first message.
+    pub(crate) state: LaneState,
+    /// The frames that the peer may not have, in order.
     unacknowledged: VecDeque<Bytes>,
-    first: u64,
     /// How many of these frames went into this connection.
     sent: usize,
-    /// The number of the next message, or end, that is taken from the role.
-    next: u64,
     /// The peer takes what has a smaller number.
     limit: u64,
-    /// Whether the end is among what was sent, or is still to be.
-    has_ended: bool,
     /// Messages for which the role's queue had no room yet.
     arrived: VecDeque<Arrived>,
-    /// How many messages and ends have come from the peer.
-    received: u64,
-    /// What the peer was granted: it may send what has a smaller number.
-    granted: u64,
     /// How many messages may be under way to this role, those in its queue among them.
     room: u64,
     /// How many of them the role tells at a time.
@@ -192,81 +205,51 @@ pub(crate) struct Lane<M, C> {
     told_before: u64,
     /// Whether the peer has to hear of `received`.
     owes: bool,
-    /// How many sessions the peer had completed when it left; `None` as long as it is there.
-    left_after: Option<u64>,
-    /// How many sessions the role has completed at other hosts, of which its routes here know
-    /// nothing.
-    completed: u64,
     /// How many sessions of the role the peer knows to be completed.
     told_completed: u64,
-    /// How many sessions the peer has completed.
-    peer_completed: u64,
-    /// How many of the last frames wait for the peer to begin the session.
-    ahead: usize,
     /// What is taken from the role becomes a frame here.
     batch: Batch,
+    /// Ticks when this end has said nothing for a beat.
     beats: Interval,
-    has_written: bool,
-    /// How many beats have passed without a frame.
-    silent: u8,
+    /// Ticks when no frame has come for too long.
+    silence: Interval,
 }
 
 impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     pub(crate) fn new(
-        peer: String,
+        [own, theirs]: [&Hello; 2],
         codec: C,
-        numbers: Option<Numbers>,
         ((incoming, outgoing), fate): (FarEnd<M>, Fate),
         window: usize,
-        frame: usize,
-        beat: Duration,
+        &Limits { frame, beat, .. }: &Limits,
     ) -> Self {
-        let mut beats = interval(beat);
-        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let every = every(window);
+        let (beat, every) = (beat.min(FOR_EVER / SILENT_BEATS), every(window));
+        let silent = beat * SILENT_BEATS;
         Self {
-            peer,
+            peer: own.peer.clone(),
             codec,
-            numbers: numbers.map(Arc::new),
+            numbers: own.numbers(theirs).map(Arc::new),
             frame,
+            largest: frame,
             outgoing: Some(outgoing),
             held: None,
             incoming: Some(incoming),
+            state: LaneState::default(),
             unacknowledged: VecDeque::new(),
-            first: 0,
             sent: 0,
-            next: 0,
             limit: 0,
-            has_ended: false,
             arrived: VecDeque::new(),
-            received: 0,
-            granted: 0,
             // What was received and not told yet takes room, too.
             room: window as u64 + every,
             every,
             told_before: fate.received(&Context::from_waker(Waker::noop())),
             fate,
             owes: true,
-            left_after: None,
-            completed: 0,
             told_completed: 0,
-            peer_completed: 0,
-            ahead: 0,
             batch: Batch::default(),
-            beats,
-            has_written: false,
-            silent: 0,
+            beats: interval(beat),
+            silence: interval_at(Instant::now() + silent, silent),
         }
-    }
-
-    /// How many messages and ends have come: what a new connection begins with.
-    pub(crate) fn received(&self) -> u64 {
-        self.received
-    }
-
-    /// Whether the peer has all that the role has said, and the role has left.
-    pub(crate) fn is_told(&self) -> bool {
-        self.has_ended && self.unacknowledged.is_empty()
     }
 
     /// Says to the role why it cannot go on.
@@ -279,16 +262,6 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         self.fate.failed.get().cloned().map_or(Ok(()), Err)
     }
 
-    /// Whether the peer has left in the middle of a session, or before the first one.
-    pub(crate) fn has_peer_given_up(&self) -> bool {
-        self.left_after == Some(0)
-    }
-
-    /// Whether the peer has left.
-    pub(crate) fn has_peer_left(&self) -> bool {
-        self.left_after.is_some()
-    }
-
     /// What another host needs to go on with: this one goes on no more.
     ///
     /// # Errors
@@ -297,34 +270,22 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     pub(crate) fn pack(&mut self) -> Result<Luggage, NetError> {
         self.pack_outgoing()?;
         // The rest is of a session that the peer has not begun.
-        let before = self.unacknowledged.len() - self.ahead;
+        let before = self.unacknowledged.len() - self.state.ahead;
         self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(usize::MAX));
         self.pack_outgoing()?;
+        let failed = |error| NetError::Decode { peer: self.peer.clone(), source: Arc::new(error) };
         let mut unread = Vec::new();
         for Arrived { mut messages, numbers } in self.arrived.drain(..) {
             while let Some(bytes) = messages.next() {
                 unread.push(match numbers.as_deref() {
-                    None => Ok(bytes.to_vec()),
-                    Some(numbers) => renumbered(&self.codec, bytes, numbers),
+                    None => bytes.to_vec(),
+                    Some(numbers) => renumbered(&self.codec, bytes, numbers).map_err(failed)?,
                 });
             }
         }
-        let unread = unread.into_iter().collect::<Result<_, _>>();
-        Ok(Luggage {
-            first: self.first,
-            unacknowledged: self.unacknowledged.iter().map(|frame| frame.to_vec()).collect(),
-            received: self.received,
-            granted: self.granted,
-            unread: unread.map_err(|error| {
-                let (peer, source) = (self.peer.clone(), Arc::new(error));
-                NetError::Decode { peer, source }
-            })?,
-            has_ended: self.has_ended,
-            left_after: self.left_after,
-            completed: self.completed,
-            peer_completed: self.peer_completed,
-            ahead: self.unacknowledged.len() - before,
-        })
+        let state = LaneState { ahead: self.unacknowledged.len() - before, ..self.state.clone() };
+        let unacknowledged = self.unacknowledged.iter().map(|frame| frame.to_vec()).collect();
+        Ok(Luggage { state, unacknowledged, unread })
     }
 
     /// Makes frames of what the role has sent, as far as the peer is in its session.
@@ -345,17 +306,19 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     ///
     /// If it makes no sense.
     pub(crate) fn unpack(mut self, luggage: Luggage, is_counted: bool) -> Result<Self, NetError> {
-        let Luggage { first, unacknowledged, received, granted, unread, has_ended, .. } = luggage;
-        let Luggage { left_after, completed, peer_completed, ahead, .. } = luggage;
+        let Luggage { state, unacknowledged, unread } = luggage;
+        let LaneState { first, received, granted, completed, peer_completed, .. } = state;
+        let counts: Option<Vec<u64>> =
+            unacknowledged.iter().map(|frame| frame::count(frame)).collect();
         let is_sound = received >= unread.len() as u64
             && first.max(received).max(granted).max(completed).max(peer_completed) < u64::MAX / 2
             && granted + 1 >= received
-            && ahead <= unacknowledged.len();
-        if !is_sound {
+            && state.ahead <= unacknowledged.len();
+        let Some(counts) = counts.filter(|_| is_sound) else {
             return Err(self.nonsense("luggage that is none"));
-        }
+        };
         // What came before is not told here.
-        let told_before = self.told_before.wrapping_sub(received - unread.len() as u64);
+        self.told_before = self.told_before.wrapping_sub(received - unread.len() as u64);
         let mut batch = Batch::default();
         let mut frames = Vec::new();
         for bytes in unread {
@@ -367,19 +330,13 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         }
         frames.extend(batch.take());
         self.arrived.extend(frames.into_iter().filter_map(Arrived::read));
-        let counts: Option<Vec<u64>> =
-            unacknowledged.iter().map(|frame| frame::count(frame)).collect();
-        let Some(counts) = counts else {
-            return Err(self.nonsense("luggage that is none"));
-        };
-        self.next = first + counts.iter().sum::<u64>();
         self.unacknowledged = unacknowledged.into_iter().map(Bytes::from).collect();
-        if left_after.is_some() {
+        if state.left_after.is_some() {
             self.outgoing = None;
         }
         let peer_completed = if is_counted { peer_completed } else { u64::MAX };
-        let numbers = Self { told_before, first, received, granted, ..self };
-        Ok(Self { has_ended, left_after, completed, peer_completed, ahead, ..numbers })
+        let next = first + counts.iter().sum::<u64>();
+        Ok(Self { state: LaneState { next, peer_completed, ..state }, ..self })
     }
 
     /// Puts what has arrived into the role's queue, without a connection.
@@ -388,17 +345,22 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         if self.arrived.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     }
 
+    /// Goes on over a new connection.
+    pub(crate) fn connect(&mut self, connection: &Connection) {
+        self.largest = self.frame.min(connection.max_payload());
+        self.sent = 0;
+        self.owes = true;
+        self.silence.reset();
+    }
+
     /// Goes on over a new connection, whose other end has this much.
     ///
     /// # Errors
     ///
     /// If that is less than it has said before, or more than it was sent.
-    pub(crate) fn resume(&mut self, received: u64) -> Result<(), NetError> {
-        self.acknowledge(received)?;
-        self.sent = 0;
-        self.owes = true;
-        self.silent = 0;
-        Ok(())
+    pub(crate) fn resume(&mut self, connection: &Connection, received: u64) -> Result<(), Stop> {
+        self.connect(connection);
+        self.acknowledge(received).map_err(Stop::Failed)
     }
 
     /// Moves whatever can be moved. Ready when there is nothing to do any more, or no way to.
@@ -418,7 +380,11 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             self.poll_beat(connection, context)?;
             if let Poll::Ready(flushed) = Pin::new(&mut *connection).poll_flush(context) {
                 flushed.map_err(Stop::Broken)?;
-                if self.is_told() && self.has_peer_left() && !self.owes && self.arrived.is_empty() {
+                if self.state.is_told()
+                    && self.state.has_peer_left()
+                    && !self.owes
+                    && self.arrived.is_empty()
+                {
                     return Poll::Ready(Ok(()));
                 }
             }
@@ -448,8 +414,10 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             let frame = Frame::read(bytes);
             let frame = frame.ok_or_else(|| self.nonsense("bytes that are no frame"));
             self.take_frame(frame.map_err(Stop::Failed)?).map_err(Stop::Failed)?;
-            self.silent = 0;
             came = true;
+        }
+        if came {
+            self.silence.reset();
         }
         Ok(came)
     }
@@ -460,24 +428,23 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             Frame::Grant { received, limit, sessions } => {
                 self.acknowledge(received)?;
                 self.limit = self.limit.max(limit);
-                self.peer_completed = self.peer_completed.max(sessions);
-                let here = self.peer_completed.saturating_sub(self.completed);
-                let here = usize::try_from(here).unwrap_or(usize::MAX);
+                self.state.peer_completed = self.state.peer_completed.max(sessions);
+                let here = self.sessions_here(self.state.peer_completed);
                 self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(here));
             }
-            Frame::Messages(_) | Frame::End { .. } if self.has_peer_left() => {
+            Frame::Messages(_) | Frame::End { .. } if self.state.has_peer_left() => {
                 return Err(self.nonsense("a message after its end"));
             }
             Frame::Messages(messages) => {
-                self.received += messages.count();
-                if self.received > self.granted {
+                self.state.received += messages.count();
+                if self.state.received > self.state.granted {
                     return Err(self.nonsense("more messages than it was granted"));
                 }
                 self.arrived.push_back(Arrived { messages, numbers: self.numbers.clone() });
             }
             Frame::End { sessions } => {
-                self.received += 1;
-                self.left_after = Some(sessions);
+                self.state.received += 1;
+                self.state.left_after = Some(sessions);
                 self.owes = true;
                 // Nobody is there to receive what the role still sends.
                 self.outgoing = None;
@@ -486,20 +453,25 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         Ok(())
     }
 
+    /// How many of so many sessions the routes of the role here know.
+    fn sessions_here(&self, sessions: u64) -> usize {
+        sessions.saturating_sub(self.state.completed).try_into().unwrap_or(usize::MAX)
+    }
+
     /// The peer has all messages before this number.
     fn acknowledge(&mut self, received: u64) -> Result<(), NetError> {
-        if received > self.next {
+        if received > self.state.next {
             return Err(self.nonsense("word of messages that it was not sent"));
         }
         // A grant may be older than what the handshake of a new connection said.
-        while self.first < received
+        while self.state.first < received
             && let Some(frame) = self.unacknowledged.pop_front()
         {
-            self.first += frame::count(&frame).unwrap_or(0);
+            self.state.first += frame::count(&frame).unwrap_or(0);
             self.batch.reuse(frame);
             self.sent = self.sent.saturating_sub(1);
             // A frame comes whole.
-            if self.first > received {
+            if self.state.first > received {
                 return Err(self.nonsense("word of a part of a frame"));
             }
         }
@@ -536,9 +508,8 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
                 self.incoming = None;
             }
         }
-        if let Some(sessions) = self.left_after {
-            let here = sessions.saturating_sub(self.completed);
-            let here = usize::try_from(here).unwrap_or(usize::MAX);
+        if let Some(sessions) = self.state.left_after {
+            let here = self.sessions_here(sessions);
             match self.incoming.take() {
                 Some(Incoming::Frames(queue)) => queue.leave(here),
                 Some(Incoming::Messages(queue, _)) => queue.leave(here),
@@ -574,13 +545,13 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
 
     /// Takes what the role sends, as far as the peer has granted; whether there was anything.
     fn poll_take(&mut self, context: &mut Context<'_>) -> bool {
-        let before = self.next;
+        let before = self.state.next;
         if self.is_ahead() {
             return false;
         }
         let until = self.limit.min(before + BATCH);
         let mut sessions = 0;
-        while self.next < until
+        while self.state.next < until
             && self.unacknowledged.len() < self.sent + AHEAD
             && let Poll::Ready(message) = self.poll_outgoing(context)
         {
@@ -589,7 +560,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
                 // None of them in order, if the role was in the middle of one.
                 sessions = match outgoing.map_or(0, |outgoing| outgoing.left_after() as u64) {
                     0 => 0,
-                    here => here + self.completed,
+                    here => here + self.state.completed,
                 };
                 break;
             };
@@ -601,20 +572,20 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             }
         }
         self.unacknowledged.extend(self.batch.take());
-        if self.outgoing.is_none() && !self.has_ended {
-            self.has_ended = true;
+        if self.outgoing.is_none() && !self.state.has_ended {
+            self.state.has_ended = true;
             self.unacknowledged.push_back(frame::end(sessions));
-            self.next += 1;
+            self.state.next += 1;
         }
-        self.next > before
+        self.state.next > before
     }
 
     /// Puts a message into the frame that is being made.
     fn add(&mut self, message: &M) -> Result<(), NetError> {
         let write = |bytes: &mut Vec<u8>| self.codec.encode(message, bytes);
-        let added = self.batch.add(self.frame, &mut self.unacknowledged, write);
+        let added = self.batch.add(self.largest, &mut self.unacknowledged, write);
         added.map_err(unwritten(&self.peer, message))?;
-        self.next += 1;
+        self.state.next += 1;
         Ok(())
     }
 
@@ -627,22 +598,25 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         let told = self.fate.received(context).wrapping_sub(self.told_before);
         let limit = told + self.room;
         let here = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);
-        let completed = (self.completed + here).max(self.told_completed);
+        let completed = (self.state.completed + here).max(self.told_completed);
         self.owes |= completed > self.told_completed;
-        if self.owes || limit >= self.granted + self.every {
-            let word = frame::grant(self.received, limit, completed);
+        if self.owes || limit >= self.state.granted + self.every {
+            let word = frame::grant(self.state.received, limit, completed);
             if !self.poll_put(connection, context, word)? {
                 return Ok(());
             }
-            (self.granted, self.owes) = (limit.max(self.granted), false);
+            (self.state.granted, self.owes) = (limit.max(self.state.granted), false);
             self.told_completed = completed;
         }
         if !self.is_ahead() {
-            self.ahead = 0;
+            self.state.ahead = 0;
         }
-        while self.sent + self.ahead < self.unacknowledged.len()
+        while self.sent + self.state.ahead < self.unacknowledged.len()
             && let Some(frame) = self.unacknowledged.get(self.sent).cloned()
         {
+            if frame.len() > self.largest {
+                return Err(Stop::Failed(self.too_large(&frame)));
+            }
             if !self.poll_put(connection, context, frame)? {
                 return Ok(());
             }
@@ -653,7 +627,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
 
     /// Returns true if the peer has not begun the session in which the role came from another host.
     fn is_ahead(&self) -> bool {
-        self.peer_completed < self.completed
+        self.state.peer_completed < self.state.completed
     }
 
     /// Puts one frame into the connection; whether it took it.
@@ -669,7 +643,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         };
         let put = ready.and_then(|()| connection.start_send(frame));
         put.map_err(Stop::Broken)?;
-        self.has_written = true;
+        self.beats.reset();
         Ok(true)
     }
 
@@ -679,18 +653,24 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
+        if self.silence.poll_tick(context).is_ready() {
+            return Err(Stop::Broken(io::ErrorKind::TimedOut.into()));
+        }
         while self.beats.poll_tick(context).is_ready() {
-            self.silent += 1;
-            if self.silent > SILENT_BEATS {
-                return Err(Stop::Broken(io::ErrorKind::TimedOut.into()));
-            }
-            if !std::mem::take(&mut self.has_written) {
-                // A connection that takes nothing is as good as silent: the peer will notice.
-                self.poll_put(connection, context, frame::beat())?;
-                self.has_written = false;
-            }
+            // A connection that takes nothing is as good as silent: the peer will notice.
+            self.poll_put(connection, context, frame::beat())?;
         }
         Ok(())
+    }
+
+    /// A frame that was made for another connection has a message that is too large for this one.
+    fn too_large(&self, frame: &Bytes) -> NetError {
+        let mut messages = Messages::read(frame.clone());
+        let all = std::iter::from_fn(|| Some(messages.as_mut()?.next()?.to_vec()));
+        let largest = all.max_by_key(Vec::len).unwrap_or_default();
+        let label = self.codec.decode::<M>(&largest).map_or("", |message| message.label());
+        let error = frame::too_large(largest.len(), self.largest);
+        NetError::Encode { peer: self.peer.clone(), label, source: Arc::new(error) }
     }
 
     fn nonsense(&self, what: &'static str) -> NetError {

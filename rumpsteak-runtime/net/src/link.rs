@@ -60,8 +60,8 @@ impl Word {
 /// The sending half of a [`Net`].
 pub struct Outbox<M> {
     queue: QueueSender<M>,
-    /// `None` within a process.
-    fate: Option<Fate>,
+    /// Why its connection fails, once it does; `None` within a process.
+    pub(crate) fate: Option<Fate>,
 }
 
 /// The receiving half of a [`Net`].
@@ -176,11 +176,9 @@ pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, Fate)
     let (far_out, inbox): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(received, sent);
     [(out, inbox), (far_out, far_in)].map(|(out, inbox)| {
         let outbox = Outbox { queue: out, fate: Some(Arc::clone(&fate)) };
-        let every = every(window(inbox.queue().capacity));
-        let (source, fate) = (Source::Messages(inbox), Arc::clone(&fate));
-        let inbox =
-            Inbox { source, fate: Some(Arc::clone(&fate)), every, untold: 0, is_foreign: false };
-        (route(outbox, inbox), fate)
+        let window = window(inbox.queue().capacity);
+        let inbox = Inbox::new(Source::Messages(inbox), Arc::clone(&fate), window);
+        (route(outbox, inbox), Arc::clone(&fate))
     })
 }
 
@@ -213,10 +211,9 @@ pub(crate) fn net<M: 'static>(
 ) -> (Net<M>, FarEnd<M>) {
     let (far_out, queue) = pair(Queue::default());
     let frames = Frames { queue, current: None, held: None, read };
-    let (outbox, far_in) = outbox(sent, Arc::clone(&fate));
-    let source = Source::Frames(Box::new(frames));
-    let every = every(window);
-    let inbox = Inbox { source, fate: Some(fate), every, untold: 0, is_foreign: false };
+    let (queue, far_in) = pair(sent);
+    let outbox = Outbox { queue, fate: Some(Arc::clone(&fate)) };
+    let inbox = Inbox::new(Source::Frames(Box::new(frames)), fate, window);
     (route(outbox, inbox), (Incoming::Frames(far_out), far_in))
 }
 
@@ -225,19 +222,12 @@ pub(crate) fn net_of_messages<M: 'static>(
     fate: Fate,
 ) -> (Net<M>, (QueueSender<M>, QueueReceiver<M>)) {
     let (far_out, queue) = pair(Queue::default());
-    let (outbox, mut far_in) = outbox(Queue::default(), Arc::clone(&fate));
+    let (near_out, mut far_in) = pair(Queue::default());
+    let outbox = Outbox { queue: near_out, fate: Some(Arc::clone(&fate)) };
     // No word of it ever comes.
     far_in.complete(usize::MAX);
-    let source = Source::Messages(queue);
-    let inbox =
-        Inbox { source, fate: Some(fate), every: every(WINDOW), untold: 0, is_foreign: true };
-    (route(outbox, inbox), (far_out, far_in))
-}
-
-/// The sending half of a route with a queue of this capacity, and the other end of the queue.
-fn outbox<M: 'static>(sent: Queue, fate: Fate) -> (Outbox<M>, QueueReceiver<M>) {
-    let (queue, far_in) = pair(sent);
-    (Outbox { queue, fate: Some(fate) }, far_in)
+    let inbox = Inbox::new(Source::Messages(queue), fate, WINDOW);
+    (route(outbox, Inbox { is_foreign: true, ..inbox }), (far_out, far_in))
 }
 
 fn pair<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
@@ -253,11 +243,6 @@ impl<M> Outbox<M> {
         poll_begin: |outbox, session, waker| outbox.queue.poll_begin(session, waker),
         ..Half::PLAIN
     };
-
-    /// Why its connection fails, once it does; `None` within a process.
-    pub(crate) fn fate(&self) -> Option<&Fate> {
-        self.fate.as_ref()
-    }
 }
 
 /// The queues of a route within a host.
@@ -280,6 +265,10 @@ impl<M: 'static> Inbox<M> {
 }
 
 impl<M> Inbox<M> {
+    fn new(source: Source<M>, fate: Fate, window: usize) -> Self {
+        Self { source, fate: Some(fate), every: every(window), untold: 0, is_foreign: false }
+    }
+
     fn local(queue: QueueReceiver<M>) -> Self {
         let source = Source::Messages(queue);
         Self { source, fate: None, every: 0, untold: 0, is_foreign: false }

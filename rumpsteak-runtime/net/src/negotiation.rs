@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::address::Address;
 use crate::error::NetError;
-use crate::handshake::Hello;
+use crate::handshake::{Answer, Hello};
 use crate::host::{Greeted, Listened, Shared, texts};
 use crate::refusal::Refusal;
 
@@ -28,7 +28,9 @@ impl Shared {
         let remembered = self.state().better.get(address).cloned();
         if let Some(better) = remembered.filter(|better| own.takes(better)) {
             match self.greet_at(&better, &settled).await {
-                Err(NetError::Absent { .. }) => drop(self.state().better.remove(address)),
+                Err(NetError::Absent { .. }) | Ok(Greeted::Offers(_)) => {
+                    self.state().better.remove(address);
+                }
                 greeted => return greeted,
             }
         }
@@ -40,6 +42,8 @@ impl Shared {
         for better in self.choose(address, own, &offers) {
             match self.greet_at(&better, &settled).await {
                 Err(NetError::Absent { last: why, .. }) => last = why,
+                // The role takes less than its host has.
+                Ok(Greeted::Offers(_)) => {}
                 greeted => {
                     if greeted.is_ok() {
                         self.state().better.insert(address.clone(), better);
@@ -52,30 +56,44 @@ impl Shared {
             return Err(self.absent(own, &[], last));
         }
         let offered = offers.iter().map(Address::scheme).collect::<Vec<_>>().join(", ");
-        let refusal = Refusal::Transport([own.transports.join(", "), offered]);
+        let all = || self.transports.schemes().join(", ");
+        let taken = Some(own.transports.join(", ")).filter(|list| !list.is_empty());
+        let refusal = Refusal::Transport([taken.unwrap_or_else(all), offered]);
         Err(NetError::Refused { peer: own.peer.clone(), refusal })
     }
 
     /// The addresses among those that a peer offers that this end takes, best first.
     fn choose(&self, called: &Address, own: &Hello, offers: &[Address]) -> Vec<Address> {
-        let rank = |offer: &Address| own.transports.iter().position(|way| way == offer.scheme());
-        let known = offers.iter().filter(|offer| self.transports.of(offer).is_ok());
-        let mut taken: Vec<&Address> = known.filter(|offer| own.takes(offer)).collect();
-        taken.sort_by_key(|offer| rank(offer));
+        let is_taken = |offer: &&Address| own.takes(offer) && self.transports.of(offer).is_ok();
+        let mut taken: Vec<&Address> = offers.iter().filter(is_taken).collect();
+        taken.sort_by_key(|offer| own.transports.iter().position(|way| way == offer.scheme()));
         taken.into_iter().map(|offer| offer.seen_from(called)).collect()
     }
 
-    /// Where a peer is to call rather than at this address; `None` if it is best called there.
-    pub(crate) fn offers(&self, called: &Listened, hello: &Hello) -> Option<Vec<String>> {
-        let listened = self.listens();
-        let of_way = |way: &&String| listened.iter().any(|at| at.scheme() == way.as_str());
-        let best = hello.transports.iter().find(of_way);
-        let is_best = if hello.transports.is_empty() {
-            called.has_sessions
-        } else {
-            called.has_sessions && best.is_some_and(|best| best == called.address.scheme())
+    /// The answer to a peer that is to call elsewhere than at this address; `None` if it is best
+    /// called there. The role that it calls may not be known yet.
+    pub(crate) fn elsewhere(
+        &self,
+        called: &Listened,
+        hello: &Hello,
+        own: Option<&Hello>,
+    ) -> Option<Answer> {
+        let (at, ways) = (called.address.scheme(), &hello.transports);
+        let mut listened = self.listens();
+        listened.retain(|at| own.is_none_or(|own| own.takes(at)));
+        let is_best = match ways.iter().find(|way| listened.iter().any(|at| at.scheme() == **way)) {
+            Some(best) => best == at,
+            None => ways.is_empty(),
         };
-        (!is_best).then(|| texts(&listened))
+        match own.filter(|own| !own.takes(&called.address)) {
+            None if called.has_sessions && is_best => None,
+            Some(own) if !listened.iter().any(|at| hello.takes(at)) => {
+                let theirs = if ways.is_empty() { at.to_owned() } else { ways.join(", ") };
+                let refusal = Refusal::Transport([theirs, own.transports.join(", ")]);
+                Some(Answer::Refused(refusal))
+            }
+            _ => Some(Answer::Offers(texts(&listened))),
+        }
     }
 
     /// Where sessions go on at this host.

@@ -11,16 +11,16 @@ use rumpsteak_runtime::transport::Link as _;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::address::{Address, AddressError};
+use crate::address::addresses_of;
 use crate::codec::{Codec, Postcard};
 use crate::demand::Awaited;
 use crate::error::NetError;
 use crate::guard::Guard;
-use crate::handshake::Hello;
+use crate::handshake::{Hello, random};
 use crate::host::{Arrival, Host, Leaving, texts};
 use crate::join::{Joined, Joins, Tie, hellos, lane, queues, role_of};
 use crate::lane::Packed;
-use crate::link::{Fate, Net, Outbox, queues as queues_of};
+use crate::link::{Net, Outbox, queues as queues_of};
 use crate::reach::{Reach, run};
 
 /// A session on its way to another host, from the state `S` on: made by [`Joined::pack`], sent as
@@ -66,8 +66,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
         S: Session<State = State<'static, R>> + Structure,
         A: AsRef<str>,
     {
-        let to = to.into_iter().map(|address| address.as_ref().parse::<Address>());
-        let to = to.collect::<Result<Vec<_>, AddressError>>()?;
+        let to = addresses_of(to)?;
         let Self { ties, guard, writes, .. } = self;
         let mut links: Vec<Net<R::Message>> = Vec::new();
         if let Some(role) = session.into_role(ByMacro(())) {
@@ -76,7 +75,9 @@ impl<R: Joins + Leaves<()>> Joined<R> {
         let completed = links.first().map_or(0, |link| link.mark().completed() as u64);
         let halves = links.into_iter().map(|link| link.into_halves(ByMacro(())));
         let halves: Vec<_> = halves.flatten().collect();
-        let is_own = |((outbox, _), tie): (&(_, _), &Tie)| is_fate(outbox, &tie.fate);
+        let is_own = |((outbox, _), tie): (&(Outbox<_>, _), &Tie)| {
+            outbox.fate.as_ref().is_some_and(|own| Arc::ptr_eq(own, &tie.fate))
+        };
         if halves.len() != ties.len() || !halves.iter().zip(&ties).all(is_own) {
             return Err(NetError::NotHere { role: R::NAME });
         }
@@ -122,16 +123,12 @@ impl<R: Joins + Leaves<()>> Joined<R> {
             let unread = writes.bytes_of(&own.peer, unread)?;
             let mut packed =
                 packed.unwrap_or_else(|| Packed::departed(own, left_after, unread.len()));
-            packed.luggage.completed += completed;
+            packed.luggage.state.completed += completed;
             packed.luggage.unread.splice(..0, unread);
             routes.push(packed);
         }
         Ok(Parcel { state: S::FINGERPRINT, routes, session: PhantomData })
     }
-}
-
-fn is_fate<M>(outbox: &Outbox<M>, fate: &Fate) -> bool {
-    outbox.fate().is_some_and(|own| Arc::ptr_eq(own, fate))
 }
 
 impl<R, S> Parcel<S>
@@ -168,21 +165,15 @@ where
         host: &Host,
         codec: C,
     ) -> Result<(Joined<R>, Detached<S>), NetError> {
-        let (session, instance) = match self.routes.first() {
-            Some(Packed { own, .. }) => (own.session.clone(), own.instance),
-            None => Default::default(),
-        };
+        let session = self.routes.first().map_or_else(String::new, |it| it.own.session.clone());
         let queues = queues::<R>()?;
-        let hellos = hellos::<R, C>(&session, &queues, instance)?;
-        let packed = self.routes.iter();
-        let plain = |own: &Hello| Hello {
-            known: None,
-            moves: Vec::new(),
-            received: 0,
-            transports: Vec::new(),
-            ..own.clone()
-        };
-        let packed = packed.map(|packed| plain(&packed.own));
+        let mut hellos = hellos::<R, C>(&session, &queues)?;
+        for (hello, Packed { own, .. }) in hellos.iter_mut().zip(&self.routes) {
+            (hello.instance, hello.known) = (own.instance, own.known);
+            hello.transports.clone_from(&own.transports);
+        }
+        let plain = |own: &Hello| Hello { moves: Vec::new(), received: 0, ..own.clone() };
+        let packed = self.routes.iter().map(|packed| plain(&packed.own));
         let on_demand = R::PLAYED.0.on_demand;
         let may_miss = |own: &Hello| [R::NAME, &own.peer].iter().any(|it| on_demand.contains(it));
         let are_there = |packed: &Packed| packed.theirs.is_some() || may_miss(&packed.own);
@@ -192,20 +183,17 @@ where
         }
         let shared = &host.shared;
         let place = (R::PROTOCOL.to_owned(), session, R::NAME.to_owned());
-        let instances = self.routes.iter().map(|packed| Some(packed.theirs.as_ref()?.instance));
-        let instances: Vec<Option<u64>> = instances.collect();
         // Who has not come yet calls, or is called.
         let wires = |_: &Hello, _: &Hello| None;
-        let arrivals = shared.sit(place.clone(), &hellos, &instances, wires)?;
+        let arrivals = shared.sit(place.clone(), &hellos, wires)?;
         let guard = Guard::new(shared, place, on_demand);
         let (mut ends, mut ties) = (Vec::new(), Vec::new());
         let (meets, _) = mpsc::unbounded_channel();
-        let number = fastrand::u64(..);
+        let number = random().map_err(|error| NetError::Random(Arc::new(error)))?;
         for (packed, arrivals) in self.routes.into_iter().zip(arrivals) {
             let Packed { own, theirs, addresses, luggage } = packed;
             let own = own.moved(number);
-            let addresses = addresses.iter().map(|address| address.parse());
-            let addresses = addresses.collect::<Result<_, AddressError>>()?;
+            let addresses = addresses_of(addresses)?;
             let (end, lane, fate) = lane(&own, theirs.as_ref(), codec.clone(), shared);
             let lane = lane.unpack(luggage, !may_miss(&own))?;
             ends.push(end);

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How many bytes a name in a greeting has at most: hosts remember some.
+pub(crate) const LONGEST_NAME: usize = 256;
+
 /// Why two ends do not come together.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, thiserror::Error)]
 #[non_exhaustive]
@@ -50,4 +53,9 @@ pub enum Refusal {
     /// The role has joined a session of this name anew, as a process does that was started again.
     #[error("was started again: this session went with the process before it")]
     StartedAgain,
+    /// A name in the greeting is longer than 256 bytes.
+    #[error(
+        "a name in the greeting, such as that of the session, is longer than {LONGEST_NAME} bytes"
+    )]
+    Name,
 }

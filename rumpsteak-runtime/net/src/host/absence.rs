@@ -7,6 +7,7 @@ use super::{Shared, Slot, texts};
 use crate::address::Address;
 use crate::error::NetError;
 use crate::handshake::Hello;
+use crate::refusal::Refusal;
 
 impl Shared {
     /// That a peer has not come, which was called at these addresses.
@@ -32,13 +33,7 @@ impl Shared {
                  once (`tokio::try_join!`)"
             )
         };
-        if let Some(other) = self.slot(own, |slot| slot.other.clone()).flatten() {
-            how += &if other == own.session {
-                ", but has called for the session of this name that went with the process before this one".to_owned()
-            } else {
-                format!(", and has called for the session `{other}`")
-            };
-        }
+        how += &self.slot(own, |slot| slot.in_vain.clone()).flatten().unwrap_or_default();
         let Hello { role, peer, session, .. } = own.clone();
         NetError::Absent { role, peer, session, how, last }
     }
@@ -61,8 +56,26 @@ impl Shared {
             if (protocol, role) == of_role
                 && let Some(slot) = seat.slots.get_mut(&hello.role)
             {
-                slot.other = Some(hello.session.clone());
+                slot.called_for(&hello.session);
             }
         }
+    }
+}
+
+impl Slot {
+    /// Notes that the peer has called in vain for a session, perhaps an earlier one of this name.
+    pub(super) fn called_for(&mut self, session: &str) {
+        self.in_vain = Some(if self.hello.session == session {
+            ", but has called for the session of this name that went with the process before this one".to_owned()
+        } else {
+            format!(", and has called for the session `{session}`")
+        });
+    }
+
+    /// Notes that an end was refused, which may not be the peer.
+    pub(super) fn refused(&mut self, refusal: &Refusal) {
+        // A stranger may say much.
+        let why: String = refusal.to_string().chars().take(1_000).collect();
+        self.in_vain = Some(format!(", and an end that called for it does not fit: {why}"));
     }
 }

@@ -1,16 +1,18 @@
 //! Connections that others make: what they are answered.
 
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::BytesMut;
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{Arrival, Call, LONGEST_PAUSE, Listened, Shared, dismiss};
-use crate::error::NetError;
-use crate::handshake::{Answer, Hello, hear, say};
+use super::{
+    Arrival, Call, LONGEST_PAUSE, Listened, MOMENT, Moved, Shared, dismiss, hear_greeting, lock,
+};
+use crate::handshake::{Answer, Hello, say};
 use crate::refusal::Refusal;
-use crate::transport::Opening;
+use crate::transport::{Connection, Opening};
 
 /// What a host makes of a greeting.
 enum Reception {
@@ -22,34 +24,54 @@ enum Reception {
 }
 
 impl Shared {
-    /// Answers a connection, once it is known what to answer.
+    /// Hears the greeting of a connection, and answers it, in a task.
+    pub(super) fn admit(self: &Arc<Self>, caller: Option<IpAddr>, opening: Opening, at: Listened) {
+        let (shared, limit) = (Arc::clone(self), self.limits.handshake);
+        let hears = tokio::spawn(async move {
+            let heard = timeout(MOMENT.min(limit), hear_greeting(opening)).await;
+            let Ok(Ok((connection, hello))) = heard else { return };
+            // Another task, which does not give way.
+            tokio::spawn(async move {
+                // A peer that resumes waits for nothing. A new one may come again.
+                let place = shared.handshakes.try_acquire().ok();
+                if place.is_some() || hello.known.is_some() {
+                    let answered = shared.welcome(connection, hello, Some(at), place.is_some());
+                    let _ = timeout(limit, answered).await;
+                }
+            });
+        });
+        lock(&self.gate).admit(caller, hears.abort_handle(), &self.limits);
+    }
+
+    /// Answers a greeting, once it is known what to answer. An impatient host does not wait until
+    /// one that is not to stay has gone.
     pub(super) async fn welcome(
         &self,
-        opening: Opening,
+        mut connection: Connection,
+        hello: Hello,
         at: Option<Listened>,
-    ) -> std::io::Result<()> {
-        let mut connection = opening.await?;
-        let mut bytes = BytesMut::new();
-        let Some(hello) = hear::<Hello>(&mut connection, &mut bytes).await? else {
-            return dismiss(&mut connection, &Answer::Refused(Refusal::NoGreeting)).await.map(drop);
-        };
+        is_patient: bool,
+    ) {
         let (mut is_compared, until) = (false, Instant::now() + self.limits.handshake / 2);
         let answer = loop {
+            if !hello.has_short_names() {
+                break Answer::Refused(Refusal::Name);
+            }
             if !connection.may_play(&hello.protocol, &hello.role) {
                 break Answer::Refused(Refusal::Certificate);
-            }
-            if let Some(offers) = at.as_ref().and_then(|at| self.offers(at, &hello)) {
-                break Answer::Offers(offers);
             }
             let changed = self.changed.notified();
             let mut changed = std::pin::pin!(changed);
             changed.as_mut().enable();
-            if !is_compared && let Some(own) = self.hello_to(&hello).filter(|own| hello.knows(own))
+            let own = self.hello_to(&hello);
+            if let Some(elsewhere) =
+                at.as_ref().and_then(|at| self.elsewhere(at, &hello, own.as_ref()))
             {
+                break elsewhere;
+            }
+            if !is_compared && let Some(own) = own.filter(|own| hello.knows(own)) {
                 if let Err(refusal) = own.fits(&hello).await {
-                    let (peer, refused) = (hello.role.clone(), refusal.clone());
-                    let failed = Arrival::Failed(NetError::Refused { peer, refusal: refused });
-                    self.slot(&own, |slot| slot.taken.is_none().then(|| slot.arrive(failed)));
+                    self.slot(&own, |slot| slot.refused(&refusal));
                     break Answer::Refused(refusal);
                 }
                 is_compared = true;
@@ -64,17 +86,16 @@ impl Shared {
                 Reception::Dismiss(answer) => break answer,
                 Reception::Take(own, arrivals) => {
                     let call = if own.is_some() { Call::Theirs } else { Call::Again };
-                    // If this fails, the peer calls again.
-                    let said = match own {
-                        Some(own) => say(&mut connection, &Answer::Welcome(own)).await,
-                        None => Ok(()),
-                    };
+                    if let Some(own) = own {
+                        // If this fails, the peer calls again.
+                        let _ = say(&mut connection, &Answer::Welcome(own)).await;
+                    }
                     let _ = arrivals.send(Arrival::Remote(connection, Box::new(hello), call));
-                    return said;
+                    return;
                 }
             }
         };
-        let said = dismiss(&mut connection, &answer).await?;
+        let said = dismiss(connection, answer.clone(), is_patient).await;
         let place = (hello.protocol, hello.session, hello.peer);
         if matches!(answer, Answer::Moved(_))
             && let Some(moved) = self.state().moved.get_mut(&place)
@@ -85,7 +106,6 @@ impl Shared {
             moved.asks.insert(hello.role, asks.min(moved.until));
         }
         self.changed.notify_waiters();
-        Ok(())
     }
 
     /// How the role that a peer calls greets it, if it is here.
@@ -101,18 +121,21 @@ impl Shared {
         let refuse = |refusal| Reception::Dismiss(Answer::Refused(refusal));
         let Some(seat) = state.seats.get_mut(&place) else {
             if hello.known.is_some() {
-                let moved = state.moved.get(&place).filter(|moved| moved.until > Instant::now());
+                let tokens = [hello.known, Some(hello.instance)];
+                let is_peer = |moved: &&Moved| moved.tokens.get(&hello.role) == Some(&tokens);
+                let is_told = |moved: &&Moved| moved.until > Instant::now() && is_peer(moved);
+                let moved = state.moved.get(&place).filter(is_told);
                 let moved = moved.map(|moved| Reception::Dismiss(Answer::Moved(moved.to.clone())));
                 return moved.unwrap_or(refuse(Refusal::Gone));
             }
-            state.announce(place);
+            state.announce(place, &self.limits);
             return Reception::Wait;
         };
         let Some(slot) = seat.slots.get_mut(&hello.role) else {
             return refuse(Refusal::Unknown);
         };
         if !hello.knows(&slot.hello) {
-            slot.other = Some(hello.session.clone());
+            slot.called_for(&hello.session);
             return refuse(Refusal::StartedAgain);
         }
         if !is_compared {

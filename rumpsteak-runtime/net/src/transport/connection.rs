@@ -9,7 +9,9 @@ use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
 use futures_sink::Sink;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio_util::codec::{Framed, LengthDelimitedCodec};
+use tokio_util::codec::{Decoder, Encoder, Framed, LengthDelimitedCodec};
+
+use crate::address::Address;
 
 /// Frames in both directions. Implemented by every such stream and sink.
 pub trait Duplex:
@@ -27,6 +29,12 @@ pub struct Connection {
     frames: Box<dyn Duplex>,
     /// Which roles the other end may play, if the transport knows.
     may_play: Option<Box<MayPlay>>,
+    max_payload: usize,
+    /// The place of the very end that has answered, if the transport knows a better one than was
+    /// called.
+    pub(crate) home: Option<String>,
+    /// The address at which that end is called again.
+    pub(crate) at: Option<Address>,
 }
 
 /// Whether somebody may play a role: of this protocol, by this name.
@@ -35,7 +43,8 @@ type MayPlay = dyn Fn(&str, &str) -> bool + Send + Sync;
 impl Connection {
     /// A connection whose other end is not known.
     pub fn new(frames: impl Duplex + 'static) -> Self {
-        Self { frames: Box::new(frames), may_play: None }
+        let (frames, max_payload) = (Box::new(frames), usize::MAX);
+        Self { frames, may_play: None, max_payload, home: None, at: None }
     }
 
     /// A connection whose other end may play those roles for which this holds: it is given the
@@ -43,6 +52,21 @@ impl Connection {
     #[must_use]
     pub fn only_for(self, may_play: impl Fn(&str, &str) -> bool + Send + Sync + 'static) -> Self {
         Self { may_play: Some(Box::new(may_play)), ..self }
+    }
+
+    /// A connection over which a frame has at most so many bytes, whatever the
+    /// [limit](crate::Limits::frame) of the host is. A larger message is
+    /// [`NetError::Encode`](crate::NetError::Encode) at once.
+    #[must_use]
+    pub fn with_max_payload(self, max_payload: usize) -> Self {
+        Self { max_payload, ..self }
+    }
+
+    /// The largest frame that this end may send, in bytes; `usize::MAX` if the transport sets no
+    /// limit.
+    #[must_use]
+    pub fn max_payload(&self) -> usize {
+        self.max_payload
     }
 
     pub(crate) fn may_play(&self, protocol: &str, role: &str) -> bool {
@@ -89,10 +113,64 @@ pub(crate) fn framed<T>(stream: T, frame: usize) -> Connection
 where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let codec = LengthDelimitedCodec::builder().max_frame_length(frame).new_codec();
+    let codec = Lengths { codec: LengthDelimitedCodec::new(), largest: Largest::new(frame) };
     let mut framed = Framed::with_capacity(stream, codec, BUFFER);
     framed.set_backpressure_boundary(BUFFER);
     Connection::new(framed)
+}
+
+/// How many bytes a frame may have before the greeting is done.
+pub(crate) const GREETING: usize = 64 << 10;
+
+/// The size of the largest frame that may come next. The first two frames of a connection are
+/// small: a greeting or its answer, and a first grant or a farewell. A stranger gets no further.
+pub(crate) struct Largest {
+    frame: usize,
+    came: u8,
+}
+
+impl Largest {
+    pub(crate) fn new(frame: usize) -> Self {
+        Self { frame, came: 0 }
+    }
+
+    /// How large the next frame may be.
+    pub(crate) fn next(&self) -> usize {
+        if self.came < 2 { GREETING } else { self.frame }
+    }
+
+    /// Counts a frame that has come; true if the greeting is done.
+    pub(crate) fn count(&mut self) -> bool {
+        self.came = self.came.saturating_add(1);
+        self.came >= 2
+    }
+}
+
+/// The codec of frames with their lengths.
+struct Lengths {
+    codec: LengthDelimitedCodec,
+    largest: Largest,
+}
+
+impl Decoder for Lengths {
+    type Item = BytesMut;
+    type Error = io::Error;
+
+    fn decode(&mut self, bytes: &mut BytesMut) -> io::Result<Option<BytesMut>> {
+        self.codec.set_max_frame_length(self.largest.next());
+        let frame = self.codec.decode(bytes)?;
+        frame.is_some().then(|| self.largest.count());
+        Ok(frame)
+    }
+}
+
+impl Encoder<Bytes> for Lengths {
+    type Error = io::Error;
+
+    fn encode(&mut self, frame: Bytes, bytes: &mut BytesMut) -> io::Result<()> {
+        self.codec.set_max_frame_length(self.largest.frame.max(GREETING));
+        self.codec.encode(frame, bytes)
+    }
 }
 
 /// How many bytes are collected before they are written.

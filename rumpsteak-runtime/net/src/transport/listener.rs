@@ -1,6 +1,7 @@
 //! What a transport is.
 
 use std::io;
+use std::net::IpAddr;
 
 use futures_core::future::BoxFuture;
 
@@ -15,8 +16,10 @@ pub trait Transport: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// If nobody is there, or the place has no sense: that one is [`io::ErrorKind::InvalidInput`],
-    /// and nobody tries again.
+    /// If nobody is there; the caller tries again. After two errors it does not:
+    /// [`io::ErrorKind::InvalidInput`] says that the place makes no sense, and
+    /// [`io::ErrorKind::PermissionDenied`], unless it comes from the operating system, that one end
+    /// does not believe the other.
     ///
     /// # Cancel safety
     ///
@@ -33,19 +36,27 @@ pub trait Transport: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// Cancel safe: nobody listens then.
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>>;
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens>;
 }
 
 /// What a transport does in its own time, and may fail to do.
 pub type IoFuture<'a, T> = BoxFuture<'a, io::Result<T>>;
+
+/// Somebody who listens, and the place by which others reach it; another place than was asked for
+/// if that left a part open, as port 0 does.
+pub type Listens = (Box<dyn Listener>, String);
 
 /// What is left to do until somebody who has called is connected: the transport's own handshake.
 pub type Opening = IoFuture<'static, Connection>;
 
 /// Somebody who listens.
 pub trait Listener: Send + 'static {
-    /// The next one who calls. What takes time beyond that is left to the [`Opening`], so that
-    /// nobody waits for somebody else.
+    /// The next one who calls, and its address. What takes time beyond that is left to the
+    /// [`Opening`], so that nobody waits for somebody else.
+    ///
+    /// A host limits how many connections one address may have
+    /// [before they greet](crate::Limits::connections_of_address). An address of `None` sets no
+    /// such limit: behind a broker all callers have one address.
     ///
     /// # Errors
     ///
@@ -54,9 +65,5 @@ pub trait Listener: Send + 'static {
     /// # Cancel safety
     ///
     /// Cancel safe: nobody is lost.
-    fn accept(&mut self) -> IoFuture<'_, Opening>;
-
-    /// The place by which others reach this one; another one than was asked for if that left a
-    /// part open, as port 0 does.
-    fn place(&self) -> String;
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)>;
 }

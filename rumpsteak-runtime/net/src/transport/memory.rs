@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{DuplexStream, duplex};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::connection::{Connection, framed};
-use super::listener::{IoFuture, Listener, Opening, Transport};
+use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
 
 /// Connections within the process: `memory://name`. Messages become bytes as on any other
 /// transport; roles of one [`Host`](crate::Host) need none of it and are wired directly.
@@ -47,7 +48,7 @@ impl Transport for Memory {
         })
     }
 
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         Box::pin(async move {
             let mut listeners = listeners();
             if listeners.contains_key(place) {
@@ -55,7 +56,8 @@ impl Transport for Memory {
             }
             let (sender, connections) = unbounded_channel();
             listeners.insert(place.to_owned(), sender);
-            Ok(Box::new(Listening { connections, name: place.to_owned(), frame }) as _)
+            let name = place.to_owned();
+            Ok((Box::new(Listening { connections, name, frame }) as _, place.to_owned()))
         })
     }
 }
@@ -67,16 +69,12 @@ struct Listening {
 }
 
 impl Listener for Listening {
-    fn accept(&mut self) -> IoFuture<'_, Opening> {
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
         Box::pin(async {
             let stream = self.connections.recv().await.ok_or(io::ErrorKind::NotConnected)?;
             let connection = framed(stream, self.frame);
-            Ok(Box::pin(async { Ok(connection) }) as _)
+            Ok((Box::pin(async { Ok(connection) }) as _, None))
         })
-    }
-
-    fn place(&self) -> String {
-        self.name.clone()
     }
 }
 

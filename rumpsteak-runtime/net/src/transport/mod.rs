@@ -16,6 +16,8 @@
 //! | `ws://host:port/path` | `websocket` | WebSocket, which passes through proxies of HTTP |
 //! | `wss://host:port/path` | `tls`, `websocket` | WebSocket over TLS |
 
+use std::io;
+
 mod connection;
 mod listener;
 mod memory;
@@ -33,9 +35,9 @@ mod unix;
 #[cfg(feature = "websocket")]
 mod websocket;
 
-pub(crate) use self::connection::BUFFER;
+pub(crate) use self::connection::{BUFFER, GREETING};
 pub use self::connection::{Connection, Duplex};
-pub use self::listener::{IoFuture, Listener, Opening, Transport};
+pub use self::listener::{IoFuture, Listener, Listens, Opening, Transport};
 pub use self::memory::Memory;
 #[cfg(feature = "nats")]
 pub use self::nats::Nats;
@@ -50,3 +52,17 @@ pub use self::tls::{Identity, Tls};
 pub use self::unix::Unix;
 #[cfg(feature = "websocket")]
 pub use self::websocket::WebSocket;
+
+/// True if no further try can succeed after this error.
+pub(crate) fn is_final(error: &io::Error) -> bool {
+    match error.kind() {
+        io::ErrorKind::InvalidInput => true,
+        io::ErrorKind::PermissionDenied => error.raw_os_error().is_none(),
+        #[cfg(feature = "quic")]
+        _ if quic::is_denied(error) => true,
+        #[cfg(feature = "tls")]
+        _ => tls::is_denied(error),
+        #[cfg(not(feature = "tls"))]
+        _ => false,
+    }
+}

@@ -2,132 +2,232 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
-use async_nats::ConnectErrorKind;
 use async_nats::client::RequestErrorKind;
 use async_nats::message::OutboundMessage;
-use async_nats::{Client, Subject, Subscriber};
+use async_nats::{
+    Client, ConnectErrorKind, ConnectOptions, Event, ServerError, Subject, Subscriber,
+};
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use futures_core::Stream;
 use futures_sink::Sink;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
+use tokio::time::sleep;
 
-use super::connection::Connection;
-use super::listener::{IoFuture, Listener, Opening, Transport};
+use super::connection::{Connection, Largest};
+use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
+use crate::handshake::random;
 
 /// A broker, `nats://server:4222/name`: a role listens under a name at a server of NATS, and others
 /// reach it by that name from wherever they reach the server.
 ///
 /// NATS delivers a message at most once. Frames are numbered, and a connection with a gap is a
 /// broken one, which is made again as any other: so messages are delivered exactly once and in
-/// order as long as both ends live, also over a restart of the server.
+/// order as long as both ends live, also over a restart of the server. Several instances of a
+/// service may listen under one name: a new peer reaches any of them, and one that resumes the one
+/// that it has reached.
 #[derive(Clone, Debug, Default)]
 pub struct Nats {
     /// By server.
-    clients: Arc<Mutex<BTreeMap<String, Client>>>,
+    servers: Arc<Mutex<BTreeMap<String, Server>>>,
 }
 
-/// What stands before the names of listeners and of connections.
-const PREFIX: &str = "rumpsteak";
+/// The client of a server, and what the server last would not have.
+#[derive(Clone, Debug)]
+struct Server {
+    client: Client,
+    denied: watch::Receiver<String>,
+}
+
+impl Server {
+    async fn connect(server: &str) -> io::Result<Self> {
+        let (says, denied) = watch::channel(String::new());
+        let options = ConnectOptions::new().event_callback(move |event| {
+            if let Event::ServerError(ServerError::Other(text)) = event {
+                says.send_replace(text);
+            }
+            std::future::ready(())
+        });
+        let connected = options.connect(server).await;
+        let client = connected.map_err(|error| {
+            let kind = match error.kind() {
+                ConnectErrorKind::ServerParse => io::ErrorKind::InvalidInput,
+                ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
+                    io::ErrorKind::PermissionDenied
+                }
+                ConnectErrorKind::Dns | ConnectErrorKind::Io | ConnectErrorKind::TimedOut => {
+                    io::ErrorKind::ConnectionRefused
+                }
+                _ => io::ErrorKind::Other,
+            };
+            // Its text says the source as well.
+            io::Error::new(kind, error.to_string())
+        })?;
+        Ok(Self { client, denied })
+    }
+
+    /// Does something with these subjects, unless the server says that it may not be done: it says
+    /// so to the client, and not to the one that waits for an answer.
+    async fn unless_denied<T>(
+        &self,
+        subjects: [&str; 2],
+        done: impl Future<Output = io::Result<T>>,
+    ) -> io::Result<T> {
+        let mut denied = self.denied.clone();
+        denied.mark_unchanged();
+        let is_denied = async {
+            while denied.changed().await.is_ok() {
+                let text = denied.borrow_and_update().clone();
+                if subjects.iter().any(|subject| text.contains(&format!("\"{subject}\""))) {
+                    return io::Error::new(io::ErrorKind::PermissionDenied, text);
+                }
+            }
+            std::future::pending().await
+        };
+        tokio::select! {
+            biased;
+            denied = is_denied => Err(denied),
+            done = done => done,
+        }
+    }
+}
+
+/// The group of those that listen under one name: of these, one is called.
+const GROUP: &str = "rumpsteak";
+
+/// What stands before the names of listeners.
+const LISTENERS: &str = "rumpsteak.listeners.";
+
+/// For how long a server may object to a listener.
+const OBJECTS_WITHIN: Duration = Duration::from_millis(200);
+
+/// How many bytes are before a frame in a message.
+const NUMBER: usize = 8;
 
 /// The number of no frame: the other end is gone.
 const GONE: u64 = u64::MAX;
 
 impl Nats {
     /// The client of a server, and the name at it.
-    async fn client(&self, place: &str) -> io::Result<(Client, String)> {
+    async fn server(&self, place: &str) -> io::Result<(Server, String)> {
         let (server, name) = place.split_once('/').unwrap_or((place, ""));
         if name.is_empty() || name.contains(|c: char| c.is_whitespace() || "*>".contains(c)) {
             let text = format!("`{place}` is no place at NATS: write `server:4222/name`");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        let mut clients = self.clients.lock().await;
-        let client = match clients.get(server) {
-            Some(client) => client.clone(),
+        let mut servers = self.servers.lock().await;
+        let known = match servers.get(server) {
+            Some(known) => known.clone(),
             None => {
-                let client = async_nats::connect(server).await.map_err(|error| {
-                    let kind = match error.kind() {
-                        ConnectErrorKind::ServerParse => io::ErrorKind::InvalidInput,
-                        ConnectErrorKind::Dns
-                        | ConnectErrorKind::Io
-                        | ConnectErrorKind::TimedOut => io::ErrorKind::ConnectionRefused,
-                        _ => io::ErrorKind::Other,
-                    };
-                    // Its text says the source as well.
-                    io::Error::new(kind, error.to_string())
-                })?;
-                clients.insert(server.to_owned(), client.clone());
-                client
+                let connected = Server::connect(server).await?;
+                servers.insert(server.to_owned(), connected.clone());
+                connected
             }
         };
-        Ok((client, format!("{PREFIX}.listeners.{name}")))
+        Ok((known, format!("{LISTENERS}{name}")))
     }
 }
 
-/// A subject that nobody else has, with what comes under it.
-async fn inbox(client: &Client) -> io::Result<(String, Subscriber)> {
-    let subject = format!("{PREFIX}.connections.{:032x}", fastrand::u128(..));
-    let inbox = client.subscribe(subject.clone()).await.map_err(io::Error::other)?;
+/// A subject that no other connection has.
+fn own_subject() -> io::Result<String> {
+    Ok(format!("rumpsteak.connections.{:032x}", random()?))
+}
+
+/// What comes under a subject.
+async fn inbox(client: &Client, subject: &str) -> io::Result<Subscriber> {
+    let inbox = client.subscribe(subject.to_owned()).await.map_err(io::Error::other)?;
     client.flush().await.map_err(io::Error::other)?;
-    Ok((subject, inbox))
+    Ok(inbox)
 }
 
 impl Transport for Nats {
     fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
         Box::pin(async move {
-            let (client, name) = self.client(place).await?;
-            let (subject, inbox) = inbox(&client).await?;
-            let answered = client.request(name, subject.into()).await;
-            let answer = answered.map_err(|error| match error.kind() {
-                RequestErrorKind::NoResponders => io::ErrorKind::ConnectionRefused.into(),
-                _ => io::Error::other(error),
-            })?;
-            let to = String::from_utf8(answer.payload.into()).map_err(io::Error::other)?;
-            Ok(Connection::new(Frames::new(client, to.into(), inbox, frame)))
+            let (server, name) = self.server(place).await?;
+            let client = server.client.clone();
+            let subject = own_subject()?;
+            let called = server.unless_denied([&name, &subject], async {
+                let inbox = inbox(&client, &subject).await?;
+                let answered = client.request(name.clone(), subject.clone().into()).await;
+                let answer = answered.map_err(|error| match error.kind() {
+                    RequestErrorKind::NoResponders => io::ErrorKind::ConnectionRefused.into(),
+                    _ => io::Error::other(error),
+                });
+                Ok((answer?.payload, inbox))
+            });
+            let (answer, inbox) = called.await?;
+            let answer = std::str::from_utf8(&answer).map_err(io::Error::other)?;
+            let (to, instance) = answer.split_once(' ').ok_or(io::ErrorKind::InvalidData)?;
+            let mut connection = connection(client.clone(), to.to_owned().into(), inbox, frame);
+            let parts = place.split_once('/').zip(instance.strip_prefix(LISTENERS));
+            connection.home = parts.map(|((server, _), name)| format!("{server}/{name}"));
+            Ok(connection)
         })
     }
 
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         Box::pin(async move {
-            let (client, name) = self.client(place).await?;
-            // Of several that listen under one name, one is called.
-            let calls = client.queue_subscribe(name, PREFIX.to_owned()).await;
-            let calls = calls.map_err(io::Error::other)?;
-            client.flush().await.map_err(io::Error::other)?;
-            Ok(Box::new(Listening { client, calls, place: place.to_owned(), frame }) as _)
+            let (server, name) = self.server(place).await?;
+            let client = server.client.clone();
+            let instance = format!("{name}.{:032x}", random()?);
+            let [calls, returns] = server
+                .unless_denied([&name, &instance], async {
+                    // Of several that listen under one name, one is called: by its own subject
+                    // when it is called again.
+                    let calls = client.queue_subscribe(name.clone(), GROUP.to_owned()).await;
+                    let returns =
+                        client.subscribe(instance.clone()).await.map_err(io::Error::other)?;
+                    client.flush().await.map_err(io::Error::other)?;
+                    // A server that agrees says nothing.
+                    sleep(OBJECTS_WITHIN).await;
+                    Ok([calls.map_err(io::Error::other)?, returns])
+                })
+                .await?;
+            let listening = Listening { client, calls, returns, instance, frame };
+            Ok((Box::new(listening) as _, place.to_owned()))
         })
     }
 }
 
 struct Listening {
     client: Client,
+    /// Calls of new peers, which any instance of a service may take.
     calls: Subscriber,
-    place: String,
+    /// Calls of peers that have called this instance before.
+    returns: Subscriber,
+    instance: String,
     frame: usize,
 }
 
 impl Listener for Listening {
-    fn accept(&mut self) -> IoFuture<'_, Opening> {
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
         Box::pin(async {
-            let next = std::future::poll_fn(|context| Pin::new(&mut self.calls).poll_next(context));
+            let next = std::future::poll_fn(|context| {
+                match Pin::new(&mut self.returns).poll_next(context) {
+                    Poll::Pending => Pin::new(&mut self.calls).poll_next(context),
+                    came => came,
+                }
+            });
             let call = next.await.ok_or(io::ErrorKind::NotConnected)?;
-            let (client, frame) = (self.client.clone(), self.frame);
-            Ok(Box::pin(async move {
+            let (client, frame, instance) =
+                (self.client.clone(), self.frame, self.instance.clone());
+            let open = async move {
                 let answer = call.reply.ok_or(io::ErrorKind::InvalidData)?;
                 let to = String::from_utf8(call.payload.into()).map_err(io::Error::other)?;
-                let (subject, inbox) = inbox(&client).await?;
-                let answered = client.publish(answer, subject.into()).await;
+                let subject = own_subject()?;
+                let inbox = inbox(&client, &subject).await?;
+                let subjects = format!("{subject} {instance}");
+                let answered = client.publish(answer, subjects.into()).await;
                 answered.map_err(io::Error::other)?;
-                Ok(Connection::new(Frames::new(client, to.into(), inbox, frame)))
-            }) as _)
+                Ok(connection(client, to.into(), inbox, frame))
+            };
+            Ok((Box::pin(open) as _, None))
         })
-    }
-
-    fn place(&self) -> String {
-        self.place.clone()
     }
 }
 
@@ -136,22 +236,17 @@ struct Frames {
     client: Client,
     to: Subject,
     inbox: Subscriber,
-    frame: usize,
+    largest: Largest,
     sent: u64,
     received: u64,
 }
 
-impl Frames {
-    fn new(client: Client, to: Subject, inbox: Subscriber, frame: usize) -> Self {
-        Self { client, to, inbox, frame, sent: 0, received: 0 }
-    }
-}
-
-fn message(to: &Subject, number: u64, frame: &[u8]) -> OutboundMessage {
-    let mut payload = BytesMut::with_capacity(8 + frame.len());
-    payload.put_u64_le(number);
-    payload.put_slice(frame);
-    OutboundMessage { subject: to.clone(), reply: None, payload: payload.freeze(), headers: None }
+/// A connection between two subjects, whose messages are no larger than the server takes.
+fn connection(client: Client, to: Subject, inbox: Subscriber, frame: usize) -> Connection {
+    let most = client.max_payload().saturating_sub(NUMBER);
+    let largest = Largest::new(frame);
+    Connection::new(Frames { client, to, inbox, largest, sent: 0, received: 0 })
+        .with_max_payload(most)
 }
 
 impl Stream for Frames {
@@ -165,8 +260,9 @@ impl Stream for Frames {
         let mut payload = message.payload;
         Poll::Ready(match payload.try_get_u64_le() {
             Ok(GONE) => None,
-            Ok(number) if number == this.received && payload.len() <= this.frame => {
+            Ok(number) if number == this.received && payload.len() <= this.largest.next() => {
                 this.received += 1;
+                this.largest.count();
                 Some(Ok(payload.into()))
             }
             Ok(number) if number == this.received => Some(Err(io::ErrorKind::InvalidData.into())),
@@ -185,8 +281,12 @@ impl Sink<Bytes> for Frames {
 
     fn start_send(self: Pin<&mut Self>, frame: Bytes) -> io::Result<()> {
         let this = self.get_mut();
-        let message = message(&this.to, this.sent, &frame);
+        let mut payload = BytesMut::with_capacity(NUMBER + frame.len());
+        payload.put_u64_le(this.sent);
+        payload.put_slice(&frame);
         this.sent += 1;
+        let (subject, payload) = (this.to.clone(), payload.freeze());
+        let message = OutboundMessage { subject, reply: None, payload, headers: None };
         Pin::new(&mut this.client).start_send(message).map_err(io::Error::other)
     }
 

@@ -1,19 +1,20 @@
 //! QUIC.
 
 use std::io;
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{
-    ClientConfig, Connection as QuicConnection, Endpoint, RecvStream, SendStream, ServerConfig,
+    ClientConfig, Connection as QuicConnection, ConnectionError, Endpoint, ReadError, RecvStream,
+    SendStream, ServerConfig,
 };
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
 use super::connection::{Connection, framed};
-use super::listener::{IoFuture, Listener, Opening, Transport};
+use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
 use super::tcp::with_port;
-use super::tls::{Identity, configs, host_of, may_play};
+use super::tls::{Identity, configs, host_of, is_denial, may_play};
 
 /// QUIC, `quic://host:port`: over UDP, with certificates as [`Tls`](super::Tls) has them.
 #[derive(Clone, Debug)]
@@ -68,39 +69,52 @@ impl Transport for Quic {
         })
     }
 
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         Box::pin(async move {
             let address = tokio::net::lookup_host(with_port(place)?).await?.next();
             let address = address.ok_or(io::ErrorKind::NotFound)?;
             let endpoint = Endpoint::server(self.server.clone(), address)?;
             let place = endpoint.local_addr()?.to_string();
-            Ok(Box::new(Listening { endpoint, place, frame }) as _)
+            Ok((Box::new(Listening { endpoint, frame }) as _, place))
         })
     }
 }
 
 struct Listening {
     endpoint: Endpoint,
-    place: String,
     frame: usize,
 }
 
 impl Listener for Listening {
-    fn accept(&mut self) -> IoFuture<'_, Opening> {
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
         Box::pin(async {
             let incoming = self.endpoint.accept().await.ok_or(io::ErrorKind::NotConnected)?;
+            let caller = incoming.remote_address().ip();
             let frame = self.frame;
-            Ok(Box::pin(async move {
+            let open = async move {
                 let connection = incoming.await?;
                 let streams = connection.accept_bi().await?;
                 Ok(opened(&connection, streams, frame))
-            }) as _)
+            };
+            Ok((Box::pin(open) as _, Some(caller)))
         })
     }
+}
 
-    fn place(&self) -> String {
-        self.place.clone()
-    }
+/// True if one end does not believe the certificate of the other.
+pub(super) fn is_denied(error: &io::Error) -> bool {
+    let Some(source) = error.get_ref() else { return false };
+    let lost = match source.downcast_ref() {
+        Some(ReadError::ConnectionLost(lost)) => Some(lost),
+        _ => source.downcast_ref(),
+    };
+    let code = match lost {
+        Some(ConnectionError::TransportError(error)) => u64::from(error.code),
+        Some(ConnectionError::ConnectionClosed(close)) => u64::from(close.error_code),
+        _ => return false,
+    };
+    // As QUIC has alerts of TLS.
+    u8::try_from(code.wrapping_sub(0x100)).is_ok_and(is_denial)
 }
 
 /// Frames over one stream, which keeps its connection.

@@ -1,12 +1,13 @@
 //! TCP.
 
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use tokio::net::{TcpListener, TcpStream};
 
 use super::connection::{Connection, framed};
-use super::listener::{IoFuture, Listener, Opening, Transport};
+use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
 
 /// TCP: `tcp://host:port`. Small messages are sent at once (`TCP_NODELAY`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,7 +18,7 @@ impl Transport for Tcp {
         Box::pin(async move { Ok(framed(call(place).await?, frame)) })
     }
 
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         let open = move |stream| -> Opening { Box::pin(async move { Ok(framed(stream, frame)) }) };
         Box::pin(listen(place, open))
     }
@@ -47,28 +48,23 @@ pub(super) fn with_port(place: &str) -> io::Result<&str> {
 pub(super) async fn listen(
     place: &str,
     open: impl Fn(TcpStream) -> Opening + Send + Sync + 'static,
-) -> io::Result<Box<dyn Listener>> {
+) -> io::Result<Listens> {
     let listener = TcpListener::bind(with_port(place)?).await?;
     let place = listener.local_addr()?.to_string();
-    Ok(Box::new(Listening { listener, place, open: Arc::new(open) }))
+    Ok((Box::new(Listening { listener, open: Arc::new(open) }), place))
 }
 
 struct Listening {
     listener: TcpListener,
-    place: String,
     open: Arc<dyn Fn(TcpStream) -> Opening + Send + Sync>,
 }
 
 impl Listener for Listening {
-    fn accept(&mut self) -> IoFuture<'_, Opening> {
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
         Box::pin(async {
-            let (stream, _) = self.listener.accept().await?;
+            let (stream, caller) = self.listener.accept().await?;
             stream.set_nodelay(true)?;
-            Ok((self.open)(stream))
+            Ok(((self.open)(stream), Some(caller.ip())))
         })
-    }
-
-    fn place(&self) -> String {
-        self.place.clone()
     }
 }

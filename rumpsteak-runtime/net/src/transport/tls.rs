@@ -4,18 +4,20 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
+use tokio_rustls::rustls::{self, ClientConfig, RootCertStore, ServerConfig};
 use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 use webpki::EndEntityCert;
 
 use super::connection::{Connection, framed};
-use super::listener::{IoFuture, Listener, Opening, Transport};
+use super::listener::{IoFuture, Listens, Opening, Transport};
 use super::tcp;
 
-/// What this end shows to others, and whom it believes.
+/// What this end shows to others, and whom it believes. Its debug output elides the key.
+#[derive(Debug)]
 pub struct Identity {
     /// The certificate of this end, and those that it was signed with, first to last.
     pub certificates: Vec<CertificateDer<'static>>,
@@ -30,14 +32,6 @@ impl Clone for Identity {
         let Self { certificates, key, authorities } = self;
         let (certificates, key) = (certificates.clone(), key.clone_key());
         Self { certificates, key, authorities: authorities.clone() }
-    }
-}
-
-/// Without the key.
-impl fmt::Debug for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let certificates = &self.certificates;
-        f.debug_struct("Identity").field("certificates", certificates).finish_non_exhaustive()
     }
 }
 
@@ -69,14 +63,23 @@ impl Tls {
 
     /// A stream to a place, and what its owner may play.
     pub(super) async fn call(&self, place: &str) -> io::Result<TlsStream<TcpStream>> {
+        let name = ServerName::try_from(host_of(place).to_owned())
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let stream = tcp::call(place).await?;
-        let name = ServerName::try_from(host_of(place).to_owned()).map_err(io::Error::other)?;
         Ok(self.connector.connect(name, stream).await?.into())
     }
 
     /// The other side of [`call`](Self::call).
     pub(super) async fn answer(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
-        Ok(self.acceptor.accept(stream).await?.into())
+        match self.acceptor.accept(stream).into_fallible().await {
+            Ok(stream) => Ok(stream.into()),
+            Err((error, mut stream)) => {
+                // Who is refused has greeted by now. If that is not read, it never hears why.
+                stream.shutdown().await?;
+                let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
+                Err(error)
+            }
+        }
     }
 }
 
@@ -104,6 +107,22 @@ pub(super) fn configs(identity: Identity) -> io::Result<(ClientConfig, ServerCon
         .with_client_auth_cert(certificates, key)
         .map_err(io::Error::other)?;
     Ok((client, server))
+}
+
+/// True if one end does not believe the certificate of the other.
+pub(super) fn is_denied(error: &io::Error) -> bool {
+    let error = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
+    error.is_some_and(|error| match error {
+        rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented => true,
+        rustls::Error::AlertReceived(alert) => is_denial(u8::from(*alert)),
+        _ => false,
+    })
+}
+
+/// True if an alert of TLS says that one end does not believe the certificate of the other, or that
+/// the ends have no version or algorithm in common.
+pub(super) fn is_denial(alert: u8) -> bool {
+    matches!(alert, 40 | 42..=46 | 48 | 49 | 51 | 70 | 112 | 116 | 120)
 }
 
 /// The host in `host:port`.
@@ -136,7 +155,7 @@ impl Transport for Tls {
         Box::pin(async move { Ok(opened(self.call(place).await?, frame)) })
     }
 
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         let tls = self.clone();
         let open = move |stream| -> Opening {
             let tls = tls.clone();

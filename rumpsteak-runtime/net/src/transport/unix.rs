@@ -1,12 +1,13 @@
 //! Sockets of Unix.
 
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use tokio::net::{UnixListener, UnixStream};
 
 use super::connection::{Connection, framed};
-use super::listener::{IoFuture, Listener, Opening, Transport};
+use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
 
 /// A socket in the file system: `unix:///run/app.sock`.
 ///
@@ -19,7 +20,7 @@ impl Transport for Unix {
         Box::pin(async move { Ok(framed(UnixStream::connect(place).await?, frame)) })
     }
 
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         Box::pin(async move {
             let path = Path::new(place);
             let bound = match UnixListener::bind(path) {
@@ -31,7 +32,8 @@ impl Transport for Unix {
                 }
                 bound => bound,
             };
-            Ok(Box::new(Listening { listener: bound?, path: path.to_owned(), frame }) as _)
+            let listening = Listening { listener: bound?, path: path.to_owned(), frame };
+            Ok((Box::new(listening) as _, place.to_owned()))
         })
     }
 }
@@ -49,16 +51,12 @@ struct Listening {
 }
 
 impl Listener for Listening {
-    fn accept(&mut self) -> IoFuture<'_, Opening> {
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
         Box::pin(async {
             let (stream, _) = self.listener.accept().await?;
             let connection = framed(stream, self.frame);
-            Ok(Box::pin(async { Ok(connection) }) as _)
+            Ok((Box::pin(async { Ok(connection) }) as _, None))
         })
-    }
-
-    fn place(&self) -> String {
-        self.path.to_string_lossy().into_owned()
     }
 }
 

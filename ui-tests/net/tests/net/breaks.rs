@@ -2,6 +2,7 @@
 //! ends with an error that names who is lost.
 
 use std::io;
+use std::net::IpAddr;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +15,7 @@ use bytes::{Bytes, BytesMut};
 use fastrand::Rng;
 use futures::{Sink, Stream, StreamExt as _};
 use rumpsteak_net::transport::{
-    Connection, IoFuture, Listener, Memory, Opening, Transport, Transports,
+    Connection, IoFuture, Listener, Listens, Memory, Opening, Transport, Transports,
 };
 use rumpsteak_net::{Host, Joined, Limits, NetError};
 use rumpsteak_oracle::seeds;
@@ -75,10 +76,10 @@ impl Transport for Mute {
         Memory.connect(place, frame)
     }
 
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         Box::pin(async move {
-            let listener = Memory.listen(place, frame).await?;
-            Ok(Box::new(MuteListener { listener, is_mute: true }) as Box<dyn Listener>)
+            let (listener, place) = Memory.listen(place, frame).await?;
+            Ok((Box::new(MuteListener { listener, is_mute: true }) as Box<dyn Listener>, place))
         })
     }
 }
@@ -89,20 +90,16 @@ struct MuteListener {
 }
 
 impl Listener for MuteListener {
-    fn accept(&mut self) -> IoFuture<'_, Opening> {
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
         Box::pin(async {
-            let opening = self.listener.accept().await?;
+            let (opening, caller) = self.listener.accept().await?;
             let is_mute = std::mem::take(&mut self.is_mute);
             let open = async move {
                 let connection = opening.await?;
                 Ok(if is_mute { Connection::new(Muted(connection)) } else { connection })
             };
-            Ok(Box::pin(open) as Opening)
+            Ok((Box::pin(open) as Opening, caller))
         })
-    }
-
-    fn place(&self) -> String {
-        self.listener.place()
     }
 }
 

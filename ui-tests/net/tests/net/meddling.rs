@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
 use futures::{Sink, Stream};
-use rumpsteak_net::transport::{Connection, IoFuture, Listener, Memory, Transport};
+use rumpsteak_net::transport::{Connection, IoFuture, Listens, Memory, Transport};
 
 /// What happens to the frames of one connection, at the end of the caller. An error breaks it.
 pub(crate) trait Hands: Send + Unpin + 'static {
@@ -34,7 +34,7 @@ where
         })
     }
 
-    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         Memory.listen(place, frame)
     }
 }

@@ -32,6 +32,16 @@ pub(crate) async fn client(role: &mut C, many: u64) -> Result<(u64, u64)> {
     .await
 }
 
+/// Orders one thing, and is done.
+pub(crate) async fn order(role: &mut C, name: String) -> Result<(u64, u64)> {
+    try_run(role, async |session: CSession<'_>| {
+        let (Price(price), next) = session.select(Order(name)).await?.receive().await?;
+        let (Total(total), end) = next.select(Quit).await?.receive().await?;
+        Ok(((price, total), end))
+    })
+    .await
+}
+
 /// A thing costs as much as its name is long.
 pub(crate) async fn server(role: &mut S) -> Result<()> {
     try_run(role, async |mut session: SSession<'_>| {

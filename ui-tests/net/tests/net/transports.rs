@@ -1,10 +1,10 @@
 //! The same roles over every transport.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rumpsteak_net::transport::{Identity, Quic, Tls, Transports, WebSocket};
-use rumpsteak_net::{Host, Limits, NetError};
+use rumpsteak_net::{Host, Limits, NetError, Refusal};
 use tokio::time::timeout;
 
 use crate::breaks::ordered;
@@ -30,13 +30,18 @@ impl Authority {
 
     /// A host whose certificate has this name, and is for this machine.
     pub(crate) fn host(&self, name: &str) -> Host {
+        self.host_that_believes(self, name)
+    }
+
+    /// The same, for a host that believes the certificates of another authority.
+    fn host_that_believes(&self, authority: &Self, name: &str) -> Host {
         let key = KeyPair::generate().unwrap();
         let names = [name, "127.0.0.1"].map(str::to_owned);
         let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &self.0).unwrap();
         let identity = Identity {
             certificates: vec![certificate.der().clone()],
             key: key.into(),
-            authorities: vec![self.1.der().clone()],
+            authorities: vec![authority.1.der().clone()],
         };
         let quic = Quic::new(identity.clone()).unwrap();
         let tls = Tls::new(identity).unwrap();
@@ -101,9 +106,11 @@ async fn a_certificate_is_for_its_role() {
         let refused = timeout(most, c).await;
         refused.map(|joined| joined.map(drop).unwrap_err())
     };
-    // Signed by somebody whom the server does not believe: there is no connection at all.
-    let moment = Duration::from_millis(300);
-    assert!(call(&other, moment).await.is_err());
+    // Signed by an authority that the other end does not believe: no further call can mend it.
+    let denied = call(&other, Duration::from_secs(5)).await.unwrap();
+    assert!(matches!(&denied, NetError::Call { .. }), "{denied:?}");
+    let why = format!("cannot call {at}: invalid peer certificate: BadSignature");
+    assert_eq!(format!("{denied:?}"), why);
     let refused = call(&authority.host("x.shop.rumpsteak"), Duration::from_secs(30)).await.unwrap();
     assert_eq!(
         refused.to_string(),
@@ -115,6 +122,64 @@ async fn a_certificate_is_for_its_role() {
         refused = call(&any, Duration::from_secs(30)) => panic!("{refused:?}"),
         announced = service.next() => assert_eq!(announced.unwrap().session(), "1"),
     }
+}
+
+#[tokio::test]
+async fn a_wrong_certificate_is_told_at_once() {
+    let [own, other] = [Authority::new(), Authority::new()];
+    let server = own.host("s.shop.rumpsteak");
+    for scheme in ["tls", "quic", "wss"] {
+        let at = server.listen(&format!("{scheme}://127.0.0.1:0")).await.unwrap().to_string();
+        let name = "c.shop.rumpsteak";
+        for (what, client, at) in [
+            ("the server is believed", other.host_that_believes(&own, name), at.clone()),
+            ("the client is believed", own.host_that_believes(&other, name), at.clone()),
+            ("another name", own.host(name), at.replace("127.0.0.1", "localhost")),
+        ] {
+            let began = Instant::now();
+            let joined = client.join::<C>("1").peer("s", [&at]).connect();
+            let denied = timeout(Duration::from_secs(9), joined).await;
+            let denied =
+                denied.unwrap_or_else(|_| panic!("{scheme}, {what}")).map(drop).unwrap_err();
+            assert!(matches!(denied, NetError::Call { .. }), "{scheme}, {what}: {denied:?}");
+            assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+        }
+    }
+    let client = own.host("c.shop.rumpsteak");
+    for (address, why) in [
+        ("tls://a..b:1", "invalid"),
+        ("smoke://hill", "no transport is known for smoke://hill"),
+        ("tcp://host", "`host` has no number of a port"),
+    ] {
+        let joined = client.join::<C>("1").peer("s", [address]).connect();
+        let error = timeout(Duration::from_secs(5), joined).await.unwrap().map(drop).unwrap_err();
+        assert!(format!("{error:?}").contains(why), "{error:?}");
+    }
+}
+
+/// The server demands TLS: the client calls where all is in the clear, and comes in by TLS.
+#[tokio::test]
+async fn a_role_that_demands_tls_never_speaks_in_the_clear() {
+    let authority = Authority::new();
+    let (server, client) = (authority.host("s.shop.rumpsteak"), authority.host("c.shop.rumpsteak"));
+    let tcp = server.listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+    let joins = || server.join::<S>("1").over(["tls", "quic"]);
+    let waits = tokio::spawn(joins().connect());
+    tokio::task::yield_now().await;
+    let refused = client.join::<C>("1").peer("s", [&tcp]).connect().await.map(drop).unwrap_err();
+    let NetError::Refused { refusal, .. } = refused else { panic!("{refused:?}") };
+    assert_eq!(refusal, Refusal::Transport(["tcp".to_owned(), "tls, quic".to_owned()]));
+    let tls = server.listen("tls://127.0.0.1:0").await.unwrap();
+    assert_eq!(tls.scheme(), "tls");
+    let ledger = client.join::<L>("1").connect();
+    let c = client.join::<C>("1").peer("s", [&tcp]).connect();
+    let (c, ledger) = tokio::join!(
+        timeout(Duration::from_millis(500), c),
+        timeout(Duration::from_millis(600), ledger)
+    );
+    // Both wait for the server's call of the ledger, of which it has no address.
+    assert!(c.is_ok_and(|c| c.is_ok()) && ledger.is_err());
+    waits.abort();
 }
 
 #[tokio::test]

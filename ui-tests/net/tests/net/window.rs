@@ -1,6 +1,7 @@
 //! Transports that hold few frames at a time, and roles that do not read.
 
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll, ready};
@@ -9,7 +10,9 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use futures::channel::mpsc;
 use futures::{Sink, Stream, StreamExt as _};
-use rumpsteak_net::transport::{Connection, IoFuture, Listener, Opening, Transport, Transports};
+use rumpsteak_net::transport::{
+    Connection, IoFuture, Listener, Listens, Opening, Transport, Transports,
+};
 use rumpsteak_net::{Codec, CodecError, Host, Limits, Postcard};
 use rumpsteak_runtime::{Message, try_run};
 use serde::de::DeserializeOwned;
@@ -149,24 +152,20 @@ impl Transport for Narrow {
         Box::pin(async { near.map_err(|_| io::ErrorKind::ConnectionRefused.into()) })
     }
 
-    fn listen<'a>(&'a self, _: &'a str, _: usize) -> IoFuture<'a, Box<dyn Listener>> {
+    fn listen<'a>(&'a self, _: &'a str, _: usize) -> IoFuture<'a, Listens> {
         let called = self.called.lock().unwrap().take().unwrap();
-        Box::pin(async { Ok(Box::new(Called(called)) as _) })
+        Box::pin(async { Ok((Box::new(Called(called)) as _, "here".to_owned())) })
     }
 }
 
 struct Called(mpsc::UnboundedReceiver<Connection>);
 
 impl Listener for Called {
-    fn accept(&mut self) -> IoFuture<'_, Opening> {
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
         Box::pin(async {
             let connection = self.0.next().await.ok_or(io::ErrorKind::NotConnected)?;
-            Ok(Box::pin(async { Ok(connection) }) as _)
+            Ok((Box::pin(async { Ok(connection) }) as _, None))
         })
-    }
-
-    fn place(&self) -> String {
-        "here".to_owned()
     }
 }
 
