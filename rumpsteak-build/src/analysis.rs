@@ -135,7 +135,6 @@ impl Analysis {
         for code in missed(&tree) {
             tree.inclusions[code].is_missed = true;
         }
-        protocols.settle(&tree.homes());
         let mut generator = Generator::new(&protocols, &base, configuration);
         let generated: Vec<Rc<Generated>> =
             tree.inclusions.iter().map(|inclusion| generator.generate(inclusion)).collect();

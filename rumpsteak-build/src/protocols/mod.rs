@@ -151,25 +151,6 @@ impl Protocols {
         loaded
     }
 
-    /// Advice on a Rust type without a name, with the modules that the package has its types in:
-    /// `homes` are their paths.
-    pub(crate) fn settle(&mut self, homes: &BTreeMap<String, String>) {
-        let diagnostics = self.files.iter_mut().flat_map(|file| &mut file.diagnostics);
-        let nameless = diagnostics.filter(|diagnostic| diagnostic.code == Code::RustType);
-        for help in nameless.filter_map(|diagnostic| diagnostic.help.as_mut()) {
-            let mut parts = help.split("crate::");
-            let mut settled = parts.next().unwrap_or_default().to_owned();
-            for part in parts {
-                let is_end = |c: char| !c.is_alphanumeric() && c != '_';
-                let (name, rest) = part.split_at(part.find(is_end).unwrap_or(part.len()));
-                let home = homes.get(name).filter(|_| !rest.starts_with("::"));
-                settled.push_str(&home.map_or_else(|| format!("crate::{name}"), String::clone));
-                settled.push_str(rest);
-            }
-            *help = settled;
-        }
-    }
-
     /// Looks for files at and below a path.
     fn find(
         &mut self,

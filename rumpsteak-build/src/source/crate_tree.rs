@@ -190,11 +190,6 @@ impl Tree {
         self.files[self.item(id).file.0].generated.is_some()
     }
 
-    /// The path of each type below its crate's root, by its name.
-    pub(crate) fn homes(&self) -> BTreeMap<String, String> {
-        self.item_ids().map(|id| (self.item(id).name.clone(), self.path(id))).collect()
-    }
-
     /// The path of an item below its crate's root, `crate::a::B`.
     pub(crate) fn path(&self, id: ItemId) -> String {
         let item = self.item(id);

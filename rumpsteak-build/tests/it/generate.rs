@@ -821,27 +821,6 @@ fn an_annotation_that_is_no_name_is_refused() {
     );
 }
 
-#[test]
-fn a_payload_that_is_in_a_module_is_found_there() {
-    let source = "mod menu;\nrumpsteak_runtime::protocol!(P);\n";
-    let files = [("src/lib.rs", source), ("src/menu.rs", "pub struct Pizza;\n")];
-    for (name, payload, declaration) in [
-        ("home", "Pizza", "`type <rust> \"crate::menu::Pizza\" from \"crate\" as Pizza;`"),
-        (
-            "homes",
-            "Result<Pizza, crate::menu::Burnt>",
-            "type <rust> \"Result<crate::menu::Pizza, crate::menu::Burnt>\" from \"crate\" as ResultPizzaBurnt;",
-        ),
-    ] {
-        let protocol =
-            format!("global protocol P(role a, role b) {{ order({payload}) from a to b; }}");
-        let found = check_all(name, &[("protocols/p.scr", &protocol)], &files);
-        let texts = found.problems.iter().map(|problem| problem.text.clone());
-        let texts = texts.chain(found.reports.iter().map(ToString::to_string));
-        says(&texts.collect::<String>(), declaration);
-    }
-}
-
 /// Without the folder of a package of these tests, which is below that in which Cargo runs or not.
 fn within(name: &str, text: &str) -> String {
     text.replace(&format!("target/tmp/generate/{name}/"), "")
