@@ -18,7 +18,7 @@ use crate::outcome::entries::entries;
 use crate::outcome::findings::Findings;
 use crate::outcome::once::once;
 use crate::outcome::propagate::propagate;
-use crate::outcome::unimported::{names_runtime, unimported, unincluded};
+use crate::outcome::unimported::{names_runtime, unimported};
 use crate::outcome::{verdict_file, warnings};
 use crate::protocols::Protocols;
 use crate::report::build_report::Report;
@@ -27,7 +27,6 @@ use crate::source::bare_names::RUNTIME;
 use crate::source::cargo_targets::{self, Package, Root, Target, TargetKind};
 use crate::source::conditions::Cfg;
 use crate::source::crate_tree;
-use crate::source::names::missed;
 use crate::source::package_root::PackageRoot;
 
 /// Whether this process has called [`Configuration::verify`].
@@ -131,10 +130,7 @@ impl Analysis {
         let folders = protocols.files.iter().filter_map(|file| file.path.parent());
         protocols.looked_at.extend(folders.map(Path::to_owned));
         let limits = &configuration.limits;
-        let mut tree = crate_tree::walk(&roots, cfg, limits.modules);
-        for code in missed(&tree) {
-            tree.inclusions[code].is_missed = true;
-        }
+        let tree = crate_tree::walk(&roots, cfg, limits.modules);
         let mut generator = Generator::new(&protocols, &base, configuration);
         let generated: Vec<Rc<Generated>> =
             tree.inclusions.iter().map(|inclusion| generator.generate(inclusion)).collect();
@@ -161,18 +157,11 @@ impl Analysis {
             let (message, help) = text.split_once("\n\nhelp: ").unwrap_or((&text, ""));
             Report::of(message, help)
         });
-        let unincluded = unincluded(&tree, &package, &protocols);
-        let unsaid = unsaid.chain(unincluded.iter().map(|name| {
-            let message = format!("nothing includes the code of the protocol `{name}`, from which this package imports");
-            Report::of(&message, &format!("add `rumpsteak_runtime::protocol!({name});` beside the import"))
-        }));
         let unsaid =
             manifest(&package, &tree).map_or_else(|| unsaid.collect(), |error| vec![error]);
         let findings = entries(context, &judgement, limits, &word);
-        let is_right = findings.problems.is_empty()
-            && findings.unanchored.is_empty()
-            && tree.is_read()
-            && unincluded.is_none();
+        let is_right =
+            findings.problems.is_empty() && findings.unanchored.is_empty() && tree.is_read();
         let mut warnings = warnings::warnings(context, &judgement, is_right);
         let accepted = &configuration.closed_systems;
         warnings.extend(warnings::unknown_closed_systems(context, accepted));

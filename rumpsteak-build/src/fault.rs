@@ -51,8 +51,6 @@ pub(crate) enum Cause {
     SaidOf { name: String },
     /// A session does nothing and leads back to itself.
     Idle { name: String },
-    /// A module imports from that of a `protocol!(…)`, and does not see it.
-    PrivateCode { protocol: String, module: String },
     /// A second `protocol!(…)` of one protocol in a crate, and the module of the first one.
     IncludedTwice { name: String, first: String },
     /// A file beside a `.scr` file is no machine for the role that it is named after.
@@ -387,7 +385,6 @@ impl Cause {
             Self::UnknownProtocol { meant: Some(meant), .. } => {
                 Some(format!("instead {}", name::snake(meant)))
             }
-            Self::PrivateCode { .. } => Some("instead pub".to_owned()),
             // The code is not what the processes are written for.
             Self::Machine { .. }
             | Self::Unwritable { .. }

@@ -40,10 +40,6 @@ pub(crate) fn judge(
         return vec![(Cause::IncludedTwice { name, first }, None)];
     }
     let mut raised = Vec::new();
-    if inclusion.is_missed {
-        let (protocol, module) = (inclusion.item.name.to_string(), inclusion.item.module());
-        raised.push((Cause::PrivateCode { protocol, module }, None));
-    }
     for (cause, refused) in problems(generated, protocols, configuration) {
         // The session that is generated from the machine is refused for the same reason, and may be
         // safe in a closed system.

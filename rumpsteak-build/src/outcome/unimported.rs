@@ -2,16 +2,12 @@
 //! macro that is imported, which imports the others beside its error, so that rustc has no more to
 //! say.
 
-use rumpsteak_contract::name;
-
 use crate::fault::Cause;
 use crate::judge::judgement::Judgement;
-use crate::protocols::Protocols;
 use crate::source::bare_names::{MACROS, RUNTIME};
-use crate::source::cargo_targets::Package;
 use crate::source::conditions::CfgValue;
-use crate::source::crate_tree::{CrateId, Import, ItemId, ItemKind, Module, ModuleId, Tree};
-use crate::source::names::{is_known, module};
+use crate::source::crate_tree::{ItemId, ItemKind, ModuleId, Tree};
+use crate::source::names::is_known;
 use crate::source::package_root::PackageRoot;
 
 /// Adds a fault for each module to one of its items, or to its `protocol!(…)`. Returns what no
@@ -52,38 +48,6 @@ pub(crate) fn unimported(base: &PackageRoot, tree: &Tree, judgement: &mut Judgem
         }
     }
     unsaid
-}
-
-/// The protocol from whose code a module imports although no `protocol!(…)` includes that.
-pub(crate) fn unincluded(tree: &Tree, package: &Package, protocols: &Protocols) -> Option<String> {
-    // That is most likely what is meant, and its macro says what is wrong with it.
-    if (0..tree.crates.len()).any(|krate| tree.without_code(CrateId(krate)).is_some()) {
-        return None;
-    }
-    let is_imported = |code: &str| {
-        (0..tree.modules.len()).map(ModuleId).any(|id| {
-            let Module { imports, names, is_opaque, .. } = tree.module(id);
-            let leads = |of: &Import| of.path.first().is_some_and(|first| first == code);
-            // What comes by a `*` from elsewhere may be anything.
-            let is_unknown = |of: &Import| {
-                of.name.is_none() && !leads(of) && module(tree, id, &of.path).is_none()
-            };
-            imports.iter().any(|of| leads(of) && (of.path.len() > 1 || of.name.is_none()))
-                && !imports.iter().any(|of| of.name.as_deref() == Some(code))
-                && !names.contains_key(code)
-                && module(tree, id, &[code.to_owned()]).is_none()
-                && !imports.iter().any(is_unknown)
-                && !is_opaque
-        })
-    };
-    protocols.names().map(str::to_owned).find(|name| {
-        let code = name::snake(name);
-        !tree.inclusions.iter().any(|inclusion| inclusion.item.module() == code)
-            && !tree.failed.iter().any(|(_, name)| *name == code)
-            && !package.dependencies.contains(&code)
-            && tree.crates.iter().all(|krate| krate.name != code)
-            && is_imported(&code)
-    })
 }
 
 /// Whether some module that every build compiles has a path into the runtime, which is no item of

@@ -52,10 +52,9 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
             return None;
         }
         Cause::Name { problem, .. } => return of_name(*problem),
-        Cause::PrivateCode { .. }
-        | Cause::Undeclared { .. }
-        | Cause::UndeclaredRole { .. }
-        | Cause::Unimported { .. } => "V0101",
+        Cause::Undeclared { .. } | Cause::UndeclaredRole { .. } | Cause::Unimported { .. } => {
+            "V0101"
+        }
         Cause::OtherSession { .. } => "V0108",
         Cause::DeclaredTwice { .. } => "V0102",
         Cause::Unmarked { .. } => "V0103",

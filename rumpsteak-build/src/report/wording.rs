@@ -74,9 +74,6 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             "the session `{name}` never does anything: the items that it names lead back to it\n\n\
              help: end it with `End`, or give it an action"
         ),
-        Cause::PrivateCode { protocol, module } => format!(
-            "the module `{module}` is private, and one outside imports from it\n\nhelp: `protocol!(pub {protocol})`"
-        ),
         Cause::IncludedTwice { name, first } => format!(
             "a second `protocol!({name})` in this crate: its roles would be other types than those of the first\n\n\
              help: take it out, and import from `{first}`, the module of the first one"

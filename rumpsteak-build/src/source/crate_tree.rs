@@ -132,8 +132,6 @@ pub(crate) struct Inclusion {
     pub(crate) module: ModuleId,
     pub(crate) file: FileId,
     condition: CfgValue,
-    /// Whether a module imports from it that does not see it, unless it is public.
-    pub(crate) is_missed: bool,
     /// The file that it includes, once it is grafted.
     pub(crate) included: Option<FileId>,
     /// The position of an earlier one of the same crate that includes the file: then this one does
@@ -504,7 +502,6 @@ impl<'a> Walker<'a> {
                         module,
                         file: place.file,
                         condition: condition(part),
-                        is_missed: false,
                         included: None,
                         first: None,
                     });
@@ -612,8 +609,6 @@ impl<'a> Walker<'a> {
         }
         let parent = inclusion.module;
         let (name, condition) = (inclusion.item.module(), inclusion.condition);
-        let is_seen = inclusion.item.is_public() || inclusion.is_missed;
-        let visibility = if is_seen { Visibility::Public } else { Visibility::Private };
         let source = match self.sources.get(&path) {
             Some(known) => known.clone(),
             None => self.add_source(path, Some(Rc::clone(generated)), &generated.code()),
@@ -623,7 +618,8 @@ impl<'a> Walker<'a> {
         };
         let file = source.file;
         self.tree.inclusions[position].included = Some(file);
-        if let Some(module) = self.add_child(parent, name, visibility) {
+        // What may not be seen from elsewhere rustc says.
+        if let Some(module) = self.add_child(parent, name, Visibility::Public) {
             let place = Place {
                 file,
                 folder: PathBuf::new(),

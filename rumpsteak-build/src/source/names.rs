@@ -17,9 +17,7 @@ use rumpsteak_contract::Path;
 use syn::ext::IdentExt as _;
 
 use crate::source::cargo_targets::TargetKind;
-use crate::source::crate_tree::{
-    Crate, Import, Inclusion, ItemId, Meaning, Module, ModuleId, Named, Tree,
-};
+use crate::source::crate_tree::{Crate, Import, ItemId, Meaning, Module, ModuleId, Named, Tree};
 use crate::source::items::Visibility;
 
 /// How many imports may lie between a name and its item.
@@ -129,26 +127,6 @@ pub(crate) fn is_known(tree: &Tree, module: ModuleId, name: &str) -> bool {
     }
     // `#[macro_use]` there is for all modules.
     tree.module(root).is_opaque
-}
-
-/// The position of each `protocol!(…)` without a visibility from whose module another one imports
-/// that does not see it.
-pub(crate) fn missed(tree: &Tree) -> Vec<usize> {
-    let is_missed = |code: &Inclusion| {
-        let name = code.item.module();
-        let leads = |from, import: &Import| {
-            // A library may be called as its protocol is.
-            let mut at = (0..import.path.len()).filter(|&at| import.path[at] == name);
-            at.any(|at| module(tree, from, &import.path[..at]) == Some(code.module))
-        };
-        let mut outside = (0..tree.modules.len()).map(ModuleId).filter(|&from| {
-            let query = Query { tree, from, known: BTreeMap::new() };
-            !query.is_inside(from, code.module)
-        });
-        !code.item.is_public()
-            && outside.any(|from| tree.module(from).imports.iter().any(|of| leads(from, of)))
-    };
-    (0..tree.inclusions.len()).filter(|&code| is_missed(&tree.inclusions[code])).collect()
 }
 
 /// What a name means if the module declares it once, and imports nothing by this name.

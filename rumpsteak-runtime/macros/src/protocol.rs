@@ -48,7 +48,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             Some(_) if !passed && instead.is_none() => empty(&item, None, &problems),
             Some(error) => empty(&item, None, &quote!(#problems #error)),
             None => {
-                let module = module(&item, &file, instead);
+                let module = module(&item, &file);
                 quote!(#module #problems)
             }
         },
@@ -200,12 +200,11 @@ fn module_name(item: &ProtocolItem) -> Ident {
     Ident::new(&item.module(), Span::call_site().located_at(item.name.span()))
 }
 
-fn module(item: &ProtocolItem, file: &str, instead: Option<TokenStream>) -> TokenStream {
+fn module(item: &ProtocolItem, file: &str) -> TokenStream {
     let ProtocolItem { name, attributes, visibility, krate, runtime, .. } = item;
     // The code has the usual name, unless the item says another one.
     let is_renamed = krate.to_string().replace(' ', "") != *runtime;
     let usual = is_renamed.then(|| quote!(use #krate as rumpsteak_runtime;));
-    let visibility = instead.as_ref().unwrap_or(visibility);
     let module = module_name(item);
     let file = format!("/{file}");
     let summary = format!("The protocol `{name}`: its roles, its messages and its sessions.");
