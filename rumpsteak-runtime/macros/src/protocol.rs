@@ -14,7 +14,7 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use rumpsteak_contract::ProtocolItem;
 use rumpsteak_contract::verdict::Kind;
@@ -65,7 +65,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 fn empty(item: &ProtocolItem, instead: Option<TokenStream>, problems: &TokenStream) -> TokenStream {
     let module = instead.and_then(|name| syn::parse2(name).ok());
     let (module, visibility) = (module.unwrap_or_else(|| module_name(item)), &item.visibility);
-    let types = source(item).and_then(|text| Types::of(&text));
+    let types = source(item).and_then(|text| Types::of(&text, &module));
     let names = types.unwrap_or_default().used;
     let names = names.iter().map(|name| Ident::new(name, Span::call_site()));
     quote! {
@@ -77,46 +77,64 @@ fn empty(item: &ProtocolItem, instead: Option<TokenStream>, problems: &TokenStre
     }
 }
 
-/// An error if the file certainly names sessions or choices of the code that it does not have: they
-/// are gone from a module that it imports as a whole, or it imports nothing. rustc would say so
-/// wherever one is used. Names that are imported one by one it says once.
-///
+/// What is certainly wrong with the names that the file has of the code: it imports some that are
+/// not there, or names sessions and imports nothing. Each would be an error wherever it is used.
 /// Only names in a place where nothing but a type of generics or an enum fits are looked at: a
 /// variant of the user's may be called `NewSession`.
 fn misnamed(item: &ProtocolItem, file: &str) -> Option<TokenStream> {
     let module = module_name(item);
     let (text, path) = (source(item)?, format!("{module}::"));
-    // Whether an item is there may depend on what this macro does not know.
-    let globs = if text.contains("#[cfg") { usize::MAX } else { text.matches("::*").count() };
-    let is_whole = globs == 1 && text.contains(&format!("use {path}*;"));
-    if !is_whole && (globs > 0 || text.contains(&path)) {
-        return None;
-    }
     let generated = std::fs::read_to_string(verdict::folder("OUT_DIR").join(file)).ok()?;
-    let here = Types::of(&text)?;
-    let mut code = Types::of(&generated)?.known;
-    // Nothing can be imported from what it imports itself.
+    let here = Types::of(&text, &module)?;
+    let mut code = Types::of(&generated, &module)?.known;
+    // What it imports itself nobody can import from it.
     code.retain(|name| !["Channel", "Message", "Role"].contains(&&**name));
-    let mut suspects: BTreeSet<String> =
-        here.typed.into_iter().filter(|it| is_generated(it)).collect();
-    suspects.retain(|name| code.contains(name) != is_whole);
-    if suspects.is_empty() {
-        return None;
+    let mut gone = &here.imported - &code;
+    let mut missing = BTreeSet::new();
+    // Whether an item is there may depend on what nobody knows here.
+    let globs = if text.contains("#[cfg") { usize::MAX } else { text.matches("::*").count() };
+    if globs == 1 && text.contains(&format!("use {path}*;")) {
+        gone.extend((&here.typed - &code).into_iter().filter(|name| is_generated(name)));
+    } else if globs == 0 && !text.contains(&path) {
+        missing = &here.used & &code;
     }
-    let text = if is_whole {
-        let mut others = &code - &here.used;
-        others.retain(|name| is_generated(name) && !text.contains(&format!("{path}{name}")));
+    let text = if !gone.is_empty() {
+        let place = line_of(&text, &gone).map_or(String::new(), |line| {
+            format!(" ({}:{line})", item.name.span().unwrap().file())
+        });
+        let mut others = &(&code - &here.imported) - &here.used;
+        others.retain(|other| {
+            let is_alike = |gone: &String| is_generated(gone) == is_generated(other);
+            other != "Label"
+                && !text.contains(&format!("{path}{other}"))
+                && gone.iter().any(is_alike)
+        });
+        let advice = match others.is_empty() {
+            true => format!("help: take out what names `{}`", list(&gone)),
+            false => {
+                format!("help: it has these names, which nothing here uses: `{}`", list(&others))
+            }
+        };
+        let gone = list(&gone);
         format!(
-            "`{module}` has no `{}`: the protocol has no such name, or no more [V0101]\n\n\
-             help: it has these names, which nothing here uses: `{}`",
-            list(&suspects),
-            list(&others)
+            "`{module}` has no `{gone}`{place}: the protocol has no such name, or no more [V0101]\n\n{advice}"
         )
-    } else {
-        let all = list(&(&here.used & &code)).replace('`', "");
+    } else if missing.iter().any(|name| is_generated(name) && here.typed.contains(name)) {
+        let all = list(&missing).replace('`', "");
         format!("nothing of `{module}` is imported\n\nhelp: add `use {path}{{{all}}};`")
+    } else {
+        return None;
     };
     Some(verdict::error(item.name.span(), text))
+}
+
+/// The first line in which one of the names stands.
+fn line_of(text: &str, names: &BTreeSet<String>) -> Option<usize> {
+    let words = |line: &str| {
+        let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.any(|word| names.contains(word))
+    };
+    Some(text.lines().position(words)? + 1)
 }
 
 fn list(names: &BTreeSet<String>) -> String {
@@ -145,14 +163,17 @@ struct Types {
     typed: BTreeSet<String>,
     /// Those that it does.
     known: BTreeSet<String>,
+    /// Those that it imports from a module beside it, outside of any other, in every build.
+    imported: BTreeSet<String>,
 }
 
 impl Types {
-    fn of(text: &str) -> Option<Self> {
+    fn of(text: &str, module: &Ident) -> Option<Self> {
         const DECLARING: [&str; 8] =
             ["as", "const", "enum", "static", "struct", "trait", "type", "union"];
         let (mut types, mut before, mut last) = (Self::default(), String::new(), String::new());
-        let mut is_import = false;
+        // In a `use`; in one of the module; in an item with an attribute.
+        let (mut is_import, mut is_own, mut is_conditional) = (false, false, false);
         let mut open = vec![text.parse::<TokenStream>().ok()?.into_iter()];
         // How deep the call of a macro is that all this is given to.
         let mut call = usize::MAX;
@@ -162,9 +183,13 @@ impl Types {
                     open.pop();
                     String::new()
                 }
-                // An attribute has names of macros.
-                Some(TokenTree::Group(_)) if last == "#" => String::new(),
+                // It has names of macros.
+                Some(TokenTree::Group(_)) if last == "#" => {
+                    is_conditional = true;
+                    String::new()
+                }
                 Some(TokenTree::Group(group)) => {
+                    is_conditional &= is_import || group.delimiter() != Delimiter::Brace;
                     if last == "!" {
                         call = call.min(open.len());
                     }
@@ -179,8 +204,14 @@ impl Types {
             } else if call == usize::MAX && last == ":" && word == ":" {
                 types.typed.insert(before.clone());
             }
+            is_own &= is_import;
+            is_own |= last == "use" && *module == word && open.len() == 1 && !is_conditional;
             is_import = word == "use" || is_import && word != ";";
+            is_conditional &= word != ";";
             if word.starts_with(char::is_uppercase) && word != "Self" {
+                if is_own && last != "as" {
+                    types.imported.insert(word.clone());
+                }
                 if is_import || DECLARING.contains(&&*last) {
                     types.known.insert(word.clone());
                 } else if !["::", ".", "'"].contains(&&*last) {
@@ -230,7 +261,7 @@ mod tests {
         let text = "enum Event { NewSession(u8), ReadOrWrite }
             make!(fn a(s: DbSession<'_>) { OneOrTwo::One });
             fn b(s: KSession<'_>) { match c { KGoOrStop::Go(_) => NewSession(1) } }";
-        let types = Types::of(text).unwrap();
+        let types = Types::of(text, &Ident::new("p", Span::call_site())).unwrap();
         assert_eq!(types.typed, ["KGoOrStop", "KSession"].map(str::to_owned).into());
         assert!(types.used.contains("NewSession"));
     }
