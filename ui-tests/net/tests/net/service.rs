@@ -2,6 +2,7 @@
 //! long names, frames that are too large, and peers that are silent.
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -19,8 +20,8 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::breaks::{breaking, ordered};
 use crate::greeting::{Answer, Greeting, Greetings, Listening};
-use crate::meddling::Meddling;
-use crate::shop::{C, L, S, expected, ledger, server};
+use crate::meddling::{Hands, Meddling};
+use crate::shop::{C, L, S, client, expected, ledger, server};
 use crate::window::net::{A, B};
 use crate::window::{early, plain};
 
@@ -77,6 +78,41 @@ async fn a_quiet_session_survives_any_number_of_breaks() {
     play(a, b).await;
 }
 
+/// Lets in a greeting's answer and a grant. What says that messages have arrived breaks the
+/// connection.
+struct Deaf(u8);
+
+impl Hands for Deaf {
+    fn send(&mut self, frame: Bytes) -> io::Result<Bytes> {
+        Ok(frame)
+    }
+
+    fn receive(&mut self) -> io::Result<()> {
+        self.0 = self.0.checked_sub(1).ok_or(io::ErrorKind::ConnectionReset)?;
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_that_only_a_new_connection_tells_begins_the_pauses_anew() {
+    let transports = Transports::default().with("deaf", Meddling(|| Deaf(2)));
+    let hosts = [(); 3].map(|()| Host::with(transports.clone(), Limits::default()));
+    let [s, l] = ["memory://progress-s", "memory://progress-l"];
+    hosts[1].listen(s).await.unwrap();
+    hosts[2].listen(l).await.unwrap();
+    let (c, s, l) = tokio::try_join!(
+        hosts[0].join::<C>("1").peer("s", [s]).peer("l", [l]).connect(),
+        hosts[1].join::<S>("1").peer("l", ["deaf://progress-l"]).connect(),
+        hosts[2].join::<L>("1").connect(),
+    )
+    .unwrap();
+    let began = Instant::now();
+    let orders = c.play(async |c| client(c, 40_000).await);
+    let (sums, ..) = tokio::try_join!(orders, s.play(server), l.play(ledger)).unwrap();
+    assert_eq!(sums, expected(40_000));
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
 /// A proxy that cuts a connection after so many bytes, and the number of connections.
 async fn proxy(to: String, most: u64) -> (String, Arc<AtomicU64>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -106,7 +142,7 @@ async fn a_message_that_no_connection_carries_is_lost_in_time_over_tcp() {
     let hosts = [(); 3].map(|()| Host::with(Transports::default(), limits));
     let at_s = hosts[1].listen("tcp://127.0.0.1:0").await.unwrap();
     let at_l = hosts[2].listen("tcp://127.0.0.1:0").await.unwrap().to_string();
-    let (cut, connections) = proxy(at_s.place().to_owned(), 100_000).await;
+    let (cut, connections) = proxy(at_s.place().to_owned(), 40_000).await;
     let c = hosts[0].join::<C>("1").peer("s", [cut]).peer("l", [&at_l]).connect();
     let s = hosts[1].join::<S>("1").peer("l", [&at_l]).connect();
     let (mut c, mut s, _l) = tokio::try_join!(c, s, hosts[2].join::<L>("1").connect()).unwrap();
