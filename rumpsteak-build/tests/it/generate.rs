@@ -840,41 +840,6 @@ fn a_declared_message_without_its_path() {
 }
 
 #[test]
-fn code_and_payloads_in_several_crates_of_a_package() {
-    let protocol = "type <rust> \"Vec<crate::model::Reason>\" from \"src/model.rs\" as Reason;
-                    global protocol P(role a, role b) { no(Reason) from a to b; }";
-    let manifest = "[package]\nname = \"p\"\nedition = \"2024\"\n[dependencies]\nrumpsteak-runtime = \"0.1\"\n";
-    let found = |name: &str, library: &str, binary: &str| {
-        let files = [
-            ("Cargo.toml", manifest),
-            ("src/lib.rs", library),
-            ("src/main.rs", binary),
-            ("src/model.rs", "pub struct Reason;\n"),
-        ];
-        let found = check_all(name, &[("protocols/p.scr", protocol)], &files);
-        let texts = found
-            .problems
-            .iter()
-            .map(|problem| (within(name, &problem.file), problem.text.clone()));
-        texts.collect::<Vec<_>>()
-    };
-    let elsewhere = found(
-        "payload-elsewhere",
-        "rumpsteak_runtime::protocol!(P);\n",
-        "mod model;\nuse p::p::A;\nfn main() {}\n",
-    );
-    let private =
-        "the module `p` is private, and one outside imports from it\n\nhelp: `protocol!(pub P)`";
-    let at_library = |text: &str| ("src/lib.rs".to_owned(), text.to_owned());
-    assert_eq!(elsewhere, [at_library(private)]);
-    let library = "pub mod model;\nrumpsteak_runtime::protocol!(P);\n";
-    let binary = "use p::p::A;\nfn main() {}\n";
-    assert_eq!(found("code-elsewhere", library, binary), [at_library(private)]);
-    let public = library.replace("(P)", "(pub P)");
-    assert_eq!(found("code-public", &public, binary), []);
-}
-
-#[test]
 fn what_the_code_has_no_more_is_said_where_it_is_imported() {
     let protocol = "sig <rust> \"crate::talk::Hello\" as hello;
                     global protocol P(role a, role b) { heat() from a to b; hello from b to a; }";

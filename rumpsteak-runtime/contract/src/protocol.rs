@@ -26,7 +26,7 @@ pub struct ProtocolItem {
     pub name_token: usize,
     /// The attributes of the module.
     pub attributes: TokenStream,
-    /// The visibility of the module.
+    /// The visibility of the module: without one, the crate sees it.
     pub visibility: TokenStream,
     /// The path of the runtime's crate: that of `crate = "…"`, or `::rumpsteak_runtime`.
     pub krate: TokenStream,
@@ -50,7 +50,7 @@ impl ProtocolItem {
     pub fn parse(arguments: TokenStream) -> Result<Self> {
         let canonical = Canonical::new(arguments, &[]);
         Reader::new(&canonical).whole(|reader| {
-            let visibility = reader.visibility();
+            let visibility = Some(reader.visibility()).filter(|visibility| !visibility.is_empty());
             let name_token = reader.index();
             let name = reader.ident(EXPECTED)?;
             reader.eat_punct(',');
@@ -81,7 +81,7 @@ impl ProtocolItem {
                 name,
                 name_token,
                 attributes: canonical.attributes_before(0),
-                visibility,
+                visibility: visibility.unwrap_or_else(|| quote!(pub(crate))),
                 krate: krate.unwrap_or_else(default_runtime),
                 runtime,
                 routes,
@@ -111,11 +111,6 @@ impl ProtocolItem {
         name.set_span(trees().next()?.span());
         let public = public.first();
         Self::parse(quote!(#public #name)).ok()
-    }
-
-    /// Whether the module has a visibility, so that it is seen outside of the one that it is in.
-    pub fn is_public(&self) -> bool {
-        !self.visibility.is_empty()
     }
 
     /// What tells the code that is asked for from other code of this protocol: one line.

@@ -242,7 +242,7 @@ fn module(item: &ProtocolItem, file: &str) -> TokenStream {
     quote! {
         #[doc = #summary]
         #attributes
-        #[allow(dead_code, unreachable_pub, reason = "a program may play some of the roles only")]
+        #[allow(dead_code, private_interfaces, unreachable_pub, reason = "a program may play some of the roles only, with payloads of its own")]
         #[allow(missing_debug_implementations, reason = "the derives are for messages")]
         #visibility mod #module {
             #usual
