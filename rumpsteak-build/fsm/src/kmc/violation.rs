@@ -71,7 +71,7 @@ pub(crate) fn definite(explorer: &Explorer<'_>, node: Node) -> Option<Violation>
 /// finds a message that it cannot take, or nothing and a sender that is finished or in D. The first
 /// of D to move would need a message that only D or a finished machine could send; so none ever
 /// moves.
-pub(crate) fn stuck(explorer: &Explorer<'_>, node: Node) -> Vec<bool> {
+fn stuck(explorer: &Explorer<'_>, node: Node) -> Vec<bool> {
     let system = explorer.system;
     let waits =
         |machine| explorer.kind(node, machine).receives_only() && !explorer.may_end(node, machine);
