@@ -17,12 +17,10 @@ use rumpsteak_fsm::{Action, Defect, Fsm, Limits, Message, Role, StateId, Verdict
 use crate::configuration::{Configuration, Liveness};
 use crate::fault::{Cause, Fault, Place, Refusal, Subject};
 use crate::judge::liveness;
-use crate::judge::root::Root;
 use crate::link::context::Context;
 use crate::link::labels::{LabelMatch, match_label};
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
 use crate::sessions::machine::SessionMachine;
-use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{ItemId, Tree};
 
 /// Judges a session, which the struct `role` plays.
@@ -237,44 +235,6 @@ pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place
         }
         (None, _) => session.states[refusal.sub_state.index()],
     })
-}
-
-/// Moves a refusal to where its session names a part, if it is in one that is right in another
-/// session.
-pub(super) fn leave_part(
-    context: Context<'_>,
-    roots: &BTreeMap<ItemId, Root>,
-    id: ItemId,
-    fault: &mut Fault,
-) {
-    let right_in = |place: Place| {
-        let is_right = |root: &Root| {
-            let holds = root.accepted.is_some() && !root.refused;
-            holds && root.session.items.contains_key(&place.item)
-        };
-        let mut others = roots.iter().filter(|_| place.item != id);
-        others.find(|(_, root)| is_right(root)).map(|(&other, _)| other)
-    };
-    let (Cause::Refused(refusal), Some(other)) = (&mut fault.cause, right_in(fault.place)) else {
-        return;
-    };
-    let machine = roots.get(&id).and_then(|root| root.machine.as_ref());
-    let (Some(found), Some(machine)) = (&refusal.refused.refusal, machine) else { return };
-    let mut path = found.path.iter().rev().map(|edge| edge.index());
-    let last = path.find(|&edge| right_in(machine.origins[edge]).is_none());
-    let place = last.map_or(machine.states[machine.fsm.initial().index()], |at| machine.behind[at]);
-    let place = Some(place).filter(|place| right_in(*place).is_none());
-    let place = place.unwrap_or_else(|| name(context.tree, id));
-    let (tree, part) = (context.tree, fault.place.item);
-    // The part is in builds without the session, where nothing would be said.
-    if tree.item(place.item).condition != CfgValue::True
-        || tree.crate_id(place.item) != tree.crate_id(part)
-    {
-        return;
-    }
-    let name_of = |item: ItemId| tree.item(item).name.clone();
-    refusal.part = Some([name_of(part), context.line(fault.place), name_of(other)]);
-    fault.place = place;
 }
 
 /// What the user calls a session, and what it talks about.

@@ -7,8 +7,8 @@ use crate::machine::{Action, Fsm, FsmBuilder, StateId, Transition, TransitionId}
 pub(super) enum Edit<'a> {
     /// Does the only action of a state behind another one.
     Later { early: Transition<'a>, before: Transition<'a> },
-    /// Does another action instead: once, or everywhere.
-    Replace { own: Transition<'a>, due: Transition<'a>, is_everywhere: bool },
+    /// Does another action instead.
+    Replace { own: Transition<'a>, due: Transition<'a> },
     /// Leaves out the only action of a state.
     Delete(Transition<'a>),
     /// Does before a state what the projection does between two states: behind one edge, or
@@ -52,12 +52,10 @@ impl Edit<'_> {
                 draft.machine.add_transition(state, early.action.clone(), behind);
             }
             // All options of a choice have one direction and one peer.
-            Self::Replace { own, due, is_everywhere } => {
+            Self::Replace { own, due } => {
                 let is_same = own.action.message == due.action.message;
                 draft.machine.change(|id, action, _| {
-                    let is_option = is_same && sub.transition(id).source == own.source;
-                    let is_here = !is_everywhere && (id == own.id || is_option);
-                    if is_here || is_everywhere && action == own.action {
+                    if id == own.id || is_same && sub.transition(id).source == own.source {
                         let message = if is_same { &action.message } else { &due.action.message };
                         *action = Action { message: message.clone(), ..due.action.clone() };
                     }

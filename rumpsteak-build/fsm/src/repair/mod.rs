@@ -214,8 +214,7 @@ impl<'a> Search<'a> {
                 let is_end = wanted.peer == done.peer && wanted.direction == done.direction;
                 let is_here = due.source == walk[last] && wanted.message == done.message;
                 if tried.insert(wanted) && (is_end || is_here) {
-                    let replace = |is_everywhere| Edit::Replace { own, due, is_everywhere };
-                    kinds[1].extend([false, true].map(|all| (last, replace(all))));
+                    kinds[1].push((last, Edit::Replace { own, due }));
                 }
             }
         }
@@ -265,7 +264,7 @@ impl<'a> Search<'a> {
         let why = |done| displaced(sub, sup, &path[..at], walk, done);
         let (own, due, misfit) = match edit {
             Edit::Later { .. } => return None,
-            Edit::Replace { own, due, .. } => {
+            Edit::Replace { own, due } => {
                 let known = sup.transitions().find(|due| due.action == own.action);
                 let misfit = difference(own.action, due).unwrap_or_else(|| match known {
                     Some(known) => why(own.action)
