@@ -21,6 +21,8 @@
 
 mod edit;
 mod place;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashSet;
 
@@ -230,7 +232,8 @@ impl<'a> Search<'a> {
             let (edge, own) = self.at(at);
             let dues = || sup.transitions_from(due);
             let mut owns = sub.transitions_from(own);
-            let is_apart = owns.all(|own| dues().all(|due| due.action != own.action));
+            let is_apart =
+                sub.is_terminal(own) || owns.any(|own| dues().all(|due| due.action != own.action));
             if at <= refusal.path.len() {
                 kinds[2].extend(single(sub, own).map(|only| (at, Edit::Delete(only))));
                 let kind = if dues().count() == 1 { 3 } else { 5 };
