@@ -51,8 +51,8 @@ pub(crate) fn judge(
     })
 }
 
-/// The token to report a refusal at. Notes if a whole choice goes the other way in the protocol, and
-/// the part of itself with which the session fits.
+/// The token to report a refusal at. Notes if a whole choice goes the other way in the protocol,
+/// and the part of itself with which the session fits.
 fn refused_at(
     context: Context<'_>,
     (root, linked): (ItemId, ProtocolRole),

@@ -120,7 +120,7 @@ impl Comparison<'_> {
             due: refusal.sup.map(due),
         };
         let at_due = || refusal.sup.map(|id| (id, at_due.to_owned())).into_iter().collect();
-        let due = broken.marks().unwrap_or_else(at_due);
+        let due = misfit.as_ref().map_or_else(at_due, |misfit| broken.marks(misfit));
         Explanation {
             rule: name,
             code: of_rule(rule, refusal.sup.is_some(), misfit.as_ref()),

@@ -371,7 +371,10 @@ impl Words<'_> {
     /// The lines of the protocol that matter.
     fn excerpt(&self, broken: &Broken<'_>) -> String {
         let role = self.protocol.role_at(self.subject.linked.role);
-        let marks = broken.marks().unwrap_or_else(|| self.marks_of_order(role));
+        let marks = match self.misfit {
+            Some(misfit) => broken.marks(misfit),
+            None => self.marks_of_order(role),
+        };
         let marks = marks.iter();
         let mut marks: Marks = marks
             .flat_map(|(id, label)| self.spans(*id).map(|span| (span, label.clone())))

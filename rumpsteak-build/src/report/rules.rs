@@ -36,9 +36,6 @@ pub(super) struct Broken<'a> {
 /// How a loop goes on.
 const AGAIN: &str = "begin again here, by `Self` or the name of the loop, in the place of `End`";
 
-/// What is said of a simple cause.
-type Told = (String, String, Vec<(TransitionId, String)>);
-
 /// An action.
 pub(super) struct Deed {
     pub(super) direction: Direction,
@@ -97,7 +94,7 @@ impl Broken<'_> {
         let told = |deed: &Option<Deed>| deed.as_ref().map_or("ends".to_owned(), Deed::told);
         let (done, due) = (told(&self.done), told(&self.due));
         if let Some((misfit, deed)) = self.misfit {
-            let clause = self.told(misfit, deed).0;
+            let [clause, _] = self.told(misfit, deed);
             return match (misfit, &self.done) {
                 (Misfit::Missing(..), None) => format!("{subject}{clause} at its beginning"),
                 _ => format!("{subject} {done}{clause}"),
@@ -132,117 +129,121 @@ impl Broken<'_> {
         }
     }
 
-    /// A simple cause: why an action has no place, behind "it sends `Value` to `S`"; what to do; and
-    /// the actions of `sup` that show it, with what is said of each.
-    fn told(&self, misfit: &Misfit, deed: &dyn Fn(TransitionId) -> Deed) -> Told {
-        let Self { place, role, sup, .. } = self;
+    /// Why an action has no place, behind "it sends `Value` to `S`", and what to do.
+    fn told(&self, misfit: &Misfit, deed: &dyn Fn(TransitionId) -> Deed) -> [String; 2] {
+        let Self { place, role, .. } = self;
         let message = self.done.as_ref().map_or("", |done| &done.message);
-        let action = |id: TransitionId| Some(sup.transition(id).action);
-        let mark =
-            |id: TransitionId| (id, format!("here {place} has `{role}` {} this", verb(action(id))));
-        let here = || match &self.due {
-            Some(due) => format!("here `{role}` {}", due.told()),
-            None => format!("here `{role}` is done"),
-        };
-        let (order, name) = (|id: &TransitionId| deed(*id).order(), |id| deed(id).message);
-        let instead = || match &self.due {
-            Some(due) => format!("{} here, or extend this branch of {place}", due.order()),
-            None => {
-                format!("end here, or extend this branch of {place}: is `continue` missing there?")
+        let names = |ids: &[TransitionId]| either(ids.iter().map(|id| deed(*id).message));
+        let (here, instead) = match &self.due {
+            Some(due) => {
+                (due.told(), format!("{} here, or extend this branch of {place}", due.order()))
             }
+            None => (
+                "is done".to_owned(),
+                format!("end here, or extend this branch of {place}: is `continue` missing there?"),
+            ),
         };
-        let due = || self.refusal.sup.map(mark).into_iter();
-        let only =
-            |id: TransitionId| (id, format!("`{role}` has to {} this here only", verb(action(id))));
-        let (clause, help, marks) = match misfit {
+        match misfit {
             Misfit::OtherPeer(id) => {
                 let peer = deed(*id).peer;
                 let help = format!("name `{peer}` as its peer, or change {place}");
-                (format!(", but the peer of `{message}` is `{peer}`"), help, vec![mark(*id)])
+                [format!(", but the peer of `{message}` is `{peer}`"), help]
             }
-            Misfit::OtherPayload(id) => {
-                let whole = deed(*id).whole;
-                let help = format!("the message there is `{whole}`: change the one or the other");
-                (format!(" with another payload than {place} has"), help, vec![mark(*id)])
+            Misfit::OtherPayload(id) => [
+                format!(" with another payload than {place} has"),
+                format!("the message there is `{}`: change the one or the other", deed(*id).whole),
+            ],
+            Misfit::OtherDirection(id) | Misfit::Unknown(Some(id)) => {
+                let (Deed { message, .. }, order) = (deed(*id), deed(*id).order());
+                let help = match misfit {
+                    Misfit::Unknown(_) => {
+                        format!("did you mean `{message}`? Or is that misspelled in {place}?")
+                    }
+                    _ => format!("{order} instead, or turn the message round in {place}"),
+                };
+                [format!(", but {place} has `{role}` {order}"), help]
             }
-            Misfit::OtherDirection(id) => {
-                let order = order(id);
-                let help = format!("{order} instead, or turn the message round in {place}");
-                (format!(", but {place} has `{role}` {order}"), help, vec![mark(*id)])
-            }
-            Misfit::Unknown(Some(id)) => {
-                let help =
-                    format!("did you mean `{}`? Or is that misspelled in {place}?", name(*id));
-                (format!(", but {place} has `{role}` {}", order(id)), help, vec![mark(*id)])
-            }
-            Misfit::Unknown(None) => {
-                let help = format!("take it out, or add it to {place}");
-                (format!(", which {place} never has `{role}` do"), help, due().collect())
-            }
-            Misfit::NoOption(dues) => {
-                let Deed { message, peer, .. } = one_of(dues, deed);
-                let clause =
-                    format!(", but never `{message}` from `{peer}`, which may come instead");
+            Misfit::Unknown(None) => [
+                format!(", which {place} never has `{role}` do"),
+                format!("take it out, or add it to {place}"),
+            ],
+            Misfit::NoOption(due) => {
+                let Deed { message, peer, .. } = one_of(due, deed);
                 let help = format!("add an option for `{message}`, or take it out of {place}");
-                (clause, help, dues.iter().copied().map(mark).collect())
+                [format!(", but never `{message}` from `{peer}`, which may come instead"), help]
             }
-            Misfit::Missing(dues, _) => {
-                let order = one_of(dues, deed).order();
+            Misfit::Missing(due, _) => {
+                let order = one_of(due, deed).order();
                 let then = if self.done.is_some() { ", but then" } else { "" };
                 let help = format!("{order} here, or take that out of {place}");
-                let marks = dues.iter().copied().map(mark).collect();
-                (format!("{then} does not {order}"), help, marks)
+                [format!("{then} does not {order}"), help]
             }
-            Misfit::Elsewhere(_, dues) => {
-                let help = format!("go on behind it where it can {}", one_of(dues, deed).order());
-                let clause = ", but then goes on as the wrong part of itself".to_owned();
-                (clause, help, due().collect())
-            }
+            Misfit::Elsewhere(_, due) => [
+                ", but then goes on as the wrong part of itself".to_owned(),
+                format!("go on behind it where it can {}", one_of(due, deed).order()),
+            ],
             Misfit::Superfluous(why) => {
-                let help = format!("take it out here, or change {place}");
-                let once = || (format!(" once more than {place}"), String::new(), due().collect());
-                let (clause, _, marks) = why.as_ref().map_or_else(once, |why| self.told(why, deed));
-                (clause, help, marks)
+                let why = why.as_ref().map(|why| self.told(why, deed));
+                let [clause, _] =
+                    why.unwrap_or_else(|| [format!(" once more than {place}"), String::new()]);
+                [clause, format!("take it out here, or change {place}")]
             }
             Misfit::Undecided(options, after) => {
-                let names = either(options.iter().map(|id| name(*id)));
                 let clause = match options.first().map(|id| deed(*id).direction) {
-                    Some(Direction::Send) => format!(" before it has chosen {names}"),
-                    _ => format!(" before it knows whether {names} comes"),
+                    Some(Direction::Send) => format!(" before it has chosen {}", names(options)),
+                    _ => format!(" before it knows whether {} comes", names(options)),
                 };
-                let option = |id: &TransitionId| {
-                    let is_before = after.contains(id);
-                    (*id, if is_before { "only after this …" } else { "not after this" }.to_owned())
-                };
-                let from = after.first().map(|id| sup.transition(*id).target);
-                let then = from.and_then(|from| next(sup, from, self.action?));
-                let then =
-                    then.map(|id| (id, format!("… `{role}` has to {} this", verb(self.action))));
-                let after = either(after.iter().map(|id| name(*id)));
-                let marks = options.iter().map(option).chain(then).collect();
-                (clause, format!("do this only after {after}"), marks)
+                [clause, format!("do this only after {}", names(after))]
             }
-            Misfit::OtherBranch(id) => {
-                let clause = format!(", which {place} has in another branch: {}", here());
-                (clause, instead(), due().chain([only(*id)]).collect())
+            Misfit::OtherBranch(_) => {
+                [format!(", which {place} has in another branch: here `{role}` {here}"), instead]
             }
-            Misfit::Repeated(id) => {
-                let clause = format!(" once more than {place}: {}", here());
-                (clause, instead(), due().chain([only(*id)]).collect())
+            Misfit::Repeated(_) => {
+                [format!(" once more than {place}: here `{role}` {here}"), instead]
             }
-        };
-        (clause, help, marks)
+        }
     }
 
     /// The actions of `sup` that show a simple cause, and what is said of each.
-    pub(super) fn marks(&self) -> Option<Vec<(TransitionId, String)>> {
-        self.misfit.map(|(misfit, deed)| self.told(misfit, deed).2)
+    pub(super) fn marks(&self, misfit: &Misfit) -> Vec<(TransitionId, String)> {
+        let Self { place, role, sup, action, .. } = self;
+        let verb_of = |id: TransitionId| verb(Some(sup.transition(id).action));
+        let here =
+            |id: TransitionId| (id, format!("here {place} has `{role}` {} this", verb_of(id)));
+        let due = self.refusal.sup.into_iter().map(here);
+        match misfit {
+            Misfit::Missing(due, _) | Misfit::NoOption(due) => {
+                due.iter().copied().map(here).collect()
+            }
+            Misfit::OtherPeer(id)
+            | Misfit::OtherDirection(id)
+            | Misfit::OtherPayload(id)
+            | Misfit::Unknown(Some(id)) => vec![here(*id)],
+            Misfit::Elsewhere(..) | Misfit::Unknown(None) | Misfit::Superfluous(None) => {
+                due.collect()
+            }
+            Misfit::Superfluous(Some(why)) => self.marks(why),
+            Misfit::Undecided(options, after) => {
+                let option = |id: &TransitionId| match after.contains(id) {
+                    true => (*id, "only after this …".to_owned()),
+                    false => (*id, "not after this".to_owned()),
+                };
+                let from = after.first().map(|id| sup.transition(*id).target);
+                let then = from.and_then(|from| next(sup, from, (*action)?));
+                let then = then.map(|id| (id, format!("… `{role}` has to {} this", verb(*action))));
+                options.iter().map(option).chain(then).collect()
+            }
+            Misfit::OtherBranch(id) | Misfit::Repeated(id) => {
+                let only = format!("`{role}` has to {} this here only", verb_of(*id));
+                due.chain([(*id, only)]).collect()
+            }
+        }
     }
 
     /// What to do.
     pub(super) fn help(&self) -> String {
         if let Some((misfit, deed)) = self.misfit {
-            return self.told(misfit, deed).1;
+            return self.told(misfit, deed)[1].clone();
         }
         let first = self.due.as_ref().map_or("end".to_owned(), Deed::order);
         match self.rule {

@@ -27,41 +27,11 @@ mod tests;
 use std::collections::HashSet;
 
 use self::edit::Edit;
-pub use self::place::on_run;
+pub use self::place::{Misfit, on_run};
 use self::place::{difference, displaced, does, order, walk};
 use crate::machine::{Direction, Fsm, StateId, Transition, TransitionId};
 use crate::subtype::{self, Refusal};
 use crate::verdict::Limits;
-
-/// Why an action of a subtype has no place. Transitions are those of the supertype.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Misfit {
-    /// The action is there with another peer.
-    OtherPeer(TransitionId),
-    /// The message goes the other way.
-    OtherDirection(TransitionId),
-    /// The message has another payload.
-    OtherPayload(TransitionId),
-    /// There is no such message with this peer; this one may be meant.
-    Unknown(Option<TransitionId>),
-    /// These may come instead, and the subtype never takes any of them.
-    NoOption(Vec<TransitionId>),
-    /// One of these is due behind it, or before what is there, and does not come. True if the
-    /// subtype never does it.
-    Missing(Vec<TransitionId>, bool),
-    /// Behind it the subtype goes on as the wrong part of itself: it fits if it does so from this
-    /// state on, and does these there.
-    Elsewhere(StateId, Vec<TransitionId>),
-    /// Without it the subtype fits; and why it has no place, unless it comes once more.
-    Superfluous(Option<Box<Self>>),
-    /// It comes after a choice that is not made yet: its options, and those that lead to the
-    /// action.
-    Undecided(Vec<TransitionId>, Vec<TransitionId>),
-    /// It comes in another branch.
-    OtherBranch(TransitionId),
-    /// It was done already, and comes no more.
-    Repeated(TransitionId),
-}
 
 /// How many states of edited machines are looked at, and how many steps are taken with each.
 const MOST: usize = 20_000;
@@ -228,7 +198,9 @@ impl<'a> Search<'a> {
         // In a machine whose order is another one, what is due may be missing anywhere before.
         let stop = stop.map_or(due, |stop| stop.source);
         let ends = (0..=path.len()).rev().take(most).map(|at| (at, stop));
-        for (at, due) in [(last, due)].into_iter().chain(ends) {
+        // What follows a mistake may look like what should stand there.
+        let steps = (0..last).rev().take(most).map(|at| (at, walk[at]));
+        for (at, due) in [(last, due)].into_iter().chain(ends).chain(steps) {
             let (edge, own) = self.at(at);
             let dues = || sup.transitions_from(due);
             let mut owns = sub.transitions_from(own);

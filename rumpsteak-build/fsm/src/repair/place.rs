@@ -8,10 +8,39 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::Misfit;
 use crate::machine::{Action, Direction, Fsm, StateId, Transition, TransitionId};
 use crate::run::Run;
 use crate::subtype::{Refusal, Rule};
+
+/// Why an action of a subtype has no place. Transitions are those of the supertype.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// The action is there with another peer.
+    OtherPeer(TransitionId),
+    /// The message goes the other way.
+    OtherDirection(TransitionId),
+    /// The message has another payload.
+    OtherPayload(TransitionId),
+    /// There is no such message with this peer; this one may be meant.
+    Unknown(Option<TransitionId>),
+    /// These may come instead, and the subtype never takes any of them.
+    NoOption(Vec<TransitionId>),
+    /// One of these is due behind it, or before what is there, and does not come. True if the
+    /// subtype never does it.
+    Missing(Vec<TransitionId>, bool),
+    /// Behind it the subtype goes on as the wrong part of itself: it fits if it does so from this
+    /// state on, and does these there.
+    Elsewhere(StateId, Vec<TransitionId>),
+    /// Without it the subtype fits; and why it has no place, unless it comes once more.
+    Superfluous(Option<Box<Self>>),
+    /// It comes after a choice that is not made yet: its options, and those that lead to the
+    /// action.
+    Undecided(Vec<TransitionId>, Vec<TransitionId>),
+    /// It comes in another branch.
+    OtherBranch(TransitionId),
+    /// It was done already, and comes no more.
+    Repeated(TransitionId),
+}
 
 /// The action that has no place, and why. `None` if it comes later whatever happens: then its order
 /// is wrong.
