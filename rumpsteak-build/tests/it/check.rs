@@ -262,11 +262,6 @@ pub struct X; pub struct Y; pub struct Z; pub struct Q;
     let cases = [
         (once, ahead.replace("NEXT", "Job"), "9:48: `Job` receives `Y` from `W`|Select<W, Ahead>"),
         (
-            once,
-            ahead.replace("NEXT", "Select<W, First>"),
-            "9:48: `Job` receives `Y` from `W`|Select<W, Ahead>",
-        ),
-        (
             twice,
             nested.replace("NEXT", "Job").replace("LAST", "Job"),
             "10:35: `Job` sends `Y` to `W`|Select<W, Option>",

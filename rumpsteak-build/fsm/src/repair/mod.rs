@@ -112,7 +112,7 @@ impl<'a> Search<'a> {
             let is_late = match edit {
                 Edit::Insert { between: (from, _), .. } => {
                     let is_first = at == self.last && from == self.walk[at];
-                    !(is_first && refusal.cycle.is_empty()) && !self.is_new(from)
+                    !(self.is_new(from) || is_first && refusal.cycle.is_empty())
                 }
                 _ => false,
             };
