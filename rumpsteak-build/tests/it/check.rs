@@ -638,7 +638,7 @@ pub struct X; pub struct Y; pub struct P; pub struct Q;
     // The token that names the part: of a choice, of another name of the whole, behind an option.
     let cases = [
         ("Branch<A, Task>;", "11:36"),
-        ("Again;", "11:20"),
+        ("Again;", "11:26"),
         ("Branch<A, Own>;\n#[session] enum Own { X(X, Answer), Y(Y, End) }", "12:28"),
     ];
     for (session, place) in cases {

@@ -12,12 +12,12 @@
 //!
 //! **What holds.** An edit explains a refusal only if the edited machine is a subtype, which one
 //! check of subtyping confirms; one that does just what the supertype does is cheaper than any
-//! other. So if one edit of a projection is refused, an edit that is as cheap is found, within
-//! [`MOST`]. Where an action only has to come later, nothing is missing or too much: that is an
-//! order, and so is a refusal that no edit explains. For those, [`place`] says why an action has no
-//! place where it is done.
+//! other. So if one edit of a projection is refused, the edit that takes it back is found, or one
+//! as cheap. If an action only has to come later, nothing is missing or too much: that is an order,
+//! and so is a refusal that no edit explains. For those, `place` says why an action has no place
+//! where it is done.
 //!
-//! **Cost.** A check for each edit: of edited machines with [`MOST`] states in all.
+//! **Cost.** A check for each edit: of edited machines with `MOST` states in all.
 
 mod edit;
 mod place;
