@@ -9,12 +9,12 @@ use std::sync::Arc;
 use rumpsteak_contract::name;
 use rumpsteak_contract::session::Direction;
 use rumpsteak_contract::verdict::RoleName;
+use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::verify::{Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, TransitionId};
 use rumpsteak_scribble::{Span, similar};
 
 use crate::gravity::Gravity;
-use crate::judge::misfit::Misfit;
 use crate::named_text::NamedText;
 use crate::protocols::{Lookup, ProtocolRole, Protocols};
 use crate::source::crate_tree::ItemId;
@@ -428,7 +428,10 @@ impl Cause {
     pub(crate) fn is_wrong_anywhere(&self) -> bool {
         match self {
             Self::AmbiguousChoice { .. } => true,
-            Self::Refused(refusal) => refusal.misfit.as_ref().is_some_and(Misfit::is_foreign),
+            Self::Refused(refusal) => {
+                let misfit = refusal.misfit.as_ref();
+                misfit.is_some_and(|misfit| !matches!(misfit, Misfit::Undecided(..)))
+            }
             _ => false,
         }
     }
@@ -437,9 +440,7 @@ impl Cause {
     pub(crate) fn unknown_message(&self) -> Option<TransitionId> {
         let Self::Refused(refusal) = self else { return None };
         match refusal.misfit.as_ref()? {
-            Misfit::Missing { due, is_new: true, .. } | Misfit::NoOption(due) => {
-                due.first().copied()
-            }
+            Misfit::Missing(due, true) | Misfit::NoOption(due) => due.first().copied(),
             Misfit::Unknown(Some(id)) | Misfit::OtherPayload(id) => Some(*id),
             _ => None,
         }

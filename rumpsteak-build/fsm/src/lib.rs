@@ -30,6 +30,7 @@ pub mod certificate;
 pub mod kmc;
 pub mod machine;
 pub mod optimise;
+pub mod repair;
 pub mod subtype;
 pub mod system;
 pub mod text;

@@ -15,7 +15,7 @@ use crate::judge::closed_system::{self, Member, Session};
 use crate::judge::liveness::{self, Neglects};
 use crate::judge::root::Root;
 use crate::judge::together::{self, Combined, CombinedFault};
-use crate::judge::{capacities, crossing, subtype};
+use crate::judge::{capacities, subtype, wrong_part};
 use crate::limits::Limits;
 use crate::link::closed_sets::ClosedSet;
 use crate::link::context::Context;
@@ -113,7 +113,7 @@ pub(crate) fn judge(context: Context<'_>, configuration: &Configuration) -> Judg
     }
     let positions = 0..context.protocols.protocols.len();
     let closed = positions.filter(|&position| judge.is_closed(position)).collect();
-    let named = crossing::faults(context, &mut judge.found.roots, &closed);
+    let named = wrong_part::faults(context, &mut judge.found.roots, &closed);
     named.into_iter().for_each(|fault| judge.found.faults.add(fault));
     let routes = context.tree.item_ids().flat_map(|id| routes::faults(context.tree, id));
     routes.for_each(|fault| judge.found.faults.add(fault));
@@ -363,7 +363,7 @@ impl<'a> Judge<'a> {
                         }
                     }
                 }
-                subtype::leave_part(self.context, &self.found.roots, *id, &mut fault);
+                wrong_part::leave_part(self.context, &self.found.roots, *id, &mut fault);
                 let echo = self.routeless(*id, &fault);
                 echo.into_iter().for_each(|echo| self.found.faults.add(echo));
                 refused.push((*role, fault));

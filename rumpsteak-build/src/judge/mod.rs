@@ -1,13 +1,11 @@
 //! Whether the sessions of a package are safe.
 
 pub(crate) mod capacities;
-mod change;
 pub(crate) mod closed_system;
-mod crossing;
 pub(crate) mod inclusions;
 pub(crate) mod judgement;
 pub(crate) mod liveness;
-pub(crate) mod misfit;
 pub(crate) mod root;
 pub(crate) mod subtype;
 pub(crate) mod together;
+mod wrong_part;

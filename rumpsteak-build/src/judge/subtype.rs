@@ -7,24 +7,20 @@
 use std::collections::BTreeMap;
 
 use rumpsteak_contract::session::{Chain, Form, Tail};
+use rumpsteak_fsm::repair::{self, Misfit};
 use rumpsteak_fsm::run::{Failure, Step};
 use rumpsteak_fsm::subtype::{self, InputError, Side};
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError, verify_fair};
-use rumpsteak_fsm::{
-    Action, Defect, Fsm, Limits, Message, Role, StateId, Transition, Verdict, verify,
-};
+use rumpsteak_fsm::{Action, Defect, Fsm, Limits, Message, Role, StateId, Verdict, verify};
 
 use crate::configuration::{Configuration, Liveness};
 use crate::fault::{Cause, Fault, Place, Refusal, Subject};
-use crate::judge::misfit::{self, Misfit};
-use crate::judge::root::Root;
-use crate::judge::{change, liveness};
+use crate::judge::liveness;
 use crate::link::context::Context;
 use crate::link::labels::{LabelMatch, match_label};
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
 use crate::sessions::machine::SessionMachine;
-use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{ItemId, Tree};
 
 /// Judges a session, which the struct `role` plays.
@@ -43,73 +39,55 @@ pub(crate) fn judge(
     let judged = judge_machine(context.protocols, subject, linked, machine, configuration);
     judged.map_err(|unfit| {
         let (mut cause, defect) = *unfit;
-        let turned = turned(context, linked, session, &cause);
-        if let (Cause::Refused(refusal), Some(_)) = (&mut cause, turned) {
-            refusal.is_turned = true;
-        }
-        let place = match (&cause, defect) {
-            _ if turned.is_some() => turned,
-            (Cause::Refused(refusal), _) => {
-                let (places, is_of_state) = match refusal.misfit {
-                    Some(Misfit::Missing { is_of_state, .. }) => (&session.behind, is_of_state),
-                    Some(Misfit::Elsewhere { .. }) => (&session.behind, false),
-                    _ => (&session.origins, false),
-                };
-                let action = refusal.action.as_ref().filter(|_| !is_of_state);
-                let action = action.map(|(id, _)| places[id.index()]);
-                // Where nothing is due any more, what the session goes on as is too much.
-                let projection =
-                    &context.protocols.protocols[linked.protocol].projections[linked.role];
-                let done = refusal.refused.refusal.as_ref();
-                let done = done.filter(|found| projection.fsm.is_terminal(found.sup_state));
-                let last = done.and_then(|found| found.path.last());
-                let last = last.filter(|_| action.is_some()).map(|id| session.behind[id.index()]);
-                last.or(action).or_else(|| blame(session, &refusal.refused))
-            }
+        let place = match (&mut cause, defect) {
+            (Cause::Refused(refusal), _) => refused_at(context, (root, linked), session, refusal),
             (_, Some(Defect::Nondeterministic { transitions, .. })) => {
                 Some(session.origins[transitions[1].index()])
             }
             _ => None,
         };
-        if let Cause::Refused(refusal) = &mut cause
-            && let Some(Misfit::Elsewhere { to, .. }) = refusal.misfit
-        {
-            refusal.right_part = part(context.tree, root, session, to);
-        }
         let place = place.unwrap_or_else(|| name(context.tree, root));
         Box::new(cause.at(place.item, place.token))
     })
 }
 
-/// The place of a `Select` or `Branch` of which the protocol has each option the other way round.
-fn turned(
+/// The token to report a refusal at. Notes if a whole choice goes the other way in the protocol,
+/// and the part of itself with which the session fits.
+fn refused_at(
     context: Context<'_>,
-    linked: ProtocolRole,
+    (root, linked): (ItemId, ProtocolRole),
     session: &SessionMachine,
-    cause: &Cause,
+    refusal: &mut Refusal,
 ) -> Option<Place> {
-    let Cause::Refused(refusal) = cause else { return None };
-    let (Some(Misfit::OtherDirection(due)), Some((id, _))) = (&refusal.misfit, &refusal.action)
-    else {
-        return None;
-    };
-    let Form::Choice(variants) = &context.tree.session(session.origins[id.index()].item)?.form
-    else {
-        return None;
-    };
     let projection = &context.protocols.protocols[linked.protocol].projections[linked.role].fsm;
-    let due = projection.transition(*due).source;
-    let is_turned = |option: Transition<'_>| {
-        let mut dues = projection.transitions_from(due).map(|due| due.action);
-        dues.any(|due| {
-            let Action { direction, peer, message } = option.action;
-            due.direction != *direction && (&due.peer, &due.message) == (peer, message)
-        })
+    let Some((id, _)) = refusal.action else { return blame(session, &refusal.refused) };
+    let (origin, behind) = (session.origins[id.index()], session.behind[id.index()]);
+    let place = match &refusal.misfit {
+        Some(Misfit::OtherDirection(_)) => {
+            let source = session.fsm.transition(id).source;
+            let is_turned = |Action { direction, message, .. }: &Action| {
+                let mut dues = projection.transitions().map(|due| due.action);
+                dues.any(|due| due.direction != *direction && due.message == *message)
+            };
+            let mut options = session.fsm.transitions_from(source);
+            let form = &context.tree.session(origin.item)?.form;
+            refusal.is_turned = session.states[source.index()] != origin
+                && matches!(form, Form::Choice(options) if options[0].head.action().is_none())
+                && options.all(|option| is_turned(option.action));
+            if refusal.is_turned { session.states[source.index()] } else { origin }
+        }
+        Some(Misfit::Elsewhere(to, _)) => {
+            refusal.right_part = part(context.tree, root, session, *to);
+            behind
+        }
+        Some(Misfit::Missing(..)) => behind,
+        _ => origin,
     };
-    let source = session.fsm.transition(*id).source;
-    let place = session.states[source.index()];
-    let is_choice = place != session.origins[id.index()] && variants[0].head.action().is_none();
-    (is_choice && session.fsm.transitions_from(source).all(is_turned)).then_some(place)
+    // Where nothing is due any more, what the session goes on as is too much.
+    let found = refusal.refused.refusal.as_ref();
+    let done = found.filter(|found| projection.is_terminal(found.sup_state));
+    let last = done.and_then(|found| found.path.last()).filter(|_| !refusal.is_turned);
+    Some(last.map_or(place, |id| session.behind[id.index()]))
 }
 
 /// What a session says to go on as the part of itself that begins in a state.
@@ -184,9 +162,9 @@ pub(crate) fn judge_machine(
         Ok(Verdict::Safe(accepted)) => return Ok(accepted),
         Ok(Verdict::Unsafe(mut refused)) => {
             let misfit = match (&mut refused.refusal, &refused.condition, &refused.evidence) {
-                (Some(found), ..) => simplest((fsm, parts), projection, found),
+                (Some(found), ..) => repair::find((fsm, parts), projection, found),
                 (None, Some(Condition::Undirected { .. }), Evidence::Run(run)) => {
-                    let (found, misfit) = misfit::on_run(fsm, projection, run).unzip();
+                    let (found, misfit) = repair::on_run(fsm, projection, run).unzip();
                     refused.refusal = found;
                     misfit
                 }
@@ -205,17 +183,6 @@ pub(crate) fn judge_machine(
         Err(error) => Cause::Unjudged { subject: subject(), error },
     };
     Err(Box::new((cause, None)))
-}
-
-/// The simplest reason of a refusal, which is one of that then, if there is a simpler one than the
-/// rule of subtyping. Parts of the subtype that have a name begin in `parts`, or where a machine
-/// shows that.
-pub(crate) fn simplest(
-    (sub, parts): (&Fsm, &[StateId]),
-    sup: &Fsm,
-    refusal: &mut subtype::Refusal,
-) -> Option<Misfit> {
-    change::find((sub, parts), sup, refusal).or_else(|| misfit::find(sub, sup, refusal))
 }
 
 /// Which of these roles of the protocol a session of another one fits.
@@ -278,44 +245,6 @@ pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place
         }
         (None, _) => session.states[refusal.sub_state.index()],
     })
-}
-
-/// Moves a refusal to where its session names a part, if it is in one that is right in another
-/// session.
-pub(super) fn leave_part(
-    context: Context<'_>,
-    roots: &BTreeMap<ItemId, Root>,
-    id: ItemId,
-    fault: &mut Fault,
-) {
-    let right_in = |place: Place| {
-        let is_right = |root: &Root| {
-            let holds = root.accepted.is_some() && !root.refused;
-            holds && root.session.items.contains_key(&place.item)
-        };
-        let mut others = roots.iter().filter(|_| place.item != id);
-        others.find(|(_, root)| is_right(root)).map(|(&other, _)| other)
-    };
-    let (Cause::Refused(refusal), Some(other)) = (&mut fault.cause, right_in(fault.place)) else {
-        return;
-    };
-    let machine = roots.get(&id).and_then(|root| root.machine.as_ref());
-    let (Some(found), Some(machine)) = (&refusal.refused.refusal, machine) else { return };
-    let mut path = found.path.iter().rev().map(|edge| edge.index());
-    let last = path.find(|&edge| right_in(machine.origins[edge]).is_none());
-    let place = last.map_or(machine.states[machine.fsm.initial().index()], |at| machine.behind[at]);
-    let place = Some(place).filter(|place| right_in(*place).is_none());
-    let place = place.unwrap_or_else(|| name(context.tree, id));
-    let (tree, part) = (context.tree, fault.place.item);
-    // The part is in builds without the session, where nothing would be said.
-    if tree.item(place.item).condition != CfgValue::True
-        || tree.crate_id(place.item) != tree.crate_id(part)
-    {
-        return;
-    }
-    let name_of = |item: ItemId| tree.item(item).name.clone();
-    refusal.part = Some([name_of(part), context.line(fault.place), name_of(other)]);
-    fault.place = place;
 }
 
 /// What the user calls a session, and what it talks about.

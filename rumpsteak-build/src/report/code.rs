@@ -3,12 +3,12 @@
 //! A code that is no longer used is never given to another mistake. Echoes have none: they repeat
 //! the error of another item. Nor has a broken `.scr` file: its errors have codes of their own.
 
+use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::subtype::Rule;
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_scribble::Code;
 
 use crate::fault::{Cause, NameProblem, Refusal};
-use crate::judge::misfit::Misfit;
 
 macro_rules! pages {
     ($($code:literal)+) => {
@@ -131,11 +131,9 @@ pub(super) fn of_rule(rule: Rule, is_due: bool, misfit: Option<&Misfit>) -> &'st
         (Some(Misfit::OtherPeer(_)), _) => "V0402",
         (Some(Misfit::OtherDirection(_)), _) => "V0403",
         (Some(Misfit::OtherPayload(_)), _) | (None, Rule::PayloadDiffers) => "V0404",
-        (Some(Misfit::Missing { .. } | Misfit::NoOption(_) | Misfit::Elsewhere { .. }), _) => {
-            "V0410"
-        }
+        (Some(Misfit::Missing(..) | Misfit::NoOption(_) | Misfit::Elsewhere(..)), _) => "V0410",
         (Some(Misfit::Superfluous(Some(why))), rule) => of_rule(rule, is_due, Some(why)),
-        (Some(Misfit::Undecided { .. }), _) => "V0405",
+        (Some(Misfit::Undecided(..)), _) => "V0405",
         (None, Rule::InputNotReached | Rule::OutputNotReached) if is_due => "V0405",
         (Some(Misfit::OtherBranch(_) | Misfit::Repeated(_) | Misfit::Superfluous(None)), _) => {
             "V0406"

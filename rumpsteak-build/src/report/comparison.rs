@@ -1,6 +1,7 @@
 //! The texts of the command for two machines that are compared: the answer of subtyping, and the
 //! run among the peers. Actions have the names of the machines.
 
+use rumpsteak_fsm::repair;
 use rumpsteak_fsm::subtype::{Proof, Refusal, Rule};
 use rumpsteak_fsm::verify::Evidence;
 use rumpsteak_fsm::verify::together::Condition;
@@ -9,7 +10,6 @@ use rumpsteak_fsm::{Action, Fsm, TransitionId};
 use super::code::of_rule;
 use super::rules::{Broken, Deed};
 use super::runs::shortest;
-use crate::judge::subtype::simplest;
 use crate::words::{count, list};
 
 /// The note where subtyping does not refuse, and a run among the peers is the proof.
@@ -72,7 +72,7 @@ impl Comparison<'_> {
     /// Why the subtype may not take the place.
     pub fn explain(&self, refusal: &Refusal) -> Explanation {
         let mut refusal = refusal.clone();
-        let misfit = simplest((self.sub, &[]), self.sup, &mut refusal);
+        let misfit = repair::find((self.sub, &[]), self.sup, &mut refusal);
         let rule = self.rule(&refusal);
         let (name, at_own, at_due) = marks(rule);
         let (own, at_own) = match rule {
@@ -107,6 +107,9 @@ impl Comparison<'_> {
             rule,
             misfit: misfit.as_ref().map(|misfit| (misfit, &due as &dyn Fn(TransitionId) -> Deed)),
             subject: "it",
+            sup: self.sup,
+            refusal: &refusal,
+            action: refusal.sub.map(|id| self.sub.transition(id).action),
             place: &format!("`{}`", self.sup_name),
             role: self.sup.role().as_str(),
             is_machine: true,
@@ -116,11 +119,8 @@ impl Comparison<'_> {
             done: refusal.sub.map(|id| deed(self.sub.transition(id).action)),
             due: refusal.sup.map(due),
         };
-        let done = refusal.sub.map(|id| self.sub.transition(id).action);
-        let due = match &misfit {
-            Some(misfit) => broken.marks(misfit, (self.sup, &refusal), done),
-            None => refusal.sup.map(|id| (id, at_due.to_owned())).into_iter().collect(),
-        };
+        let at_due = || refusal.sup.map(|id| (id, at_due.to_owned())).into_iter().collect();
+        let due = misfit.as_ref().map_or_else(at_due, |misfit| broken.marks(misfit));
         Explanation {
             rule: name,
             code: of_rule(rule, refusal.sup.is_some(), misfit.as_ref()),

@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
-use rumpsteak_fsm::{Action, Role};
+use rumpsteak_fsm::Action;
 use rumpsteak_scribble::Span;
 
 use crate::named_text::NamedText;
@@ -93,20 +93,17 @@ impl Excerpt {
     }
 }
 
-/// The first few lines of a protocol with actions of its roles of which something is said.
+/// The first few lines of a protocol with these actions of its roles.
 pub(super) fn sent_here(
     (protocol, file): (&Loaded, &ScrFile),
-    said: impl Fn(&Role, &Action) -> Option<String>,
+    is_it: impl Fn(&Action) -> bool,
 ) -> Excerpt {
     const MOST: usize = 4;
     let mut marks = BTreeSet::new();
     for own in &protocol.projections {
-        for due in own.fsm.transitions() {
-            let said = said(own.fsm.role(), due.action);
-            let places =
-                |said: String| own.origins(due.id).iter().map(move |&at| (at, said.clone()));
-            marks.extend(said.into_iter().flat_map(places));
-        }
+        let found = own.fsm.transitions().filter(|due| is_it(due.action));
+        let places = found.flat_map(|due| own.origins(due.id));
+        marks.extend(places.map(|&at| (at, String::new())));
     }
     match marks.is_empty() {
         true => declared_here(protocol, file),

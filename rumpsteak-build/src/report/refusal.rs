@@ -20,6 +20,7 @@
 
 use std::fmt::Write as _;
 
+use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::subtype::{self, Rule};
 use rumpsteak_fsm::system::Coverage;
@@ -33,7 +34,6 @@ use super::rules::{Broken, Deed, next, one_of, verb};
 use super::runs::failure;
 use crate::configuration::fairness;
 use crate::fault::{Refusal, Subject};
-use crate::judge::misfit::Misfit;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::words::list;
 
@@ -76,6 +76,9 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         rule: found.rule,
         misfit: misfit.as_ref().map(|misfit| (misfit, &due as &dyn Fn(TransitionId) -> Deed)),
         subject: &format!("`{}`", subject.name),
+        sup: &projection.fsm,
+        refusal: found,
+        action: words.sub,
         place: "the protocol",
         role: protocol.role_at(subject.linked.role).as_str(),
         is_machine: machine.is_some(),
@@ -194,7 +197,7 @@ fn part_help(refusal: &Refusal, found: &subtype::Refusal, protocol: &Loaded) -> 
     let Refusal { subject, misfit, .. } = refusal;
     let is_early = matches!(
         misfit,
-        Some(Misfit::Missing { .. } | Misfit::Undecided { .. } | Misfit::Superfluous(_))
+        Some(Misfit::Missing(..) | Misfit::Undecided(..) | Misfit::Superfluous(_))
     );
     let (name, roles) = (&subject.name, protocol.protocol.roles());
     let role = subject.role(protocol.role_at(subject.linked.role), roles);
@@ -391,9 +394,8 @@ impl Words<'_> {
     /// The lines of the protocol that matter.
     fn excerpt(&self, broken: &Broken<'_>) -> String {
         let role = self.protocol.role_at(self.subject.linked.role);
-        let found = (&self.projection.fsm, self.refusal);
         let marks = match self.misfit {
-            Some(misfit) => broken.marks(misfit, found, self.sub),
+            Some(misfit) => broken.marks(misfit),
             None => self.marks_of_order(role),
         };
         let marks = marks.iter();

@@ -1,10 +1,10 @@
 //! What is wrong where a rule of subtyping is broken, and what to do: each rule in one place, for
 //! the sessions of the build and the machines of the command.
 
+use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::subtype::{Refusal, Rule};
 use rumpsteak_fsm::{Action, Direction, Fsm, StateId, TransitionId};
 
-use crate::judge::misfit::Misfit;
 use crate::words::either;
 
 /// A broken rule, in the names that the reader knows.
@@ -14,6 +14,11 @@ pub(super) struct Broken<'a> {
     pub(super) misfit: Option<(&'a Misfit, &'a dyn Fn(TransitionId) -> Deed)>,
     /// What breaks it: "`Kernel`", or "it".
     pub(super) subject: &'a str,
+    /// The machine that has it otherwise.
+    pub(super) sup: &'a Fsm,
+    pub(super) refusal: &'a Refusal,
+    /// What the refusal blames.
+    pub(super) action: Option<&'a Action>,
     /// What has it otherwise: "the protocol", or "`old.scr`".
     pub(super) place: &'a str,
     pub(super) role: &'a str,
@@ -89,9 +94,9 @@ impl Broken<'_> {
         let told = |deed: &Option<Deed>| deed.as_ref().map_or("ends".to_owned(), Deed::told);
         let (done, due) = (told(&self.done), told(&self.due));
         if let Some((misfit, deed)) = self.misfit {
-            let clause = self.misfit_clause(misfit, deed);
+            let [clause, _] = self.told(misfit, deed);
             return match (misfit, &self.done) {
-                (Misfit::Missing { .. }, None) => format!("{subject}{clause} at its beginning"),
+                (Misfit::Missing(..), None) => format!("{subject}{clause} at its beginning"),
                 _ => format!("{subject} {done}{clause}"),
             };
         }
@@ -124,136 +129,113 @@ impl Broken<'_> {
         }
     }
 
-    /// Why an action has no place, behind "it sends `Value` to `S`".
-    fn misfit_clause(&self, misfit: &Misfit, deed: &dyn Fn(TransitionId) -> Deed) -> String {
+    /// Why an action has no place, behind "it sends `Value` to `S`", and what to do.
+    fn told(&self, misfit: &Misfit, deed: &dyn Fn(TransitionId) -> Deed) -> [String; 2] {
         let Self { place, role, .. } = self;
         let message = self.done.as_ref().map_or("", |done| &done.message);
-        let here = match &self.due {
-            Some(due) => format!("here `{role}` {}", due.told()),
-            None => format!("here `{role}` is done"),
+        let names = |ids: &[TransitionId]| either(ids.iter().map(|id| deed(*id).message));
+        let (here, instead) = match &self.due {
+            Some(due) => {
+                (due.told(), format!("{} here, or extend this branch of {place}", due.order()))
+            }
+            None => (
+                "is done".to_owned(),
+                format!("end here, or extend this branch of {place}: is `continue` missing there?"),
+            ),
         };
         match misfit {
             Misfit::OtherPeer(id) => {
-                format!(", but the peer of `{message}` is `{}`", deed(*id).peer)
+                let peer = deed(*id).peer;
+                let help = format!("name `{peer}` as its peer, or change {place}");
+                [format!(", but the peer of `{message}` is `{peer}`"), help]
             }
-            Misfit::OtherPayload(_) => format!(" with another payload than {place} has"),
+            Misfit::OtherPayload(id) => [
+                format!(" with another payload than {place} has"),
+                format!("the message there is `{}`: change the one or the other", deed(*id).whole),
+            ],
             Misfit::OtherDirection(id) | Misfit::Unknown(Some(id)) => {
-                format!(", but {place} has `{role}` {}", deed(*id).order())
+                let (Deed { message, .. }, order) = (deed(*id), deed(*id).order());
+                let help = match misfit {
+                    Misfit::Unknown(_) => {
+                        format!("did you mean `{message}`? Or is that misspelled in {place}?")
+                    }
+                    _ => format!("{order} instead, or turn the message round in {place}"),
+                };
+                [format!(", but {place} has `{role}` {order}"), help]
             }
-            Misfit::Unknown(None) => format!(", which {place} never has `{role}` do"),
+            Misfit::Unknown(None) => [
+                format!(", which {place} never has `{role}` do"),
+                format!("take it out, or add it to {place}"),
+            ],
             Misfit::NoOption(due) => {
                 let Deed { message, peer, .. } = one_of(due, deed);
-                format!(", but never `{message}` from `{peer}`, which may come instead")
+                let help = format!("add an option for `{message}`, or take it out of {place}");
+                [format!(", but never `{message}` from `{peer}`, which may come instead"), help]
             }
-            Misfit::Missing { due, .. } => {
+            Misfit::Missing(due, _) => {
                 let order = one_of(due, deed).order();
                 let then = if self.done.is_some() { ", but then" } else { "" };
-                format!("{then} does not {order}")
+                let help = format!("{order} here, or take that out of {place}");
+                [format!("{then} does not {order}"), help]
             }
-            Misfit::Elsewhere { .. } => ", but then goes on as the wrong part of itself".to_owned(),
-            Misfit::Superfluous(Some(why)) => self.misfit_clause(why, deed),
-            Misfit::Superfluous(None) => format!(" once more than {place}"),
-            Misfit::Undecided { options, .. } => {
-                let options: Vec<Deed> = options.iter().map(|id| deed(*id)).collect();
-                let names = either(options.iter().map(|option| &option.message));
-                match options.first().map(|option| option.direction) {
-                    Some(Direction::Send) => format!(" before it has chosen {names}"),
-                    _ => format!(" before it knows whether {names} comes"),
-                }
+            Misfit::Elsewhere(_, due) => [
+                ", but then goes on as the wrong part of itself".to_owned(),
+                format!("go on behind it where it can {}", one_of(due, deed).order()),
+            ],
+            Misfit::Superfluous(why) => {
+                let why = why.as_ref().map(|why| self.told(why, deed));
+                let [clause, _] =
+                    why.unwrap_or_else(|| [format!(" once more than {place}"), String::new()]);
+                [clause, format!("take it out here, or change {place}")]
             }
-            Misfit::OtherBranch(_) => format!(", which {place} has in another branch: {here}"),
-            Misfit::Repeated(_) => format!(" once more than {place}: {here}"),
+            Misfit::Undecided(options, after) => {
+                let clause = match options.first().map(|id| deed(*id).direction) {
+                    Some(Direction::Send) => format!(" before it has chosen {}", names(options)),
+                    _ => format!(" before it knows whether {} comes", names(options)),
+                };
+                [clause, format!("do this only after {}", names(after))]
+            }
+            Misfit::OtherBranch(_) => {
+                [format!(", which {place} has in another branch: here `{role}` {here}"), instead]
+            }
+            Misfit::Repeated(_) => {
+                [format!(" once more than {place}: here `{role}` {here}"), instead]
+            }
         }
     }
 
-    /// What to do with an action that has no place.
-    fn misfit_help(&self, misfit: &Misfit, deed: &dyn Fn(TransitionId) -> Deed) -> String {
-        let Self { place, .. } = self;
+    /// The actions of `sup` that show a simple cause, and what is said of each.
+    pub(super) fn marks(&self, misfit: &Misfit) -> Vec<(TransitionId, String)> {
+        let Self { place, role, sup, action, .. } = self;
+        let verb_of = |id: TransitionId| verb(Some(sup.transition(id).action));
+        let here =
+            |id: TransitionId| (id, format!("here {place} has `{role}` {} this", verb_of(id)));
+        let due = self.refusal.sup.into_iter().map(here);
         match misfit {
-            Misfit::OtherPeer(id) => {
-                format!("name `{}` as its peer, or change {place}", deed(*id).peer)
-            }
-            Misfit::OtherPayload(id) => {
-                format!("the message there is `{}`: change the one or the other", deed(*id).whole)
-            }
-            Misfit::OtherDirection(id) => {
-                format!("{} instead, or turn the message round in {place}", deed(*id).order())
-            }
-            Misfit::Unknown(Some(id)) => {
-                format!("did you mean `{}`? Or is that misspelled in {place}?", deed(*id).message)
-            }
-            Misfit::Unknown(None) => format!("take it out, or add it to {place}"),
-            Misfit::NoOption(due) => {
-                let due = one_of(due, deed).message;
-                format!("add an option for `{due}`, or take it out of {place}")
-            }
-            Misfit::Missing { due, .. } => {
-                let order = one_of(due, deed).order();
-                format!("{order} here, or take that out of {place}")
-            }
-            Misfit::Elsewhere { due, .. } => {
-                format!("go on behind it where it can {}", one_of(due, deed).order())
-            }
-            Misfit::Superfluous(_) => format!("take it out here, or change {place}"),
-            Misfit::Undecided { after, .. } => {
-                format!("do this only after {}", either(after.iter().map(|id| deed(*id).message)))
-            }
-            Misfit::OtherBranch(_) | Misfit::Repeated(_) => match &self.due {
-                Some(due) => format!("{} here, or extend this branch of {place}", due.order()),
-                None => {
-                    format!(
-                        "end here, or extend this branch of {place}: is `continue` missing there?"
-                    )
-                }
-            },
-        }
-    }
-
-    /// The actions of `sup`, which has it otherwise, that show a simpler reason, and what is said
-    /// of each. `done` is what the refusal blames.
-    pub(super) fn marks(
-        &self,
-        misfit: &Misfit,
-        (sup, refusal): (&Fsm, &Refusal),
-        done: Option<&Action>,
-    ) -> Vec<(TransitionId, String)> {
-        let Self { place, role, .. } = self;
-        let here = |id: TransitionId| {
-            let verb = verb(Some(sup.transition(id).action));
-            (id, format!("here {place} has `{role}` {verb} this"))
-        };
-        match misfit {
-            Misfit::Missing { due, .. } | Misfit::NoOption(due) => {
+            Misfit::Missing(due, _) | Misfit::NoOption(due) => {
                 due.iter().copied().map(here).collect()
             }
             Misfit::OtherPeer(id)
             | Misfit::OtherDirection(id)
             | Misfit::OtherPayload(id)
             | Misfit::Unknown(Some(id)) => vec![here(*id)],
-            Misfit::Elsewhere { .. } => {
-                let label =
-                    |id| format!("`{role}` has to {} this", verb(Some(sup.transition(id).action)));
-                refusal.sup.map(|id| (id, label(id))).into_iter().collect()
+            Misfit::Elsewhere(..) | Misfit::Unknown(None) | Misfit::Superfluous(None) => {
+                due.collect()
             }
-            Misfit::Unknown(None) | Misfit::Superfluous(None) => {
-                refusal.sup.map(here).into_iter().collect()
-            }
-            Misfit::Superfluous(Some(why)) => self.marks(why, (sup, refusal), done),
-            Misfit::Undecided { options, after } => {
-                let option = |id: &TransitionId| {
-                    let word =
-                        if after.contains(id) { "only after this …" } else { "not after this" };
-                    (*id, word.to_owned())
+            Misfit::Superfluous(Some(why)) => self.marks(why),
+            Misfit::Undecided(options, after) => {
+                let option = |id: &TransitionId| match after.contains(id) {
+                    true => (*id, "only after this …".to_owned()),
+                    false => (*id, "not after this".to_owned()),
                 };
                 let from = after.first().map(|id| sup.transition(*id).target);
-                let due = from.and_then(|from| next(sup, from, done?));
-                let due = due.map(|id| (id, format!("… `{role}` has to {} this", verb(done))));
-                options.iter().map(option).chain(due).collect()
+                let then = from.and_then(|from| next(sup, from, (*action)?));
+                let then = then.map(|id| (id, format!("… `{role}` has to {} this", verb(*action))));
+                options.iter().map(option).chain(then).collect()
             }
             Misfit::OtherBranch(id) | Misfit::Repeated(id) => {
-                let due = refusal.sup.map(here);
-                let only = (*id, format!("`{role}` has to {} this here only", verb(done)));
-                due.into_iter().chain([only]).collect()
+                let only = format!("`{role}` has to {} this here only", verb_of(*id));
+                due.chain([(*id, only)]).collect()
             }
         }
     }
@@ -261,7 +243,7 @@ impl Broken<'_> {
     /// What to do.
     pub(super) fn help(&self) -> String {
         if let Some((misfit, deed)) = self.misfit {
-            return self.misfit_help(misfit, deed);
+            return self.told(misfit, deed)[1].clone();
         }
         let first = self.due.as_ref().map_or("end".to_owned(), Deed::order);
         match self.rule {

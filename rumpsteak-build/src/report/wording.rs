@@ -561,8 +561,7 @@ fn other_payload(
     let meant = meant.map_or(String::new(), |(ty, sort)| {
         format!("help: did you mean `{ty}` by `{sort}`, or the other way round?\n")
     });
-    let is_one = |due: &Action| messages.contains(&due.message);
-    let excerpt = sent_here((protocol, file), |_, due| is_one(due).then(String::new));
+    let excerpt = sent_here((protocol, file), |due| messages.contains(&due.message));
     format!(
         "`{path}` {carried}, but the message of the protocol `{}` is {}\n\n{excerpt}\n\n{meant}\
          help: change the one or the other; `type <rust> \"path::Type\" from \"crate\" as Name;` in the `.scr` file gives a \

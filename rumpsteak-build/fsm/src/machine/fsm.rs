@@ -122,6 +122,11 @@ impl Fsm {
         Transition { id, source, action, target }
     }
 
+    /// Where a transition leads; the initial state if there is none.
+    pub(crate) fn after(&self, edge: Option<TransitionId>) -> StateId {
+        edge.map_or(self.initial, |id| self.transition(id).target)
+    }
+
     /// Whether nothing leaves `state`: the role is finished there.
     pub fn is_terminal(&self, state: StateId) -> bool {
         self.transitions_from(state).next().is_none()

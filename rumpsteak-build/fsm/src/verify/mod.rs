@@ -105,7 +105,7 @@ pub fn verify<P: Borrow<Fsm>>(
     };
     let (refusal, undecided) = match certified(written, projected, limits) {
         Ok(Verdict::Safe(proof)) => {
-            return among(Some(proof), written, projected, peers, Liveness::EveryRun, limits);
+            return among(Some(proof), written, projected, peers, |part| part, limits);
         }
         Ok(Verdict::Unsafe(refusal)) => (Some(refusal), None),
         Ok(Verdict::Undecided(limit)) => (None, Some(limit)),
@@ -118,7 +118,7 @@ pub fn verify<P: Borrow<Fsm>>(
             }
             compose(projected).map_err(VerifyError::System)?;
             let Err(error) = compose(written) else {
-                return among(None, written, projected, peers, Liveness::EveryRun, limits);
+                return among(None, written, projected, peers, |part| part, limits);
             };
             let evidence = Evidence::NoSystem(error);
             return Ok(Verdict::Unsafe(Refused { refusal: None, condition: None, evidence }));
@@ -185,7 +185,7 @@ pub fn verify_fair<P: Borrow<Fsm>>(
         },
     };
     let is_proven = proof.is_some();
-    match among(proof, written, projected, &peers, Liveness::Fair, limits) {
+    match among(proof, written, projected, &peers, |part| part.fair(), limits) {
         Ok(Verdict::Safe(accepted)) => Ok(Some(accepted)),
         Ok(Verdict::Unsafe(_) | Verdict::Undecided(_)) => Ok(None),
         Err(VerifyError::System(_)) if !is_proven => Ok(None),
@@ -204,25 +204,18 @@ fn parts<'a>(
     std::iter::once(Part::new(written, projected, proof)).chain(others).collect()
 }
 
-/// What is asked of all roles.
-enum Liveness {
-    EveryRun,
-    Fair,
-}
-
-/// Judges a machine among these peers. Without a proof, nothing is known of it yet.
+/// Judges a machine among these peers. Without a proof, nothing is known of it yet. `asked` says
+/// what is asked of each role.
 fn among(
     proof: Option<Proof>,
     written: &Fsm,
     projected: &Fsm,
     peers: &[&Fsm],
-    liveness: Liveness,
+    asked: impl Fn(Part<'_>) -> Part<'_>,
     limits: &Limits,
 ) -> Result<Verdict<Accepted, Refused>, VerifyError> {
-    let mut parts = parts(proof.as_ref(), written, projected, peers);
-    if matches!(liveness, Liveness::Fair) {
-        parts.iter_mut().for_each(|part| *part = part.fair());
-    }
+    let parts = parts(proof.as_ref(), written, projected, peers).into_iter().map(asked);
+    let parts: Vec<Part<'_>> = parts.collect();
     let Together { verdict, condition, starvation, .. } = together(&parts, limits)?;
     let condition = condition.map(|(_, condition)| condition);
     let starves =

@@ -1,0 +1,297 @@
+//! The simplest cause of a refusal: the cheapest edit with which the subtype fits.
+//!
+//! Where something is missing, or too much, subtyping goes on to the first action that has no place
+//! at all, which may be one of the next round of a loop. So both machines are walked in step along
+//! the path of the refusal, without any reordering. Edits are tried near the place where they part,
+//! cheapest first, as a parser with error repair tries them (CPCT+, Diekmann and Tratt, ECOOP'20).
+//!
+//! ```text
+//! supertype   ?play ─ !won ─ ?pay ─ ⟲        the subtype stops at the next `?play`;
+//! subtype     ?play ─ !won ─ ⟲               it fits with a `?pay` inserted behind `!won`
+//! ```
+//!
+//! **What holds.** An edit explains a refusal only if the edited machine is a subtype, which one
+//! check of subtyping confirms; one that does just what the supertype does is cheaper than any
+//! other. So if one edit of a projection is refused, the edit that takes it back is found, or one
+//! as cheap. If an action only has to come later, nothing is missing or too much: that is an order,
+//! and so is a refusal that no edit explains. For those, `place` says why an action has no place
+//! where it is done.
+//!
+//! **Cost.** A check for each edit: of edited machines with `MOST` states in all.
+
+mod edit;
+mod place;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+
+use self::edit::Edit;
+pub use self::place::{Misfit, on_run};
+use self::place::{difference, displaced, does, order, walk};
+use crate::machine::{Direction, Fsm, StateId, Transition, TransitionId};
+use crate::subtype::{self, Refusal};
+use crate::verdict::Limits;
+
+/// How many states of edited machines are looked at, and how many steps are taken with each.
+const MOST: usize = 20_000;
+
+/// Looks for the simplest cause of a refusal, which names the place of that cause then. `parts` are
+/// the states of the subtype that a session has a name for.
+///
+/// ```
+/// use rumpsteak_fsm::repair::{Misfit, find};
+/// use rumpsteak_fsm::{Limits, subtype, text};
+///
+/// let sup = text::parse("b: rec X . a?play; a!won; a?pay; X")?.remove(0);
+/// let sub = text::parse("b: rec X . a?play; a!won; X")?.remove(0);
+/// let verdict = subtype::check(&sub, &sup, &Limits::default())?;
+/// let mut refusal = verdict.refusal().ok_or("a refusal is expected")?.clone();
+/// let Some(Misfit::Missing(due, true)) = find((&sub, &[]), &sup, &mut refusal) else { panic!() };
+/// assert_eq!(sup.transition(due[0]).action.to_string(), "a?pay");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn find((sub, parts): (&Fsm, &[StateId]), sup: &Fsm, refusal: &mut Refusal) -> Option<Misfit> {
+    let path: Vec<_> = refusal.path.iter().chain(&refusal.cycle).copied().collect();
+    let walk = walk(sub, sup, &refusal.path);
+    let (last, most) = (walk.len() - 1, MOST / (sub.len() + sup.len()));
+    let search = Search { sub, parts, sup, refusal, path: &path, walk: &walk, last, most };
+    let found = match search.answer().or_else(|| search.cheapest()) {
+        Some((at, edit)) => search.explain(at, edit),
+        None => search.unmet(),
+    };
+    let (found, misfit) = found.or_else(|| order(sub, sup, &walk, refusal))?;
+    *refusal = found;
+    Some(misfit)
+}
+
+/// An edit, and how many actions of the path come before it.
+type Candidate<'a> = (usize, Edit<'a>);
+
+#[derive(Clone, Copy)]
+struct Search<'a> {
+    sub: &'a Fsm,
+    parts: &'a [StateId],
+    sup: &'a Fsm,
+    refusal: &'a Refusal,
+    /// The actions of the subtype up to the refusal, and the loop there.
+    path: &'a [TransitionId],
+    /// The states of the supertype, as long as it does the same.
+    walk: &'a [StateId],
+    /// Where the two part.
+    last: usize,
+    /// How many edits are tried.
+    most: usize,
+}
+
+impl<'a> Search<'a> {
+    /// The transition behind which the rest of the path comes, and the state there.
+    fn at(self, at: usize) -> (Option<TransitionId>, StateId) {
+        let edge = self.path[..at].last().copied();
+        (edge, self.sub.after(edge))
+    }
+
+    fn fits(self, edit: Edit<'_>) -> bool {
+        is_one(&edit.apply(self.sub, self.sup), self.sup, &Limits::default().steps(MOST))
+    }
+
+    /// The first edit with which the subtype does just what the supertype does, or else the first
+    /// one with which it is a subtype at least.
+    fn cheapest(self) -> Option<Candidate<'a>> {
+        let Self { sub, sup, refusal, .. } = self;
+        let limits = Limits::default().steps(MOST).anticipation(0).widening(0);
+        let mut cheapest = None;
+        let mut candidates = self.candidates();
+        candidates.truncate(self.most);
+        for (at, edit) in candidates.into_iter().filter(|(_, edit)| self.fits(*edit)) {
+            let edited = edit.apply(sub, sup);
+            if is_one(&edited, sup, &limits) && is_one(sup, &edited, &limits) {
+                return Some((at, edit));
+            }
+            // What comes later, too, is rather one of another order than missing.
+            let is_late = match edit {
+                Edit::Insert { between: (from, _), .. } => {
+                    let is_first = at == self.last && from == self.walk[at];
+                    !(self.is_new(from) || is_first && refusal.cycle.is_empty())
+                }
+                _ => false,
+            };
+            cheapest = cheapest.or_else(|| (!is_late).then_some((at, edit)));
+        }
+        cheapest
+    }
+
+    /// True if the subtype never does what the supertype does in this state.
+    fn is_new(self, due: StateId) -> bool {
+        self.sup.transitions_from(due).all(|due| !does(self.sub, due.action))
+    }
+
+    /// The receive that is due where the subtype sends once more than it has heard back, if it fits
+    /// with that: rather than one send less, with which it may fit, too. If it puts off such a
+    /// receive up to a choice at least, it lacks behind an option of that.
+    ///
+    /// ```text
+    /// supertype   !go ─ ?ok ─ ⟲                  the subtype is one message ahead; it fits with
+    /// subtype     !go ─ (!go ─ ?ok ─ ⟲ | !stop)  a `?ok` behind `!go`, too, but means one behind
+    /// ```                                        `!stop`
+    fn answer(self) -> Option<Candidate<'a>> {
+        let Self { sub, sup, refusal, walk, last, most, .. } = self;
+        let due = single(sup, walk[last])?;
+        let (edge, own) = self.at(last);
+        let sends =
+            |own: Transition<'_>| own.action.direction == Direction::Send && does(sup, own.action);
+        let is_ahead = edge.is_some() && !sub.is_terminal(own);
+        let is_answer = due.action.direction == Direction::Receive;
+        let between = (due.source, due.target);
+        let insert = |at| (at, Edit::Insert { edge: self.at(at).0, is_of_state: false, between });
+        let is_due = is_ahead && is_answer && sub.transitions_from(own).all(sends);
+        if !is_due || !self.fits(insert(last).1) {
+            return None;
+        }
+        let end = refusal.path.len();
+        let choice = (last..end).find(|&at| single(sub, self.at(at).1).is_none());
+        let late = choice.filter(|_| does(sub, due.action)).map_or(end, |choice| choice) + 1..=end;
+        let mut late = late.rev().take(most).map(insert);
+        late.find(|(_, edit)| self.fits(*edit)).or(Some(insert(last)))
+    }
+
+    /// What is due where the two part, if the subtype never does it, and does nothing else there
+    /// that the supertype never does: whatever else is wrong.
+    fn unmet(self) -> Option<(Refusal, Misfit)> {
+        let Self { sub, sup, walk, last, .. } = self;
+        let ((edge, own), due) = (self.at(last), walk[last]);
+        let is_due = !sub.is_terminal(own) && !sup.is_terminal(due) && self.is_new(due);
+        let is_known = sub.transitions_from(own).all(|own| does(sup, own.action));
+        let edit = Edit::Insert { edge, is_of_state: false, between: (due, due) };
+        (is_due && is_known).then(|| self.explain(last, edit))?
+    }
+
+    /// The edits, by kind, and then by their distance from where the two part.
+    fn candidates(self) -> Vec<Candidate<'a>> {
+        let Self { sub, parts, sup, refusal, path, walk, last, most } = self;
+        let mut kinds: [Vec<Candidate<'a>>; 6] = Default::default();
+        let (own, due) = (self.at(last).1, walk[last]);
+        if sub.is_terminal(own) {
+            return Vec::new();
+        }
+        if let Some(early) = single(sub, own) {
+            let later = sub.reachable_from(early.target).flat_map(|at| sub.transitions_from(at));
+            let later = later.filter(|before| before.id != early.id);
+            kinds[0].extend(later.map(|before| (last, Edit::Later { early, before })));
+        }
+        for own in sub.transitions_from(own) {
+            let mut tried = HashSet::from([own.action]);
+            for due in sup.transitions_from(due).chain(sup.transitions()) {
+                let (wanted, done) = (due.action, own.action);
+                let is_end = wanted.peer == done.peer && wanted.direction == done.direction;
+                let is_here = due.source == walk[last] && wanted.message == done.message;
+                if tried.insert(wanted) && (is_end || is_here) {
+                    kinds[1].push((last, Edit::Replace { own, due }));
+                }
+            }
+        }
+        let stop = refusal.sup.map(|id| sup.transition(id));
+        // One that begins in the middle does what is due first, but later.
+        if refusal.path.is_empty() && stop.is_some_and(|due| does(sub, due.action)) {
+            return kinds.concat();
+        }
+        // In a machine whose order is another one, what is due may be missing anywhere before.
+        let stop = stop.map_or(due, |stop| stop.source);
+        let ends = (0..=path.len()).rev().take(most).map(|at| (at, stop));
+        // What follows a mistake may look like what should stand there.
+        let steps = (0..last).rev().take(most).map(|at| (at, walk[at]));
+        for (at, due) in [(last, due)].into_iter().chain(ends).chain(steps) {
+            let (edge, own) = self.at(at);
+            let dues = || sup.transitions_from(due);
+            let mut owns = sub.transitions_from(own);
+            let is_apart =
+                sub.is_terminal(own) || owns.any(|own| dues().all(|due| due.action != own.action));
+            if at <= refusal.path.len() {
+                kinds[2].extend(single(sub, own).map(|only| (at, Edit::Delete(only))));
+                let kind = if dues().count() == 1 { 3 } else { 5 };
+                for to in sup.reachable_from(due).filter(|to| is_apart && *to != due) {
+                    let between = (due, to);
+                    let insert = |is_of_state| (at, Edit::Insert { edge, is_of_state, between });
+                    kinds[kind].extend([false, true].map(insert));
+                }
+            }
+            // A part that nothing else leads to is rather wrong itself.
+            let leads = |to: StateId| {
+                sub.transitions().any(|other| other.target == to && Some(other.id) != edge)
+            };
+            let is_part = |to: &StateId| {
+                let is_named = *to == sub.initial() || parts.contains(to);
+                let is_joint = || sub.transitions().filter(|edge| edge.target == *to).count() > 1;
+                let is_choice = sub.transitions_from(*to).count() > 1;
+                *to != own && (is_choice || !sub.is_terminal(*to) && (is_named || is_joint()))
+            };
+            if edge.is_some() && !sub.is_terminal(own) && (own == sub.initial() || leads(own)) {
+                let jump = |to| (at, Edit::Jump { edge, to });
+                kinds[4].extend(sub.states().filter(is_part).map(jump));
+            }
+        }
+        kinds.concat()
+    }
+
+    /// The cause that an edit shows, and the refusal of it. `None` if an action has to come later.
+    fn explain(self, at: usize, edit: Edit<'a>) -> Option<(Refusal, Misfit)> {
+        let Self { sub, sup, path, walk, refusal, .. } = self;
+        let why = |done| displaced(sub, sup, &path[..at], walk, done);
+        let (own, due, misfit) = match edit {
+            Edit::Later { .. } => return None,
+            Edit::Replace { own, due } => {
+                let known = sup.transitions().find(|due| due.action == own.action);
+                let misfit = difference(own.action, due).unwrap_or_else(|| match known {
+                    Some(known) => why(own.action)
+                        .filter(|why| matches!(why, Misfit::OtherBranch(_)))
+                        .unwrap_or(Misfit::Repeated(known.id)),
+                    None => Misfit::Unknown(Some(due.id)),
+                });
+                (Some(own.id), Some(due), misfit)
+            }
+            Edit::Delete(only) => {
+                let dues = || walk.get(at).into_iter().flat_map(|at| sup.transitions_from(*at));
+                let due = dues().find(|due| due.action == only.action).or_else(|| dues().next());
+                let misfit = match does(sup, only.action) {
+                    true => Misfit::Superfluous(why(only.action).map(Box::new)),
+                    false => Misfit::Unknown(None),
+                };
+                (Some(only.id), due, misfit)
+            }
+            Edit::Insert { edge, between: (from, _), .. } => {
+                let dues = sup.transitions_from(from).map(|due| due.id).collect();
+                let due = sup.transitions_from(from).next();
+                (edge, due, Misfit::Missing(dues, self.is_new(from)))
+            }
+            Edit::Jump { edge, to } => {
+                let begins = |due: &Transition<'_>| {
+                    sub.transitions_from(to).any(|own| own.action == due.action)
+                };
+                let due = refusal.sup.map(|id| sup.transition(id));
+                let dues = sup.transitions().filter(begins).map(|due| due.id).collect();
+                (edge, due, Misfit::Elsewhere(to, dues))
+            }
+        };
+        let refusal = Refusal {
+            path: path[..at].to_vec(),
+            sub_state: self.at(at).1,
+            sub: own,
+            sup_state: due.map_or(refusal.sup_state, |due| due.source),
+            sup: due.map(|due| due.id),
+            cycle: Vec::new(),
+            ..*refusal
+        };
+        Some((refusal, misfit))
+    }
+}
+
+/// True if a machine is known to be a subtype of another one.
+fn is_one(sub: &Fsm, sup: &Fsm, limits: &Limits) -> bool {
+    subtype::check(sub, sup, limits).is_ok_and(|found| found.is_safe())
+}
+
+/// The only transition from a state.
+fn single(fsm: &Fsm, state: StateId) -> Option<Transition<'_>> {
+    let mut from = fsm.transitions_from(state);
+    from.next().filter(|_| from.next().is_none())
+}

@@ -1,0 +1,234 @@
+//! Why an action has no place where it is done, if no edit explains a refusal.
+//!
+//! ```text
+//! supertype      ?run ─ !done ─┐        the subtype does `!done` first: it does not know yet
+//!        start ─┤              ⟲        whether `run` or `stop` comes
+//!                ?stop ─ end
+//! ```
+
+use std::collections::{BTreeSet, VecDeque};
+
+use crate::machine::{Action, Direction, Fsm, StateId, Transition, TransitionId};
+use crate::run::Run;
+use crate::subtype::{Refusal, Rule};
+
+/// Why an action of a subtype has no place. Transitions are those of the supertype.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// The action is there with another peer.
+    OtherPeer(TransitionId),
+    /// The message goes the other way.
+    OtherDirection(TransitionId),
+    /// The message has another payload.
+    OtherPayload(TransitionId),
+    /// There is no such message with this peer; this one may be meant.
+    Unknown(Option<TransitionId>),
+    /// These may come instead, and the subtype never takes any of them.
+    NoOption(Vec<TransitionId>),
+    /// One of these is due behind it, or before what is there, and does not come. True if the
+    /// subtype never does it.
+    Missing(Vec<TransitionId>, bool),
+    /// Behind it the subtype goes on as the wrong part of itself: it fits if it does so from this
+    /// state on, and does these there.
+    Elsewhere(StateId, Vec<TransitionId>),
+    /// Without it the subtype fits; and why it has no place, unless it comes once more.
+    Superfluous(Option<Box<Self>>),
+    /// It comes after a choice that is not made yet: its options, and those that lead to the
+    /// action.
+    Undecided(Vec<TransitionId>, Vec<TransitionId>),
+    /// It comes in another branch.
+    OtherBranch(TransitionId),
+    /// It was done already, and comes no more.
+    Repeated(TransitionId),
+}
+
+/// The action that has no place, and why. `None` if it comes later whatever happens: then its order
+/// is wrong.
+pub(super) fn order(
+    sub: &Fsm,
+    sup: &Fsm,
+    walk: &[StateId],
+    refusal: &Refusal,
+) -> Option<(Refusal, Misfit)> {
+    let mut here = sub.transitions_from(refusal.sub_state);
+    // A message that is not handled may be one whose option has another name.
+    let is_blamed = |id| refusal.sub.map_or(refusal.rule == Rule::InputNotHandled, |own| own == id);
+    here.find_map(|own| {
+        let mut refusal = Refusal { sub: Some(own.id), ..refusal.clone() };
+        if !is_blamed(own.id) {
+            return None;
+        }
+        if !does(sup, own.action) {
+            return Some((refusal, unknown(sub, sup, own.action)));
+        }
+        let state = *walk.get(refusal.path.len())?;
+        let misfit = displaced(sub, sup, &refusal.path, walk, own.action)?;
+        if refusal.rule == Rule::InputNotHandled && !matches!(misfit, Misfit::OtherBranch(_)) {
+            return None;
+        }
+        // What is due here, and not where subtyping has gone on to.
+        if refusal.sup_state != state {
+            let due = sup.transitions_from(state).next();
+            (refusal.sup_state, refusal.sup) = (state, due.map(|due| due.id));
+        }
+        Some((refusal, misfit))
+    })
+}
+
+/// Looks for the cause of a run that goes wrong although subtyping has nothing to say: the first
+/// action of the subtype in it that the supertype does not do there, and why it has no place. A
+/// receive is as the peers send; if all actions have their place, it is what the subtype waits for
+/// in the end.
+pub fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit)> {
+    let own = run.steps.iter().filter(|step| step.role == *sub.role());
+    let mut path: Vec<TransitionId> = own.map(|step| step.transition).collect();
+    let walk = walk(sub, sup, &path);
+    let (at, sup_state) = (walk.len() - 1, walk[walk.len() - 1]);
+    let mut waits = run.waits.iter().filter(|wait| wait.role == *sub.role());
+    let mut awaited = waits.next().into_iter().flat_map(|wait| &wait.transitions);
+    let is_awaited = at == path.len();
+    let early = match path.get(at) {
+        Some(&early) => sub.transition(early),
+        None => sub.transition(awaited.find(|(_, due)| !does(sup, due))?.0),
+    };
+    path.truncate(at);
+    let (rule, sub_state, cycle) = (Rule::OutputNotReached, early.source, Vec::new());
+    let due = sup.transitions_from(sup_state).next().map(|due| due.id);
+    let refusal =
+        Refusal { rule, path, sub_state, sub: Some(early.id), sup_state, sup: due, cycle };
+    let is_cause = early.action.direction == Direction::Send || is_awaited;
+    let found = order(sub, sup, &walk, &refusal).filter(|_| is_cause);
+    // An option that never comes is no harm.
+    found.filter(|(_, misfit)| !is_awaited || !matches!(misfit, Misfit::Unknown(_)))
+}
+
+/// True if a machine has this action.
+pub(super) fn does(fsm: &Fsm, action: &Action) -> bool {
+    fsm.transitions().any(|found| found.action == action)
+}
+
+/// The states of the supertype on a path of the subtype, as long as it does the same.
+pub(super) fn walk(sub: &Fsm, sup: &Fsm, path: &[TransitionId]) -> Vec<StateId> {
+    let mut walk = vec![sup.initial()];
+    walk.extend(path.iter().scan(sup.initial(), |state, &id| {
+        let mut dues = sup.transitions_from(*state);
+        *state = dues.find(|due| due.action == sub.transition(id).action)?.target;
+        Some(*state)
+    }));
+    walk
+}
+
+/// Why the supertype never does an action: it has one of the same label that the subtype does not
+/// know, or nothing like it.
+fn unknown(sub: &Fsm, sup: &Fsm, wanted: &Action) -> Misfit {
+    let mut unmet = sup.transitions().filter(|due| !does(sub, due.action));
+    let alike = unmet.find(|due| due.action.message.label == wanted.message.label);
+    alike.and_then(|due| difference(wanted, due)).unwrap_or(Misfit::Unknown(None))
+}
+
+/// The first in which an action differs from one of the supertype: direction, peer or payload.
+pub(super) fn difference(done: &Action, wanted: Transition<'_>) -> Option<Misfit> {
+    let (id, wanted) = (wanted.id, wanted.action);
+    if done.direction != wanted.direction {
+        Some(Misfit::OtherDirection(id))
+    } else if done.peer != wanted.peer {
+        Some(Misfit::OtherPeer(id))
+    } else {
+        (done.message.label == wanted.message.label).then_some(Misfit::OtherPayload(id))
+    }
+}
+
+/// Why an action does not come next, or later whatever happens, at the end of a path. `None` if it
+/// does.
+pub(super) fn displaced(
+    sub: &Fsm,
+    sup: &Fsm,
+    path: &[TransitionId],
+    walk: &[StateId],
+    wanted: &Action,
+) -> Option<Misfit> {
+    let state = *walk.get(path.len())?;
+    let is_it = |due: Transition<'_>| due.action == wanted;
+    let here = || sup.transitions_from(state);
+    let unused: Vec<_> = here().filter(|due| !does(sub, due.action)).map(|due| due.id).collect();
+    if wanted.direction == Direction::Receive && here().any(is_it) && !unused.is_empty() {
+        return Some(Misfit::NoOption(unused));
+    }
+    if let Some(due) = other_branch(sub, sup, path, walk, wanted) {
+        return Some(Misfit::OtherBranch(due));
+    }
+    if leads(sup, state, None, is_it).is_none() {
+        let due = sup.transitions().find(|due| due.action == wanted)?.id;
+        let is_done = path.iter().any(|id| sub.transition(*id).action == wanted);
+        return Some(if is_done { Misfit::Repeated(due) } else { Misfit::OtherBranch(due) });
+    }
+    // The nearest choice that decides about it. What is an option itself is not decided by that.
+    let mut ahead = sup.reachable_from(state);
+    ahead.find_map(|state| {
+        let options: Vec<_> = sup.transitions_from(state).collect();
+        let after =
+            options.iter().filter(|due| leads(sup, due.target, Some(state), is_it).is_some());
+        let after: Vec<_> = after.map(|due| due.id).collect();
+        let is_option = options.iter().any(|due| due.action == wanted);
+        let decides = !after.is_empty() && after.len() < options.len();
+        let options = options.iter().map(|due| due.id).collect();
+        (is_option || decides).then(|| (!is_option).then_some(Misfit::Undecided(options, after)))
+    })?
+}
+
+/// Where an action comes in an option that was not taken of a choice on the path of the subtype:
+/// unless that choice is made again, it does not come in the one that was, which has not joined the
+/// other yet.
+///
+/// ```text
+/// supertype   (?x ─ !p | ?y ─ !q) ─ ⟲        behind `?x` the subtype does `!q`: it may come in
+///                                            the next round, but `y` is another branch of this one
+/// ```
+fn other_branch(
+    sub: &Fsm,
+    sup: &Fsm,
+    path: &[TransitionId],
+    walk: &[StateId],
+    wanted: &Action,
+) -> Option<TransitionId> {
+    let state = walk[path.len()];
+    let mut seen = BTreeSet::from([state]);
+    walk.iter().zip(path).rev().filter(|(choice, _)| seen.insert(**choice)).find_map(
+        |(&choice, taken)| {
+            let comes = |option: Transition<'_>| {
+                leads(sup, option.target, Some(choice), |due| due.action == wanted)
+            };
+            let joins = |option: Transition<'_>| {
+                option.target == state
+                    || leads(sup, option.target, Some(choice), |due| due.target == state).is_some()
+            };
+            let is_taken = |option: Transition<'_>| option.action == sub.transition(*taken).action;
+            let options = || sup.transitions_from(choice);
+            let is_here = options().any(|option| {
+                option.action == wanted || is_taken(option) && comes(option).is_some()
+            });
+            options().filter(|option| !is_here && !joins(*option)).find_map(comes)
+        },
+    )
+}
+
+/// The nearest transition of a kind from a state on, not by way of another state.
+fn leads(
+    fsm: &Fsm,
+    from: StateId,
+    without: Option<StateId>,
+    is_it: impl Fn(Transition<'_>) -> bool,
+) -> Option<TransitionId> {
+    let mut seen: BTreeSet<StateId> = without.into_iter().collect();
+    let mut open = VecDeque::from([from]);
+    while let Some(state) = open.pop_front() {
+        for due in fsm.transitions_from(state).filter(|_| !seen.contains(&state)) {
+            if is_it(due) {
+                return Some(due.id);
+            }
+            open.push_back(due.target);
+        }
+        seen.insert(state);
+    }
+    None
+}

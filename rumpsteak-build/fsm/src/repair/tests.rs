@@ -1,0 +1,80 @@
+use fastrand::Rng;
+use rumpsteak_oracle::{Draft, Global, Shape, seeds};
+
+use super::{Edit, Search, single, walk};
+use crate::machine::{Fsm, StateId};
+use crate::{Limits, dot, subtype};
+
+/// The projection of a random protocol onto a role.
+fn projection(rng: &mut Rng) -> Option<Fsm> {
+    let shape = Shape::random(rng);
+    let fsm = Global::random(rng, &shape).project(rng.usize(..shape.roles))?;
+    let states = Draft::from(&fsm).states.into_iter().enumerate();
+    let edges = states.flat_map(|(from, edges)| edges.into_iter().map(move |edge| (from, edge)));
+    let edges = edges.map(|(from, (action, to))| format!("{from} -> {to} [label=\"{action}\"];"));
+    let text = format!("digraph p {{ 0; {} }}", edges.collect::<String>());
+    Some(dot::parse(&text).ok()?.remove(0))
+}
+
+/// A random edit of a projection, by an action of another machine, and what it costs at most to
+/// take it back.
+fn edit<'a>(sup: &'a Fsm, other: &'a Fsm, rng: &mut Rng) -> Option<(Edit<'a>, usize)> {
+    let own = rng.choice(sup.transitions().collect::<Vec<_>>())?;
+    let due = rng.choice(other.transitions().collect::<Vec<_>>())?;
+    let (edge, between) = (Some(own.id), (due.source, due.target));
+    let is_end =
+        (&own.action.peer, own.action.direction) == (&due.action.peer, due.action.direction);
+    let is_alike = is_end || own.action.message == due.action.message;
+    let is_only = sup.transitions().filter(|edge| edge.target == own.target).count() == 1
+        && own.target != sup.initial();
+    Some(match rng.usize(..4) {
+        0 => (Edit::Replace { own, due }, is_alike.then_some(1)?),
+        1 => (
+            Edit::Insert { edge, is_of_state: false, between },
+            single(other, due.source).map(|_| 2)?,
+        ),
+        2 => (Edit::Delete(single(sup, own.target).filter(|_| is_only)?), 3),
+        _ if sup.is_terminal(own.target) => return None,
+        _ => (Edit::Jump { edge, to: rng.choice(sup.states().collect::<Vec<_>>())? }, 4),
+    })
+}
+
+/// The position of an edit among the kinds, in the order in which they are tried.
+fn cost(edit: Edit<'_>) -> Option<usize> {
+    let kinds = ["Later", "Replace", "Delete", "Insert", "Jump"];
+    kinds.iter().position(|kind| format!("{edit:?}").starts_with(kind))
+}
+
+/// Edits a projection and takes the edit back. `None` if nothing is refused, or with a rule that
+/// says enough: the session ends early, or begins in the middle.
+fn is_taken_back(seed: u64) -> Option<bool> {
+    let mut rng = Rng::with_seed(seed);
+    let sup = &projection(&mut rng)?;
+    let (mut other, is_new) = (sup.edit(), rng.bool());
+    other.change(|_, action, _| {
+        if is_new {
+            action.message.label = "x".into();
+        }
+    });
+    let other = other.build(sup.initial());
+    let (edit, most) = edit(sup, &other, &mut rng)?;
+    let sub = &edit.apply(sup, &other);
+    let verdict = subtype::check(sub, sup, &Limits::default()).ok()?;
+    let refusal = verdict.refusal()?;
+    let (path, walk) = (&refusal.path, &*walk(sub, sup, &refusal.path));
+    let is_left_out = |state| matches!(edit, Edit::Delete(only) if only.source == state);
+    let parts: Vec<StateId> = sub.states().filter(|state| !is_left_out(*state)).collect();
+    let (last, parts) = (walk.len() - 1, &*parts);
+    let search = Search { sub, parts, sup, refusal, path, walk, last, most: 1_000 };
+    let is_told = path.is_empty() || sub.is_terminal(search.at(last).1);
+    let found = || search.answer().or_else(|| search.cheapest());
+    (!is_told).then(|| found().is_some_and(|(_, edit)| cost(edit) <= Some(most)))
+}
+
+#[test]
+fn a_random_edit_is_taken_back_by_one_that_costs_no_more() {
+    let found = seeds(2_000).filter_map(|seed| Some((seed, is_taken_back(seed)?)));
+    let found: Vec<(u64, bool)> = found.collect();
+    let wrong: Vec<_> = found.iter().filter(|(_, is_taken_back)| !is_taken_back).collect();
+    assert!(found.len() > 100 && wrong.is_empty(), "{wrong:?} of {}", found.len());
+}
