@@ -78,7 +78,7 @@ setters! {
     combinations => combinations;
     /// Exploration: how many configurations of a system are visited. Default: 100,000.
     configurations => verifier.configurations;
-    /// Generated code: how many lines that of one protocol has. rustc needs about half a minute and
+    /// Generated code: how many lines the code of one protocol has. rustc needs about half a minute and
     /// 2 GB for 50,000. Default: 25,000.
     generated_lines => generated_lines;
     /// Scribble: how many states the automaton of one protocol has. Default: 200,000.

@@ -30,7 +30,7 @@ impl Output {
     }
 }
 
-/// Whether each role is served.
+/// The liveness that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Liveness {
     /// Whatever the roles choose
@@ -82,7 +82,7 @@ impl Limits {
         rumpsteak_scribble::Limits { local_transitions, verifier: self.verifier(), ..default }
     }
 
-    /// Takes these limits in place of those of a build script.
+    /// Takes these limits in place of the limits of a build script.
     pub(crate) fn limit(
         &self,
         configuration: Configuration,

@@ -23,7 +23,7 @@ use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{ItemId, Tree};
 use crate::source::names;
 
-/// What is wrong with the names of the sessions, each by itself. A session that goes on as the
+/// The faults in the names of the sessions, each by itself. A session that goes on as the
 /// session of another role has only that fault, and no refusal, unless its protocol is one of those
 /// that are accepted as a closed system.
 pub(super) fn faults(

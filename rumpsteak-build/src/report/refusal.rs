@@ -209,8 +209,8 @@ fn part_help(refusal: &Refusal, found: &subtype::Refusal, protocol: &Loaded) -> 
     })
 }
 
-/// What there is to say if a session holds as long as choices are fair: for the role that is not
-/// served otherwise, or else for the session's own.
+/// A note for a session that holds as long as choices are fair. It names the role that is not
+/// served otherwise, or else the session's own role.
 pub(super) fn fair_note(
     fair: bool,
     served: Option<&Role>,

@@ -17,7 +17,7 @@ pub(super) struct Broken<'a> {
     /// The machine that has it otherwise.
     pub(super) sup: &'a Fsm,
     pub(super) refusal: &'a Refusal,
-    /// What the refusal blames.
+    /// The action to blame.
     pub(super) action: Option<&'a Action>,
     /// What has it otherwise: "the protocol", or "`old.scr`".
     pub(super) place: &'a str,

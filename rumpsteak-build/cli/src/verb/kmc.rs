@@ -119,8 +119,8 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     Ok(Reply { outcome, words: [answer, table].into_iter().chain(channels).collect(), object })
 }
 
-/// Whether a safe system serves each role in every run; with errors for the roles of which that is
-/// not so, or not known.
+/// Judges if a safe system serves each role in every run, and reports an error for each role that
+/// it does not serve, or for the limit.
 fn live(system: &System, limits: &Limits, object: &mut Value, terminal: &mut Terminal) -> Outcome {
     let EveryRun { neglected, limit } =
         live_in_every_run(system, || explore(system, limits), limits);

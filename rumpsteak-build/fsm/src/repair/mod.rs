@@ -78,7 +78,7 @@ struct Search<'a> {
     path: &'a [TransitionId],
     /// The states of the supertype, as long as it does the same.
     walk: &'a [StateId],
-    /// Where the two part.
+    /// The place where the two part.
     last: usize,
     /// How many edits are tried.
     most: usize,
@@ -155,8 +155,8 @@ impl<'a> Search<'a> {
         late.find(|(_, edit)| self.fits(*edit)).or(Some(insert(last)))
     }
 
-    /// What is due where the two part, if the subtype never does it, and does nothing else there
-    /// that the supertype never does: whatever else is wrong.
+    /// The actions that are due at the place where the two part, if the subtype never does them,
+    /// and does nothing else there that the supertype never does. Other things may be wrong, too.
     fn unmet(self) -> Option<(Refusal, Misfit)> {
         let Self { sub, sup, walk, last, .. } = self;
         let ((edge, own), due) = (self.at(last), walk[last]);

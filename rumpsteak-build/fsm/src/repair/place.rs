@@ -176,9 +176,9 @@ pub(super) fn displaced(
     })?
 }
 
-/// Where an action comes in an option that was not taken of a choice on the path of the subtype:
-/// unless that choice is made again, it does not come in the one that was, which has not joined the
-/// other yet.
+/// The place of an action in an option that the subtype did not take, of a choice on its path.
+/// Unless that choice is made again, the action does not come in the option that the subtype took,
+/// and the two options have not joined yet.
 ///
 /// ```text
 /// supertype   (?x ─ !p | ?y ─ !q) ─ ⟲        behind `?x` the subtype does `!q`: it may come in

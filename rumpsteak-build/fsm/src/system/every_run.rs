@@ -69,10 +69,11 @@ pub fn live_in_every_run(
     EveryRun { neglected: found.into_iter().map(|found| found.neglected).collect(), limit }
 }
 
-/// Whether a safe system receives in every run what another safe system, of the same roles,
-/// receives in every run, and serves whom that one serves; for the roles for which this is `asked`.
+/// Compares a safe system with another safe system of the same roles, the `promised` one. In every
+/// run it has to receive the messages that the promised one receives in every run, and to serve the
+/// same roles. Only roles for which this is `asked` count.
 ///
-/// Unsafe: a run to where a role may be neglected from then on.
+/// Unsafe: a run after which a role may be neglected.
 pub fn keeps_promises(
     system: &System,
     promised: &System,

@@ -185,7 +185,7 @@ impl<'a> Explorer<'a> {
         Bits { first: word * BITS, bits: u64::from(self.rows.word(node, at)) }
     }
 
-    /// Whether the bounds hold back a send somewhere.
+    /// True if the bounds hold back a send somewhere.
     pub(crate) fn is_held_back(&self) -> bool {
         self.nodes().any(|node| {
             self.ready(node).any(|machine| {

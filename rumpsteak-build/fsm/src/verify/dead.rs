@@ -139,8 +139,8 @@ fn suspects(fsm: &Fsm, projected: &Fsm) -> Vec<TransitionId> {
     suspects
 }
 
-/// Whether the first machine may find this message in a state; with one more send, as if it had
-/// done that before.
+/// True if the first machine may find this message in a state. `more` is a send that it is taken to
+/// have done before.
 fn may_come(system: &System, state: StateId, wanted: &Action, more: Option<&Action>) -> bool {
     let [own, peers @ ..] = system.machines() else { return true };
     let leads_there = |from: StateId| own.reachable_from(from).any(|to| to == state);

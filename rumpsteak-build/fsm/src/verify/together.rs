@@ -105,9 +105,9 @@ pub struct Part<'a> {
     is_subtype: bool,
     /// Whether it is a subtype in the fair relation only.
     is_fair: bool,
-    /// Whether the role has to be served in every run in which the projections serve it.
+    /// True if the role has to be served in every run in which the projections serve it.
     in_every_run: bool,
-    /// Whether that has to be known: otherwise a limit is no reason to refuse.
+    /// True if that has to be known. Otherwise a limit does not refuse.
     is_strict: bool,
     /// For the fair relation, the states of the projection that its peers must let it leave.
     left: &'a [StateId],

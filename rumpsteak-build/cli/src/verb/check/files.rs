@@ -128,7 +128,7 @@ struct Judged<'a> {
     exploration: Exploration,
     /// The answer of k-MC, if a limit ended the exploration.
     kmc: Option<kmc::Verdict>,
-    /// Whether each role is served in every run.
+    /// The roles that are not served in every run.
     live: EveryRun,
 }
 
