@@ -78,8 +78,8 @@ setters! {
     combinations => combinations;
     /// Exploration: how many configurations of a system are visited. Default: 100,000.
     configurations => verifier.configurations;
-    /// Generated code: how many lines the code of one protocol has. rustc needs about half a minute and
-    /// 2 GB for 50,000. Default: 25,000.
+    /// Generated code: how many lines a protocol has. rustc needs about half a minute and 2 GB for
+    /// 50,000. Default: 25,000.
     generated_lines => generated_lines;
     /// Scribble: how many states the automaton of one protocol has. Default: 200,000.
     global_states => scribble.global_states;

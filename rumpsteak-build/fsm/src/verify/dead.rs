@@ -139,8 +139,7 @@ fn suspects(fsm: &Fsm, projected: &Fsm) -> Vec<TransitionId> {
     suspects
 }
 
-/// True if the first machine may find this message in a state. `more` is a send that it is taken to
-/// have done before.
+/// True if the first machine may find this message in a state, having done the send `more`.
 fn may_come(system: &System, state: StateId, wanted: &Action, more: Option<&Action>) -> bool {
     let [own, peers @ ..] = system.machines() else { return true };
     let leads_there = |from: StateId| own.reachable_from(from).any(|to| to == state);
