@@ -235,7 +235,7 @@ mod recall {
 /// cancelled.
 #[test]
 fn the_next_session_is_interrupted_and_this_one_is_not() {
-    use recall::*;
+    use crate::recall::*;
 
     async fn rest<'s>(s: ACancelRest<'s, A>) -> Result<End<'s, A>> {
         let mut s = s.send(Cancel).await?.send(Cancel).await?;
@@ -341,7 +341,7 @@ mod broadcast {
 /// `c` is done and plays again, while `a` and `b` stream for ever: they hear nothing of it.
 #[test]
 fn a_session_begins_beside_one_without_an_end() {
-    use broadcast::*;
+    use crate::broadcast::*;
 
     async fn of_a(role: &mut A) -> Result<()> {
         try_run(role, async |s: ASession<'_>| match s.branch().await? {
@@ -571,7 +571,7 @@ mod referral {
 
 #[test]
 fn beside_a_role_on_demand_with_several_peers_a_role_has_one_session() {
-    use referral::*;
+    use crate::referral::*;
 
     async fn patient(role: &mut Patient) -> Result<u64> {
         try_run(role, async |s: PatientSession<'_>| {
