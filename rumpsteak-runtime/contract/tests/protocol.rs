@@ -14,11 +14,12 @@ const ROUTES: &str =
 #[test]
 fn a_name_with_a_visibility_and_attributes() {
     let plain = parse("DoubleBuffering");
-    assert_eq!((plain.module().as_str(), plain.is_public()), ("double_buffering", false));
+    let of = |item: &ProtocolItem| (item.module(), item.visibility.to_string().replace(' ', ""));
+    assert_eq!(of(&plain), ("double_buffering".to_owned(), "pub(crate)".to_owned()));
     assert_eq!(plain.name_token, 0);
 
-    let public = parse("#[doc = \"text\"] pub(crate) DoubleBuffering");
-    assert!(public.is_public());
+    let public = parse("#[doc = \"text\"] pub DoubleBuffering");
+    assert_eq!(of(&public), ("double_buffering".to_owned(), "pub".to_owned()));
     assert_eq!(public.name_token, 4);
     assert_ne!(plain.key.hash(), public.key.hash());
 }
