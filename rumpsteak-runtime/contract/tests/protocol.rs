@@ -18,8 +18,8 @@ fn a_name_with_a_visibility_and_attributes() {
     assert_eq!(of(&plain), ("double_buffering".to_owned(), "pub(crate)".to_owned()));
     assert_eq!(plain.name_token, 0);
 
-    let public = parse("#[doc = \"text\"] pub DoubleBuffering");
-    assert_eq!(of(&public), ("double_buffering".to_owned(), "pub".to_owned()));
+    let public = parse("#[doc = \"text\"] pub(super) DoubleBuffering");
+    assert_eq!(of(&public), ("double_buffering".to_owned(), "pub(super)".to_owned()));
     assert_eq!(public.name_token, 4);
     assert_ne!(plain.key.hash(), public.key.hash());
 }
