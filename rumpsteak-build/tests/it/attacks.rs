@@ -202,7 +202,7 @@ fn links_below_the_protocols_are_followed_and_end() {
     assert!(reports[0].to_string().contains("q.scr"), "{}", reports[0]);
 }
 
-/// What is said of a package that includes the code of a protocol.
+/// The errors of a package that includes the code of a protocol.
 fn of_code(name: &str, protocol: &str, limits: Limits) -> Vec<String> {
     let source = "rumpsteak_runtime::protocol!(P);";
     let folder = package(name, &[("protocols/p.scr", protocol), ("src/lib.rs", source)]);

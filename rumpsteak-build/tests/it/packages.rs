@@ -129,7 +129,7 @@ fn set(configuration: Configuration, line: &str) -> Configuration {
     }
 }
 
-/// What the build says, wherever the package is.
+/// The text of the build, wherever the package is.
 fn said(check: &Check, folder: &Path, info: &str) -> String {
     assert_eq!(check.holds(), check.problems.is_empty() && check.reports.is_empty());
     let here = |text: &str| {

@@ -69,7 +69,7 @@ pub(crate) struct LaneState {
     next: u64,
     /// How many messages and ends have come from the peer: what a new connection begins with.
     pub(crate) received: u64,
-    /// What the peer was granted: it may send what has a smaller number.
+    /// The number below which the peer may send messages: it was granted so many.
     granted: u64,
     /// Whether the end is among what was sent, or is still to be.
     pub(crate) has_ended: bool,

@@ -3,7 +3,7 @@
 //! A run that was found one machine at a time does much that has nothing to do with what is wrong
 //! at its end. From the last move to the first, each move is left out if the rest is a run without
 //! it, and the same is still wrong at the end. If queues are unbounded, a move needs only earlier
-//! moves: those of its machine, and for a reception its send. So one pass is enough.
+//! moves: the moves of its machine, and for a reception its send. So one pass is enough.
 //!
 //! Cost: O(n²) configurations for a run of n moves.
 

@@ -122,7 +122,7 @@ impl Fsm {
         Transition { id, source, action, target }
     }
 
-    /// Where a transition leads; the initial state if there is none.
+    /// The state that a transition leads to; without one, the initial state.
     pub(crate) fn after(&self, edge: Option<TransitionId>) -> StateId {
         edge.map_or(self.initial, |id| self.transition(id).target)
     }

@@ -1,6 +1,6 @@
 //! The simplest cause of a refusal: the cheapest edit with which the subtype fits.
 //!
-//! Where something is missing, or too much, subtyping goes on to the first action that has no place
+//! If something is missing, or too much, subtyping goes on to the first action that has no place
 //! at all, which may be one of the next round of a loop. So both machines are walked in step along
 //! the path of the refusal, without any reordering. Edits are tried near the place where they part,
 //! cheapest first, as a parser with error repair tries them (CPCT+, Diekmann and Tratt, ECOOP'20).
@@ -126,9 +126,9 @@ impl<'a> Search<'a> {
         self.sup.transitions_from(due).all(|due| !does(self.sub, due.action))
     }
 
-    /// The receive that is due where the subtype sends once more than it has heard back, if it fits
-    /// with that: rather than one send less, with which it may fit, too. If it puts off such a
-    /// receive up to a choice at least, it lacks behind an option of that.
+    /// The receive that is due if the subtype sends once more than it has heard back, and fits with
+    /// this receive. It may also fit with one send less. If it puts off such a receive up to a
+    /// choice at least, the receive lacks behind an option of the choice.
     ///
     /// ```text
     /// supertype   !go ─ ?ok ─ ⟲                  the subtype is one message ahead; it fits with
