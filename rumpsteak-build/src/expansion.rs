@@ -77,6 +77,8 @@ pub struct RootFacts {
     pub passed: bool,
     /// The machine that was judged.
     pub machine: Option<Machine>,
+    /// A picture of the machine for the documentation: SVG, or empty.
+    pub picture: String,
 }
 
 /// A machine: its role, the number of its states, the one in which it begins, and its transitions.

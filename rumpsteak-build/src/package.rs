@@ -38,6 +38,8 @@ pub(crate) struct Package {
     pub(crate) paths: Vec<PathBuf>,
     /// The folder below `OUT_DIR`.
     folder: PathBuf,
+    /// The limits of modules that set none.
+    pub(crate) limits: Limits,
 }
 
 /// The files that a protocol depends on.
@@ -80,7 +82,8 @@ impl Place {
 
 impl Package {
     pub(crate) fn new(folder: &Path, out_dir: &Path, paths: Vec<PathBuf>) -> Self {
-        Self { base: PackageRoot::new(folder), paths, folder: out_dir.join("rumpsteak") }
+        let (base, folder) = (PackageRoot::new(folder), out_dir.join("rumpsteak"));
+        Self { base, paths, folder, limits: Limits::default() }
     }
 
     /// The package whose code rustc compiles, as its build script left it.
@@ -136,7 +139,7 @@ impl Package {
 
     /// Judges a module whose protocol is at a place, or in any of the files that build.rs names.
     pub(crate) fn judge(&self, module: &Module, place: Option<&Place>) -> Findings {
-        let limits = settings::limits(&module.arguments, Limits::default()).0;
+        let limits = settings::limits(&module.arguments, self.limits).0;
         let protocols = match (&module.arguments.protocol, place) {
             (None, _) => Protocols { limits, ..Protocols::default() },
             (_, Some(place)) => {
