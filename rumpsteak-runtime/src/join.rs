@@ -70,7 +70,7 @@ use crate::woken::{self, POLLING, Polling, Woken};
 ///
 /// Dropping the future drops all processes that are still running, so their roles are poisoned and
 /// peers elsewhere wake. Polling it by reference is cancel safe, once it is pinned.
-pub fn join<P: Processes>(processes: P) -> impl Future<Output = P::Values> {
+pub fn join<P: Processes>(processes: P) -> P::Joined {
     processes.join()
 }
 
@@ -84,8 +84,11 @@ pub trait Processes: sealed::Sealed {
     /// What the processes return.
     type Values;
 
+    /// The future of all processes.
+    type Joined: Future<Output = Self::Values>;
+
     #[doc(hidden)]
-    fn join(self) -> impl Future<Output = Self::Values>;
+    fn join(self) -> Self::Joined;
 }
 
 mod sealed {
@@ -98,7 +101,8 @@ macro_rules! processes {
         pin_project! {
             // Where the processes are put once, and stay: an `async fn` has room for what it is
             // given, and room once more for what it pins.
-            struct $Joined<$($Process: Future),+> {
+            #[must_use = "no process runs unless you `await` the future"]
+            pub struct $Joined<$($Process: Future),+> {
                 $(#[pin] $process: Option<$Process>,)+
                 values: ($(Option<$Process::Output>,)+),
                 schedule: Option<Schedule<{ [$($index),+].len() }>>,
@@ -125,7 +129,9 @@ macro_rules! processes {
         impl<$($Process: Future),+> Processes for ($($Process,)+) {
             type Values = ($($Process::Output,)+);
 
-            fn join(self) -> impl Future<Output = Self::Values> {
+            type Joined = $Joined<$($Process),+>;
+
+            fn join(self) -> Self::Joined {
                 let ($($process,)+) = self;
                 $(let $process = Some($process);)+
                 $Joined { $($process,)+ values: Default::default(), schedule: None }

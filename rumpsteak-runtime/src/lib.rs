@@ -131,8 +131,10 @@ pub use error::{Error, ErrorKind, Result};
 pub use join::join;
 pub use message::Message;
 pub use role::Role;
-pub use rumpsteak_runtime_macros::{Message, Role, Roles, include_protocols, protocol, session};
-pub use run::{Running, run, try_run};
+pub use rumpsteak_runtime_macros::{closed_system, protocol};
+pub use run::{Running, RunningAll, run, try_run};
+#[doc(inline)]
+pub use states::Ended;
 
 /// The name of [`try_run`] in the papers.
 #[doc(no_inline)]
