@@ -16,7 +16,6 @@ use proc_macro2::Ident;
 use syn::Path;
 
 /// The arguments of the attribute.
-#[derive(Debug)]
 pub struct Arguments {
     /// The protocol; `None` for a closed system without one.
     pub protocol: Option<Ident>,
@@ -35,7 +34,6 @@ pub struct Arguments {
 }
 
 /// A liveness that is asked of roles.
-#[derive(Debug)]
 pub struct Asked {
     /// How much is asked.
     pub liveness: Liveness,

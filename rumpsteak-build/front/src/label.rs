@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use syn::{Attribute, Type};
 
 /// A struct or an enum that may be a label.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LabelItem {
     /// The name.
     pub name: Ident,

@@ -1,47 +1,35 @@
-//! The grammar of session aliases in Rust source, and the verdicts that the build script hands to
-//! the macros.
+//! The grammar of the modules that protocols live in: `#[protocol(…)] mod name { … }`.
 //!
-//! Two programs read the same source: the build script reads the package's files, and the macros
-//! see the tokens that rustc gives them. Both use this crate, so that they accept the same language
-//! and give every item the same key:
+//! Two programs read these modules: the build script finds them in the package's files, and the
+//! macros get their tokens from rustc. Both use this crate, so that they accept the same language:
 //!
-//! * [`canonical`]: an item as a flat list of numbered tokens, and the hash of that list;
-//! * [`session`]: `#[session]` aliases, structs and choices as chains of actions;
-//! * [`role`], [`message`], [`set`]: the inputs of `#[derive(Role)]`, `#[derive(Message)]` and
-//!   `#[derive(Roles)]`;
-//! * [`protocol`]: the arguments of `protocol!(…)`;
+//! * [`cut`]: finds the modules in a file, and cuts a module into items;
+//! * [`module`]: a module with its items and the mistakes in them;
+//! * [`arguments`]: the arguments of `#[protocol(…)]` and `#[closed_system(…)]`;
+//! * [`session`]: sessions as chains of actions;
+//! * [`role`], [`message`], [`label`], [`set`]: the other items of a protocol;
 //! * [`name`]: when a Scribble name and a Rust name are the same name;
-//! * [`verdict`]: the file in `OUT_DIR` through which the build script answers the macros.
+//! * [`hash`]: hashes of texts and of tokens.
 //!
 //! The crate is pure: it reads no file and no environment variable.
-//!
-//! ```
-//! use rumpsteak_contract::session::{Form, SessionItem, Tail};
-//!
-//! let item = SessionItem::parse("K".parse()?, "type Kernel = Send<S, Ready, KernelLoop>;".parse()?)?;
-//! assert_eq!(item.name, "Kernel");
-//! let Form::Alias(chain) = &item.form else { unreachable!() };
-//! assert_eq!(chain.actions[0].label.to_string(), "Ready");
-//! assert!(matches!(&chain.tail, Tail::Named(path) if path.to_string() == "KernelLoop"));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
-pub mod canonical;
+#![allow(missing_debug_implementations, reason = "syn's types have none without `extra-traits`")]
+
+pub mod arguments;
+pub mod cut;
+pub mod hash;
+pub mod label;
 pub mod message;
+pub mod module;
 pub mod name;
-mod path;
-pub mod protocol;
-mod reader;
 pub mod role;
 pub mod session;
 pub mod set;
-pub mod verdict;
 
+pub use arguments::Arguments;
+pub use label::LabelItem;
 pub use message::MessageItem;
-pub use path::Path;
-pub use protocol::ProtocolItem;
-pub use reader::Angles;
+pub use module::{Module, ModuleKind};
 pub use role::RoleItem;
 pub use session::SessionItem;
 pub use set::SetItem;
-pub use verdict::Verdicts;

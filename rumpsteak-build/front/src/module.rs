@@ -24,7 +24,7 @@
 //! * everything else stays as it is.
 
 use proc_macro2::{Ident, TokenStream};
-use syn::{Attribute, Error, Visibility};
+use syn::{Attribute, Error, Result, Visibility};
 
 use crate::arguments::Arguments;
 use crate::label::LabelItem;
@@ -33,9 +33,19 @@ use crate::role::RoleItem;
 use crate::session::SessionItem;
 use crate::set::SetItem;
 
+/// The attribute of a module.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum ModuleKind {
+    /// `#[closed_system]`.
+    ClosedSystem,
+    /// `#[protocol(…)]`.
+    Protocol,
+}
+
 /// A module of a protocol.
-#[derive(Debug)]
 pub struct Module {
+    /// The attribute.
+    pub kind: ModuleKind,
     /// The arguments of the attribute.
     pub arguments: Arguments,
     /// The other attributes of the module.
@@ -52,8 +62,21 @@ pub struct Module {
     pub hash: u64,
 }
 
+impl Module {
+    /// Parses the arguments of the attribute, without the parentheses, and the module that it
+    /// stands on.
+    ///
+    /// Mistakes inside items are in [`Module::errors`].
+    ///
+    /// # Errors
+    ///
+    /// If the arguments are wrong, or if the item is no module with braces.
+    pub fn parse(_kind: ModuleKind, arguments: TokenStream, _item: TokenStream) -> Result<Self> {
+        Err(Error::new_spanned(arguments, "not yet"))
+    }
+}
+
 /// An item of a module.
-#[derive(Debug)]
 pub enum Item {
     /// An item with a mistake, which is among [`Module::errors`].
     Broken(BrokenItem),
@@ -74,7 +97,6 @@ pub enum Item {
 }
 
 /// An item of ours with a mistake: what takes its place, so that rustc has nothing to follow up.
-#[derive(Debug)]
 pub struct BrokenItem {
     /// The name, if there is one.
     pub name: Option<Ident>,

@@ -10,7 +10,7 @@
 /// A name of underscores only is kept as it is, so that it equals itself alone.
 ///
 /// ```
-/// use rumpsteak_contract::name::normalise;
+/// use rumpsteak_front::name::normalise;
 /// assert_eq!(normalise("value_one"), normalise("ValueOne"));
 /// assert_eq!(normalise("r#type"), "type");
 /// assert_ne!(normalise("__"), normalise("_"));
@@ -34,9 +34,9 @@ fn kept(name: &str) -> impl Iterator<Item = char> {
 /// Whether two names are the same name in the sense of this module.
 ///
 /// ```
-/// assert!(rumpsteak_contract::name::same("ready", "Ready"));
-/// assert!(!rumpsteak_contract::name::same("ready", "Steady"));
-/// assert!(!rumpsteak_contract::name::same("r#_", "__"));
+/// assert!(rumpsteak_front::name::same("ready", "Ready"));
+/// assert!(!rumpsteak_front::name::same("ready", "Steady"));
+/// assert!(!rumpsteak_front::name::same("r#_", "__"));
 /// ```
 pub fn same(left: &str, right: &str) -> bool {
     // A build script compares each label with each message, and most differ in their first letters.
@@ -51,7 +51,7 @@ pub fn same(left: &str, right: &str) -> bool {
 /// Empty if the name has no letter and no digit.
 ///
 /// ```
-/// use rumpsteak_contract::name::camel;
+/// use rumpsteak_front::name::camel;
 /// assert_eq!(camel("value_one"), "ValueOne");
 /// assert_eq!(camel("DoubleBuffering"), "DoubleBuffering");
 /// assert_eq!(camel("MAIL_FROM"), "MailFrom");
@@ -78,7 +78,7 @@ pub fn camel(name: &str) -> String {
 /// Empty if the name has no letter and no digit.
 ///
 /// ```
-/// use rumpsteak_contract::name::snake;
+/// use rumpsteak_front::name::snake;
 /// assert_eq!(snake("DoubleBuffering"), "double_buffering");
 /// assert_eq!(snake("HTTPRequest"), "http_request");
 /// assert_eq!(snake("Tls13Handshake"), "tls13_handshake");
