@@ -140,18 +140,23 @@ macro_rules! processes {
     };
 }
 
-processes!(Joined1: a: A = 0);
-processes!(Joined2: a: A = 0, b: B = 1);
-processes!(Joined3: a: A = 0, b: B = 1, c: C = 2);
-processes!(Joined4: a: A = 0, b: B = 1, c: C = 2, d: D = 3);
-processes!(Joined5: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4);
-processes!(Joined6: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5);
-processes!(Joined7: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6);
-processes!(Joined8: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7);
-processes!(Joined9: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8);
-processes!(Joined10: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9);
-processes!(Joined11: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9, k: K = 10);
-processes!(Joined12: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9, k: K = 10, l: L = 11);
+/// The futures of `join`, by the number of processes. They have no name elsewhere.
+mod joined {
+    use super::*;
+
+    processes!(Joined1: a: A = 0);
+    processes!(Joined2: a: A = 0, b: B = 1);
+    processes!(Joined3: a: A = 0, b: B = 1, c: C = 2);
+    processes!(Joined4: a: A = 0, b: B = 1, c: C = 2, d: D = 3);
+    processes!(Joined5: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4);
+    processes!(Joined6: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5);
+    processes!(Joined7: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6);
+    processes!(Joined8: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7);
+    processes!(Joined9: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8);
+    processes!(Joined10: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9);
+    processes!(Joined11: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9, k: K = 10);
+    processes!(Joined12: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9, k: K = 10, l: L = 11);
+}
 
 /// Polls a process; keeps its value and drops the process when it is done.
 #[inline]

@@ -1,6 +1,6 @@
-//! Tokens that several macros make.
+//! Tokens that several items are made of.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::ToTokens as _;
 
 /// The path of the runtime, all of it placed at `span`, so that rustc points there.
@@ -17,16 +17,5 @@ pub(crate) fn member(name: Option<&Ident>, index: usize) -> TokenStream {
     match name {
         Some(name) => name.to_token_stream(),
         None => Literal::usize_unsuffixed(index).into_token_stream(),
-    }
-}
-
-/// The name of a struct or an enum that may have mistakes.
-pub(crate) fn declared(item: TokenStream) -> Option<Ident> {
-    let mut trees = item.into_iter();
-    let keywords = ["struct", "enum"];
-    trees.find(|tree| keywords.contains(&&*tree.to_string()))?;
-    match trees.next() {
-        Some(TokenTree::Ident(name)) => Some(name),
-        _ => None,
     }
 }

@@ -8,8 +8,6 @@
 //! follows. A type alias is transparent. A struct or an enum of a session has a number, which the
 //! macro makes of all sessions of its module.
 
-use crate::role::Role;
-
 /// A session type that has a fingerprint.
 pub trait Structure {
     /// The fingerprint: one of the constructors, [mixed](mix) with its parts, or a number that the
