@@ -207,10 +207,7 @@ where
 #[inline]
 fn check<R: Role + Plays<S>, S>(role: &mut R) -> Result<()> {
     const {
-        assert!(
-            R::VERIFIED,
-            "a session of this role was not verified, and no error says why"
-        );
+        assert!(R::VERIFIED, "a session of this role was not verified, and no error says why");
     }
     let is_second = R::ONCE.is_some() && participant::has_completed(role);
     if role.is_poisoned() || participant::misplaced(role).is_some() || is_second {

@@ -54,7 +54,7 @@ fn unreadable(error: &TokenStream, item: TokenStream) -> TokenStream {
     quote!(#module #error)
 }
 
-fn judged(judged: &Judged) -> TokenStream {
+pub(crate) fn judged(judged: &Judged) -> TokenStream {
     let Judged { module, generated, problems, files, .. } = judged;
     let Module { attributes, visibility, name, items, errors, .. } = module;
     let scope = Scope::new(judged);

@@ -18,6 +18,6 @@ pub use self::process::Process;
 pub use self::proof::{Plays, Unnamed};
 pub use self::seal::{ByMacro, Label, Played, Seals};
 pub use self::stub::NoRoute;
-pub use crate::states::choice::{Unheard, enter};
 pub use crate::join::Processes;
+pub use crate::states::choice::{Unheard, enter};
 pub use crate::{__plays as plays, __stub as stub};
