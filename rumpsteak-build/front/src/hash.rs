@@ -119,24 +119,51 @@ impl Hasher {
     ///
     /// The result is the same for rustc's tokens and for tokens that were lexed from a file.
     pub fn tokens(&mut self, stream: TokenStream) {
-        let mut pieces = Pieces::new(stream).peekable();
+        let mut pieces = Pieces::new(stream);
+        // A `#`, or `#!`, which may belong to documentation.
+        let mut marks = Vec::new();
         while let Some(piece) = pieces.next() {
-            let (kind, text) = match &piece {
-                Piece::Close(delimiter) => (b'c', format!("{delimiter:?}")),
-                Piece::Open(group) => (b'o', format!("{:?}", group.delimiter())),
-                Piece::Tree(tree @ TokenTree::Ident(_)) => (b'i', tree.to_string()),
-                Piece::Tree(TokenTree::Punct(punct)) => (b'p', punct.as_char().to_string()),
-                Piece::Tree(tree) => (b'l', tree.to_string()),
-            };
-            self.bytes(&[kind]);
-            self.text(&text);
+            match &piece {
+                Piece::Tree(TokenTree::Punct(punct))
+                    if punct.as_char() == if marks.is_empty() { '#' } else { '!' } =>
+                {
+                    marks.push(piece);
+                }
+                Piece::Open(group) if !marks.is_empty() && is_documentation(group) => {
+                    marks.clear();
+                    pieces.leave();
+                }
+                _ => {
+                    marks.drain(..).for_each(|mark| self.piece(&mark));
+                    self.piece(&piece);
+                }
+            }
         }
+        marks.iter().for_each(|mark| self.piece(mark));
+    }
+
+    fn piece(&mut self, piece: &Piece) {
+        let (kind, text) = match piece {
+            Piece::Close(delimiter) => (b'c', format!("{delimiter:?}")),
+            Piece::Open(group) => (b'o', format!("{:?}", group.delimiter())),
+            Piece::Tree(tree @ TokenTree::Ident(_)) => (b'i', tree.to_string()),
+            Piece::Tree(TokenTree::Punct(punct)) => (b'p', punct.as_char().to_string()),
+            Piece::Tree(tree) => (b'l', tree.to_string()),
+        };
+        self.bytes(&[kind]);
+        self.text(&text);
     }
 
     /// Returns the hash of everything that was added.
     pub const fn finish(self) -> u64 {
         self.0
     }
+}
+
+/// Returns true for the brackets of `#[doc …]`.
+fn is_documentation(group: &Group) -> bool {
+    let is_doc = |tree| matches!(tree, TokenTree::Ident(name) if name == "doc");
+    group.delimiter() == Delimiter::Bracket && group.stream().into_iter().next().is_some_and(is_doc)
 }
 
 impl Default for Hasher {

@@ -16,6 +16,7 @@
 #![allow(missing_debug_implementations, reason = "syn's types have none without `extra-traits`")]
 
 pub mod arguments;
+mod attribute;
 pub mod cut;
 pub mod hash;
 pub mod label;

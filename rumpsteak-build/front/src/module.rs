@@ -23,14 +23,20 @@
 //! * all other structs and enums may be labels;
 //! * everything else stays as it is.
 
-use proc_macro2::{Ident, TokenStream};
-use syn::{Attribute, Error, Result, Visibility};
+use std::collections::HashMap;
+
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use quote::quote;
+use syn::{AttrStyle, Attribute, Error, Result, Token, Visibility};
 
 use crate::arguments::Arguments;
+use crate::attribute::{attributes, derived, expect, expect_end, ident};
+use crate::cut::{self, Cut, attribute_path, check_depth, delimiter, end_of, is_item, is_punct, trees};
+use crate::hash::{Hasher, Piece, Pieces};
 use crate::label::LabelItem;
 use crate::message::MessageItem;
 use crate::role::RoleItem;
-use crate::session::SessionItem;
+use crate::session::{Constructor, SessionItem};
 use crate::set::SetItem;
 
 /// The attribute of a module.
@@ -60,20 +66,6 @@ pub struct Module {
     pub errors: Vec<Error>,
     /// The hash of all tokens of the attribute and of the module, without documentation.
     pub hash: u64,
-}
-
-impl Module {
-    /// Parses the arguments of the attribute, without the parentheses, and the module that it
-    /// stands on.
-    ///
-    /// Mistakes inside items are in [`Module::errors`].
-    ///
-    /// # Errors
-    ///
-    /// If the arguments are wrong, or if the item is no module with braces.
-    pub fn parse(_kind: ModuleKind, arguments: TokenStream, _item: TokenStream) -> Result<Self> {
-        Err(Error::new_spanned(arguments, "not yet"))
-    }
 }
 
 /// An item of a module.
@@ -120,3 +112,231 @@ pub enum ItemKind {
     /// A set of roles.
     Set,
 }
+
+impl Module {
+    /// Parses the arguments of the attribute, without the parentheses, and the module that it
+    /// stands on.
+    ///
+    /// Mistakes inside items are in [`Module::errors`].
+    ///
+    /// # Errors
+    ///
+    /// If the arguments are wrong, or if the item is no module with braces.
+    pub fn parse(kind: ModuleKind, arguments: TokenStream, item: TokenStream) -> Result<Self> {
+        let mut header = trees(item);
+        let mut hasher = Hasher::new();
+        hasher.bytes(&[kind as u8]);
+        hasher.tokens(arguments.clone());
+        hasher.text("");
+        let body = match header.pop_if(|last| delimiter(last) == Some(Delimiter::Brace)) {
+            Some(TokenTree::Group(body)) => Some(body),
+            _ => None,
+        };
+        let end = body.as_ref().map_or_else(|| end_of(&header), Group::span_open);
+        let header: TokenStream = header.into_iter().collect();
+        check_depth(header.clone(), false)?;
+        let (mut attributes, visibility, name) = cut::parse(header, end, |input| {
+            let attributes = input.call(Attribute::parse_outer)?;
+            let visibility = input.parse::<Visibility>()?;
+            expect(input, Token![mod], EXPECTED)?;
+            let name = ident(input, EXPECTED)?;
+            if body.is_none() {
+                return Err(Error::new(input.span(), EXPECTED));
+            }
+            expect_end(input, EXPECTED)?;
+            Ok((attributes, visibility, name))
+        })?;
+        let body = body.map(|body| body.stream()).unwrap_or_default();
+        // rustc takes away some attributes of the module, so none of them counts.
+        hasher.tokens(quote!(#visibility mod #name { #body }));
+        let arguments = Arguments::parse(kind, arguments, name.span())?;
+
+        let mut content = trees(body);
+        let inner = inner_attributes(&content);
+        let inner: TokenStream = content.drain(..inner).collect();
+        check_depth(inner.clone(), false)?;
+        for attribute in cut::parse(inner, name.span(), Attribute::parse_inner)? {
+            attributes.push(Attribute { style: AttrStyle::Outer, ..attribute });
+        }
+        let (items, errors) = parse_items(content);
+        let hash = hasher.finish();
+        Ok(Self { kind, arguments, attributes, visibility, name, items, errors, hash })
+    }
+}
+
+/// Parses the content of a module: the items, and the mistakes in them in the order of the source.
+pub fn items(content: TokenStream) -> (Vec<Item>, Vec<Error>) {
+    parse_items(trees(content))
+}
+
+/// Returns the number of trees that are attributes of the module itself: `#![…]`.
+fn inner_attributes(content: &[TokenTree]) -> usize {
+    let is_inner = |trees: &&[TokenTree]| {
+        is_punct(trees.first(), '#')
+            && is_punct(trees.get(1), '!')
+            && trees.get(2).and_then(delimiter) == Some(Delimiter::Bracket)
+    };
+    content.chunks(3).take_while(is_inner).count() * 3
+}
+
+fn parse_items(content: Vec<TokenTree>) -> (Vec<Item>, Vec<Error>) {
+    let cuts = cut::items(content);
+    let kinds: Vec<_> = cuts.iter().map(kind).collect();
+    let mut sessions = Sessions::new(&cuts, &kinds);
+    sessions.follow();
+    let (mut items, mut errors) = (Vec::new(), Vec::new());
+    for ((cut, kind), session) in cuts.iter().zip(kinds).zip(sessions.parsed) {
+        let is_session = session.is_some();
+        let item = match session {
+            Some(session) => session.map(Item::Session),
+            None => item(cut, kind),
+        };
+        items.push(item.unwrap_or_else(|error| {
+            errors.push(error);
+            let kind = if is_session { ItemKind::Session } else { kind };
+            Item::Broken(BrokenItem { name: cut.name(), kind })
+        }));
+    }
+    (items, errors)
+}
+
+/// The sessions among the items of a module.
+struct Sessions<'a> {
+    cuts: &'a [Cut],
+    /// The items that are sessions only if another session goes on as them, by name.
+    candidates: HashMap<String, Vec<usize>>,
+    /// The sessions, each at the position of its item.
+    parsed: Vec<Option<Result<SessionItem>>>,
+}
+
+impl<'a> Sessions<'a> {
+    fn new(cuts: &'a [Cut], kinds: &[ItemKind]) -> Self {
+        let mut candidates = HashMap::<_, Vec<_>>::new();
+        let mut parsed = Vec::new();
+        for (index, (cut, kind)) in cuts.iter().zip(kinds).enumerate() {
+            let is_session = *kind == ItemKind::Session;
+            parsed.push(is_session.then(|| SessionItem::parse(cut.tokens())));
+            let is_candidate = *kind == ItemKind::Label || cut.keyword() == "type";
+            if let Some(name) = cut.name().filter(|_| is_candidate && !is_session) {
+                candidates.entry(name.to_string()).or_default().push(index);
+            }
+        }
+        Self { cuts, candidates, parsed }
+    }
+
+    /// Parses the items that sessions go on as.
+    fn follow(&mut self) {
+        let mut found: Vec<usize> =
+            (0..self.cuts.len()).filter(|&index| self.parsed[index].is_some()).collect();
+        while let Some(index) = found.pop() {
+            let parts: Vec<String> = match &self.parsed[index] {
+                Some(Ok(session)) => session.parts().map(Ident::to_string).collect(),
+                _ => self.choices_in(index),
+            };
+            for part in parts {
+                for index in self.candidates.remove(&part).unwrap_or_default() {
+                    self.parsed[index] = Some(SessionItem::parse(self.cuts[index].tokens()));
+                    found.push(index);
+                }
+            }
+        }
+    }
+
+    /// Returns the choices that a session with a mistake names, as far as they can be told from
+    /// labels.
+    fn choices_in(&self, broken: usize) -> Vec<String> {
+        let is_choice = |&index: &usize| {
+            let cut = &self.cuts[index];
+            cut.keyword() == "enum" && SessionItem::parse(cut.tokens()).is_ok()
+        };
+        let pieces = Pieces::new(self.cuts[broken].tokens());
+        let names = pieces.filter_map(|piece| match piece {
+            Piece::Tree(TokenTree::Ident(name)) => Some(name.to_string()),
+            _ => None,
+        });
+        let names = names.filter(|name| {
+            self.candidates.get(name).is_some_and(|indices| indices.iter().all(|it| is_choice(it)))
+        });
+        names.collect()
+    }
+}
+
+/// Parses an item that is no session.
+fn item(cut: &Cut, kind: ItemKind) -> Result<Item> {
+    let tokens = cut.tokens();
+    match kind {
+        ItemKind::Label => LabelItem::parse(tokens).map(Item::Label),
+        ItemKind::Message => MessageItem::parse(tokens).map(Item::Message),
+        ItemKind::Role => RoleItem::parse(tokens).map(Item::Role),
+        ItemKind::Session => SessionItem::parse(tokens).map(Item::Session),
+        ItemKind::Set => SetItem::parse(tokens).map(Item::Set),
+        ItemKind::Other => {
+            let (keyword, after) = (cut.keyword(), cut.tree(1));
+            let is_call = is_punct(after, '!') || is_punct(after, ':') || keyword.is_empty();
+            let is_item = is_item(&keyword) || !keyword.is_empty() && is_call;
+            if !is_item {
+                let place = cut.tree(0).map_or_else(|| end_of(&cut.trees), TokenTree::span);
+                return Err(Error::new(place, EXPECTED_AN_ITEM));
+            }
+            if !cut.is_complete() {
+                return Err(Error::new(end_of(&cut.trees), "expected `;` or `{…}` after this"));
+            }
+            Ok(if keyword == "use" { Item::Use(tokens) } else { Item::Other(tokens) })
+        }
+    }
+}
+
+/// Returns what an item is to be, by its attributes and its first tokens.
+fn kind(cut: &Cut) -> ItemKind {
+    let keyword = cut.keyword();
+    let is_struct = keyword == "struct";
+    for tree in &cut.trees[..cut.attributes] {
+        let TokenTree::Group(attribute) = tree else { continue };
+        let (path, arguments) = attribute_path(attribute);
+        match path.last().map(Ident::to_string).as_deref() {
+            Some("session") => return ItemKind::Session,
+            Some("message" | "protocol" | "role" | "route") if is_struct => return ItemKind::Role,
+            Some("derive") => match derived(&arguments).as_deref() {
+                Some("Message") => return ItemKind::Message,
+                Some("Role") => return ItemKind::Role,
+                Some("Roles") => return ItemKind::Set,
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    let is_route = |(.., path): &(_, _, Vec<Ident>)| path.last().is_some_and(|it| it == "route");
+    match keyword.as_str() {
+        "struct" if attributes(cut.tokens()).iter().any(is_route) => ItemKind::Role,
+        "enum" | "struct" | "type" if has_word_of_sessions(cut) => ItemKind::Session,
+        "enum" | "struct" => ItemKind::Label,
+        _ => ItemKind::Other,
+    }
+}
+
+/// Returns true if the body of a type or a struct begins with a word of sessions and `<`, or if
+/// these are anywhere in the body of an enum.
+fn has_word_of_sessions(cut: &Cut) -> bool {
+    let body: Vec<TokenTree> = match cut.tree(2) {
+        Some(TokenTree::Group(body)) if cut.keyword() == "struct" => trees(body.stream()),
+        Some(TokenTree::Group(body)) => {
+            let pieces = Pieces::new(body.stream()).filter_map(|piece| match piece {
+                Piece::Tree(tree) => Some(tree),
+                Piece::Close(_) | Piece::Open(_) => None,
+            });
+            pieces.collect()
+        }
+        _ => cut.trees[cut.trees.len().min(cut.start.unwrap_or(0) + 3)..].to_vec(),
+    };
+    let is_first = cut.keyword() != "enum";
+    let word = |tree: &TokenTree| match tree {
+        TokenTree::Ident(word) => Constructor::of(word).is_some(),
+        _ => false,
+    };
+    let mut pairs = body.windows(2);
+    let found = |pair: &[TokenTree]| word(&pair[0]) && is_punct(pair.get(1), '<');
+    if is_first { pairs.next().is_some_and(found) } else { pairs.any(found) }
+}
+
+const EXPECTED: &str = "this attribute stands on a module that is written in place: `mod name { … }`";
+const EXPECTED_AN_ITEM: &str = "expected an item, such as `type`, `struct`, `enum`, `use` or `fn`";

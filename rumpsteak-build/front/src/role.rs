@@ -8,7 +8,13 @@
 //! ```
 
 use proc_macro2::{Ident, Span, TokenStream};
-use syn::{Attribute, Error, Result, Type, Visibility};
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::{Attribute, Data, Error, Field, Fields, LitStr, Result, Token, Type, Visibility};
+
+use crate::attribute::{
+    argument, check_generics, derive_input, field_span, public, take, take_derive, word,
+};
 
 /// A `#[derive(Role)]` struct.
 #[derive(Clone)]
@@ -58,6 +64,9 @@ pub struct Route {
     pub visibility: Visibility,
 }
 
+/// The attributes that a role reads: those of the struct, and that of a field.
+pub(crate) const ROLE_ATTRIBUTES: [&str; 4] = ["message", "protocol", "role", "route"];
+
 impl RoleItem {
     /// Parses a role with its attributes.
     ///
@@ -65,6 +74,122 @@ impl RoleItem {
     ///
     /// At the first token that does not fit, with what is expected there.
     pub fn parse(item: TokenStream) -> Result<Self> {
-        Err(Error::new_spanned(item, "not yet"))
+        let mut input = derive_input(item, &ROLE_ATTRIBUTES)?;
+        let name = input.ident.clone();
+        let Data::Struct(data) = &mut input.data else {
+            return Err(Error::new(name.span(), "a role is a struct"));
+        };
+        let fields = std::mem::replace(&mut data.fields, Fields::Unit);
+        let (link, message) = attributes(&mut input.attrs, &name)?;
+        check_generics(
+            &input,
+            "a role has no parameters: it is one participant of one protocol",
+        )?;
+        let is_tuple = matches!(fields, Fields::Unnamed(_));
+        let mut routes = Vec::<Route>::new();
+        for (index, field) in fields.into_iter().enumerate() {
+            let route = Route::new(field, index)?;
+            let peer = &route.peer;
+            if *peer == name {
+                return Err(Error::new(peer.span(), "a role has no route to itself"));
+            }
+            if routes.iter().any(|earlier| earlier.peer == *peer) {
+                let text =
+                    format!("a second route to `{peer}`: the role has one route for each peer");
+                return Err(Error::new(peer.span(), text));
+            }
+            routes.push(route);
+        }
+        let (attributes, visibility) = (input.attrs, public(input.vis));
+        Ok(Self { name, attributes, visibility, link, message, routes, is_tuple })
     }
 }
+
+/// Takes the attributes of a role out of the list, and `Role` out of a derive.
+fn attributes(
+    attributes: &mut Vec<Attribute>,
+    name: &Ident,
+) -> Result<(Option<Link>, Option<Ident>)> {
+    take_derive(attributes, "Role");
+    let (mut protocol, mut role, mut message) = (None, None, None);
+    for attribute in &take(attributes, &ROLE_ATTRIBUTES) {
+        let word = word(attribute);
+        match word.to_string().as_str() {
+            "message" => argument(attribute, &mut message, |input| {
+                crate::attribute::name(input, "expected the enum of messages: `#[message(Label)]`")
+            }),
+            "protocol" => argument(attribute, &mut protocol, |input| link(input, &word)),
+            "role" => argument(attribute, &mut role, |input| {
+                let expected = |_| Error::new(input.span(), EXPECTED_ROLE);
+                input.parse::<LitStr>().map_err(expected)
+            }),
+            _ => Err(Error::new(word.span(), "`#[route(…)]` stands on a field")),
+        }?;
+    }
+    let link = match (protocol, role) {
+        (None, None) => None,
+        (None, Some(role)) => Some(Link { protocol: None, role: role.value(), span: role.span() }),
+        (Some((_, Some(named))), Some(_)) => {
+            let text = "the role is named twice: here and in `#[role(…)]`";
+            return Err(Error::new(named.span(), text));
+        }
+        (Some((protocol, named)), role) => {
+            let (role, span) = match (named, role) {
+                (Some(named), _) => (named.unraw().to_string(), named.span()),
+                (None, Some(role)) => (role.value(), role.span()),
+                (None, None) => (name.unraw().to_string(), protocol.span()),
+            };
+            Some(Link { protocol: Some(protocol), role, span })
+        }
+    };
+    Ok((link, message))
+}
+
+/// Parses the protocol and the role in `#[protocol(P::k)]`.
+fn link(input: ParseStream<'_>, word: &Ident) -> Result<(Ident, Option<Ident>)> {
+    if input.peek(Token![::]) {
+        return Err(Error::new(word.span(), EXPECTED_LINK));
+    }
+    let ident = || {
+        let expected = |_| Error::new(input.span(), EXPECTED_LINK);
+        input.call(Ident::parse_any).map_err(expected)
+    };
+    let protocol = ident()?;
+    let mut role = None;
+    if input.parse::<Option<Token![::]>>()?.is_some() {
+        role = Some(ident()?);
+    }
+    if input.peek(Token![::]) {
+        return Err(Error::new(word.span(), EXPECTED_LINK));
+    }
+    if input.peek(Token![.]) {
+        return Err(Error::new(input.span(), EXPECTED_LINK));
+    }
+    Ok((protocol, role))
+}
+
+impl Route {
+    fn new(mut field: Field, index: usize) -> Result<Self> {
+        let mut peer = None;
+        for attribute in &take(&mut field.attrs, &ROLE_ATTRIBUTES) {
+            let word = word(attribute);
+            if word != "route" {
+                let text = format!("`#[{word}(…)]` stands on the struct");
+                return Err(Error::new(word.span(), text));
+            }
+            argument(attribute, &mut peer, |input| {
+                let expected = "expected the role at the other end: `#[route(S)]`";
+                crate::attribute::name(input, expected)
+            })?;
+        }
+        let peer = peer.ok_or_else(|| Error::new(field_span(&field), NO_ROUTE))?;
+        let (ty, attributes, visibility) = (field.ty, field.attrs, public(field.vis));
+        Ok(Self { peer, field: field.ident, index, ty, attributes, visibility })
+    }
+}
+
+const EXPECTED_LINK: &str =
+    "expected the protocol and the role in it: `#[protocol(DoubleBuffering::k)]`";
+const EXPECTED_ROLE: &str = "expected the role's name in quotes: `#[role(\"k\")]`";
+const NO_ROUTE: &str = "expected the role at the other end: `#[route(S)]`. Each field of a role is a route; keep other \
+                        data beside the role";
