@@ -54,11 +54,11 @@ fn unreadable(error: &TokenStream, item: TokenStream) -> TokenStream {
     quote!(#module #error)
 }
 
-pub(crate) fn judged(judged: &Judged) -> TokenStream {
-    let Judged { module, generated, problems, files, .. } = judged;
-    let Module { attributes, visibility, name, items, errors, .. } = module;
+fn judged(judged: &Judged) -> TokenStream {
+    let Judged { module, problems, files, .. } = judged;
+    let Module { attributes, visibility, name, errors, .. } = module;
     let scope = Scope::new(judged);
-    let items = items.iter().chain(generated).map(|item| scope.item(item));
+    let items = items(judged).map(|item| scope.item(item));
     let errors = errors.iter().map(Error::to_compile_error);
     let problems = problems.iter();
     let problems =
@@ -91,12 +91,9 @@ pub(crate) struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     pub(crate) fn new(judged: &'a Judged) -> Self {
-        let items = || judged.module.items.iter().chain(&judged.generated);
-        let kinds = items().filter_map(|item| {
-            let (name, kind) = named(item)?;
-            Some((name.to_string(), kind))
-        });
-        let sessions = items().filter_map(|item| match item {
+        let kinds = items(judged).filter_map(named);
+        let kinds = kinds.map(|(name, kind)| (name.to_string(), kind));
+        let sessions = items(judged).filter_map(|item| match item {
             Item::Session(session) => Some(session),
             _ => None,
         });
@@ -138,9 +135,9 @@ impl<'a> Scope<'a> {
     }
 
     /// The message type of a role that names none: the only one of the module.
-    pub(crate) fn message(&self) -> Option<Ident> {
-        let mut messages = self.kinds.iter().filter(|(_, kind)| **kind == ItemKind::Message);
-        messages.next().map(|(name, _)| format_ident!("{name}"))
+    pub(crate) fn message(&self) -> Option<&Ident> {
+        let mut named = items(self.judged).filter_map(named);
+        named.find_map(|(name, kind)| (kind == ItemKind::Message).then_some(name))
     }
 
     fn item(&self, item: &Item) -> TokenStream {
@@ -173,6 +170,11 @@ impl<'a> Scope<'a> {
             ItemKind::Label | ItemKind::Other => TokenStream::new(),
         }
     }
+}
+
+/// All items, those that the module does not write at last.
+fn items(judged: &Judged) -> impl Iterator<Item = &Item> {
+    judged.module.items.iter().chain(&judged.generated)
 }
 
 /// The name of an item, and what it is.

@@ -12,7 +12,7 @@ use crate::tokens::{at, member};
 
 pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
     let (structure, name, krate) = (structure(item), &item.name, scope.krate);
-    let message = item.message.clone().or_else(|| scope.message());
+    let message = item.message.as_ref().or_else(|| scope.message());
     // Anything else has an error of its own.
     let are_roles = item.routes.iter().all(|route| scope.is_role(&route.peer));
     let (Some(facts), Some(message), true) = (scope.role(name), message, are_roles) else {
@@ -20,7 +20,7 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
         return quote!(#structure #stub);
     };
     let played = played(facts, krate);
-    let methods = methods(item, &message, krate);
+    let methods = methods(item, message, krate);
     let routes = item.routes.iter().map(|route| implement_route(item, route, facts, krate));
     let wiring = wiring(item, krate);
     let leaving = leaving(item, krate);
@@ -52,7 +52,7 @@ pub(crate) fn stub(name: &Ident, message: Option<&Ident>, scope: &Scope<'_>) -> 
         Some(facts) => played(facts, krate),
         None => quote!(#krate::private::Played::STUB),
     };
-    match message.cloned().or_else(|| scope.message()) {
+    match message.or_else(|| scope.message()) {
         Some(message) => quote!(#krate::private::stub!(role #name, #message, #played);),
         None => TokenStream::new(),
     }
