@@ -10,7 +10,7 @@
 
 /// A session type that has a fingerprint.
 pub trait Structure {
-    /// The fingerprint: one of the constructors, [mixed](mix) with its parts, or a number that the
+    /// The fingerprint: one of the constructors, mixed with its parts, or a number that the
     /// macro made.
     const FINGERPRINT: u64;
 }
