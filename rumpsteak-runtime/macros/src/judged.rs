@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::Span;
 use rumpsteak_front::Module;
 use rumpsteak_front::module::Item;
 
@@ -12,10 +12,8 @@ pub(crate) struct Judged {
     pub(crate) generated: Vec<Item>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) left_out: BTreeSet<String>,
-    pub(crate) roles: BTreeMap<String, RoleFacts>,
-    pub(crate) roots: BTreeMap<String, RootFacts>,
+    pub(crate) verdict: Verdict,
     pub(crate) files: Vec<PathBuf>,
-    pub(crate) krate: TokenStream,
 }
 
 pub(crate) struct Problem {
@@ -23,11 +21,16 @@ pub(crate) struct Problem {
     pub(crate) text: String,
 }
 
-#[derive(Clone)]
+#[derive(Default)]
+pub(crate) struct Verdict {
+    pub(crate) roles: BTreeMap<String, RoleFacts>,
+    pub(crate) roots: BTreeMap<String, RootFacts>,
+    pub(crate) payloads: Vec<PayloadCheck>,
+}
+
 pub(crate) struct RoleFacts {
     pub(crate) protocol: String,
     pub(crate) role: String,
-    pub(crate) number: u64,
     pub(crate) queues: Vec<(String, String)>,
     pub(crate) system: u64,
     pub(crate) projections: String,
@@ -45,15 +48,24 @@ pub(crate) type Machine = (String, usize, usize, Vec<Transition>);
 
 pub(crate) type Transition = (usize, bool, String, String, Vec<String>, usize);
 
+pub(crate) struct PayloadCheck {
+    pub(crate) label: String,
+    pub(crate) field: usize,
+    pub(crate) expected: Expected,
+}
+
+pub(crate) enum Expected {
+    Session { protocol: String, role: String },
+    Type(String),
+}
+
 pub(crate) fn judge(module: Module) -> Judged {
     Judged {
         module,
         generated: Vec::new(),
         problems: Vec::new(),
         left_out: BTreeSet::new(),
-        roles: BTreeMap::new(),
-        roots: BTreeMap::new(),
+        verdict: Verdict::default(),
         files: Vec::new(),
-        krate: "::rumpsteak_runtime".parse().unwrap_or_default(),
     }
 }

@@ -8,13 +8,15 @@
 //! |---|---|---|
 //! | the module | `module` | its items, those that it does not write, and the errors |
 //! | a message type | `message` | how labels become messages, and back |
+//! | the types in a label | `payload` | that the protocol says so |
 //! | a role | `role` | its routes |
-//! | a set of roles | `set` | how it is wired, reset, and [`run`](set) |
+//! | a set of roles | `set` | how it is wired, reset and run |
 //! | a session | `session` | the session type, and the proof that it was verified |
 
 mod judged;
 mod message;
 mod module;
+mod payload;
 mod role;
 mod session;
 mod set;

@@ -22,14 +22,14 @@
 use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens as _, format_ident, quote};
 use rumpsteak_front::module::{BrokenItem, Item, ItemKind};
-use rumpsteak_front::{Module, ModuleKind};
+use rumpsteak_front::{LabelItem, Module, ModuleKind};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Error, Result, Token, Visibility};
 
 use crate::judged::{Judged, RoleFacts, RootFacts, judge};
-use crate::{message, role, session, set};
+use crate::{message, payload, role, session, set};
 
 pub(crate) fn expand(kind: ModuleKind, arguments: TokenStream, item: TokenStream) -> TokenStream {
     match Module::parse(kind, arguments, item.clone()) {
@@ -55,22 +55,34 @@ fn unreadable(error: &TokenStream, item: TokenStream) -> TokenStream {
 }
 
 fn judged(judged: &Judged) -> TokenStream {
-    let Judged { module, problems, files, .. } = judged;
+    let Judged { module, problems, verdict, files, .. } = judged;
     let Module { attributes, visibility, name, errors, .. } = module;
-    let scope = Scope::new(judged);
-    let items = items(judged).map(|item| scope.item(item));
+    let krate = match &module.arguments.krate {
+        Some(path) => path.to_token_stream(),
+        None => quote!(::rumpsteak_runtime),
+    };
+    let scope = Scope::new(judged, &krate);
+    let code = items(judged).map(|item| scope.item(item));
     let errors = errors.iter().map(Error::to_compile_error);
     let problems = problems.iter();
     let problems =
         problems.map(|problem| Error::new(problem.span, &problem.text).into_compile_error());
     let errors: TokenStream = errors.chain(problems).collect();
+    let payloads = verdict.payloads.iter().filter_map(|check| {
+        let label = items(judged).filter_map(label).find(|label| label.name == check.label)?;
+        payload::check(check, label, &krate)
+    });
     let files = files.iter().map(|file| file.to_string_lossy().into_owned());
     quote! {
         #(#attributes)*
         #[allow(dead_code, private_interfaces, unreachable_pub, reason = "a program may play some of the roles only, with payloads of its own")]
         #[allow(missing_debug_implementations, reason = "the derives are for messages")]
         #visibility mod #name {
-            #(#items)*
+            #[allow(unused_imports, reason = "a route may be any type")]
+            use #krate::private::scope::*;
+
+            #(#code)*
+            #(#payloads)*
             #errors
             #(const _: &[u8] = ::core::include_bytes!(#files);)*
         }
@@ -90,7 +102,7 @@ pub(crate) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    pub(crate) fn new(judged: &'a Judged) -> Self {
+    fn new(judged: &'a Judged, krate: &'a TokenStream) -> Self {
         let kinds = items(judged).filter_map(named);
         let kinds = kinds.map(|(name, kind)| (name.to_string(), kind));
         let sessions = items(judged).filter_map(|item| match item {
@@ -99,7 +111,7 @@ impl<'a> Scope<'a> {
         });
         Self {
             judged,
-            krate: &judged.krate,
+            krate,
             kinds: kinds.collect(),
             sessions: session::number(&judged.module.name, sessions),
         }
@@ -107,12 +119,12 @@ impl<'a> Scope<'a> {
 
     /// The facts about a role.
     pub(crate) fn role(&self, name: &Ident) -> Option<&RoleFacts> {
-        self.judged.roles.get(&name.to_string())
+        self.judged.verdict.roles.get(&name.to_string())
     }
 
     /// The facts about the session of a role.
     pub(crate) fn root(&self, name: &Ident) -> Option<&RootFacts> {
-        self.judged.roots.get(&name.to_string())
+        self.judged.verdict.roots.get(&name.to_string())
     }
 
     /// True if a role has this name, also if it has an error.
@@ -175,6 +187,15 @@ impl<'a> Scope<'a> {
 /// All items, those that the module does not write at last.
 fn items(judged: &Judged) -> impl Iterator<Item = &Item> {
     judged.module.items.iter().chain(&judged.generated)
+}
+
+/// The struct of a label, which may be the message type itself.
+fn label(item: &Item) -> Option<&LabelItem> {
+    match item {
+        Item::Label(label) => Some(label),
+        Item::Message(message) => message.label.as_ref(),
+        _ => None,
+    }
 }
 
 /// The name of an item, and what it is.

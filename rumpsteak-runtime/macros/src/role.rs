@@ -3,6 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use rumpsteak_front::RoleItem;
+use rumpsteak_front::hash::number;
 use rumpsteak_front::role::Route;
 use syn::spanned::Spanned as _;
 
@@ -75,7 +76,8 @@ fn structure(
 }
 
 fn played(facts: &RoleFacts, krate: &TokenStream) -> TokenStream {
-    let RoleFacts { protocol, role, number, system, projections, on_demand, closed, .. } = facts;
+    let RoleFacts { protocol, role, system, projections, on_demand, closed, .. } = facts;
+    let number = number(&[protocol, role]);
     quote! {
         #krate::private::Played {
             protocol: #protocol,

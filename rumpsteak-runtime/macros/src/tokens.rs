@@ -3,9 +3,9 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::ToTokens as _;
 
-/// The path of the runtime, all of it placed at `span`, so that rustc points there.
-pub(crate) fn at(krate: &TokenStream, span: Span) -> TokenStream {
-    let placed = krate.clone().into_iter().map(|mut tree| {
+/// Tokens, such as the path of the runtime, all of them placed at `span`, so that rustc points there.
+pub(crate) fn at(tokens: &TokenStream, span: Span) -> TokenStream {
+    let placed = tokens.clone().into_iter().map(|mut tree| {
         tree.set_span(span);
         tree
     });
