@@ -9,20 +9,25 @@ use syn::spanned::Spanned as _;
 
 use crate::judged::RoleFacts;
 use crate::module::Scope;
-use crate::tokens::{at, member};
+use crate::tokens::{at, body, field, member};
 
 pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
-    let (structure, name, krate) = (structure(item), &item.name, scope.krate);
+    let RoleItem { attributes, visibility, name, routes, is_tuple, .. } = item;
+    let fields = routes.iter().map(|Route { attributes, visibility, field: name, ty, .. }| {
+        field(attributes, visibility, name.as_ref(), ty)
+    });
+    let (krate, body) = (scope.krate, body(&fields.collect::<Vec<_>>(), *is_tuple));
+    let structure = quote!(#(#attributes)* #visibility struct #name #body);
     let message = item.message.as_ref().or_else(|| scope.message());
     // Anything else has an error of its own.
-    let are_roles = item.routes.iter().all(|route| scope.is_role(&route.peer));
+    let are_roles = routes.iter().all(|route| scope.is_role(&route.peer));
     let (Some(facts), Some(message), true) = (scope.role(name), message, are_roles) else {
         let stub = stub(name, item.message.as_ref(), scope);
         return quote!(#structure #stub);
     };
     let played = played(facts, krate);
     let methods = methods(item, message, krate);
-    let routes = item.routes.iter().map(|route| implement_route(item, route, facts, krate));
+    let routes = routes.iter().map(|route| implement_route(item, route, facts, krate));
     let wiring = wiring(item, krate);
     let leaving = leaving(item, krate);
     quote! {
@@ -57,22 +62,6 @@ pub(crate) fn stub(name: &Ident, message: Option<&Ident>, scope: &Scope<'_>) -> 
         Some(message) => quote!(#krate::private::stub!(role #name, #message, #played);),
         None => TokenStream::new(),
     }
-}
-
-/// The struct itself.
-fn structure(
-    RoleItem { attributes, visibility, name, routes, is_tuple, .. }: &RoleItem,
-) -> TokenStream {
-    let fields = routes.iter().map(|Route { attributes, visibility, field, ty, .. }| {
-        let name = field.iter();
-        quote!(#(#attributes)* #visibility #(#name:)* #ty)
-    });
-    let body = match (is_tuple, routes.is_empty()) {
-        (true, _) => quote!((#(#fields),*);),
-        (false, true) => quote!(;),
-        (false, false) => quote!({ #(#fields),* }),
-    };
-    quote!(#(#attributes)* #visibility struct #name #body)
 }
 
 fn played(facts: &RoleFacts, krate: &TokenStream) -> TokenStream {

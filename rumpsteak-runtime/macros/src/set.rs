@@ -17,7 +17,7 @@ use rumpsteak_front::SetItem;
 use rumpsteak_front::set::SetField;
 
 use crate::module::Scope;
-use crate::tokens::{at, member};
+use crate::tokens::{at, body, field, member};
 
 /// How many processes one `join` runs.
 const MOST: usize = 12;
@@ -25,14 +25,10 @@ const MOST: usize = 12;
 pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     let SetItem { attributes, visibility, name, fields, is_tuple } = set;
     let krate = scope.krate;
-    let structure = fields.iter().map(|SetField { name, role, attributes, visibility }| {
-        let name = name.iter();
-        quote!(#(#attributes)* #visibility #(#name:)* #role)
+    let written = fields.iter().map(|SetField { name, role, attributes, visibility }| {
+        field(attributes, visibility, name.as_ref(), role)
     });
-    let structure = match is_tuple {
-        true => quote!((#(#structure),*);),
-        false => quote!({ #(#structure),* }),
-    };
+    let body = body(&written.collect::<Vec<_>>(), *is_tuple);
     let members = fields.iter().enumerate();
     let members = members.map(|(index, field)| member(field.name.as_ref(), index));
     let members: Vec<_> = members.collect();
@@ -59,7 +55,7 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     });
     quote! {
         #(#attributes)*
-        #visibility struct #name #structure
+        #visibility struct #name #body
         #code
     }
 }

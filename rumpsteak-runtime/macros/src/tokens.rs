@@ -1,7 +1,8 @@
 //! Tokens that several items are made of.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::ToTokens as _;
+use quote::{ToTokens, quote};
+use syn::{Attribute, Visibility};
 
 /// Tokens, such as the path of the runtime, all of them placed at `span`, so that rustc points there.
 pub(crate) fn at(tokens: &TokenStream, span: Span) -> TokenStream {
@@ -17,5 +18,25 @@ pub(crate) fn member(name: Option<&Ident>, index: usize) -> TokenStream {
     match name {
         Some(name) => name.to_token_stream(),
         None => Literal::usize_unsuffixed(index).into_token_stream(),
+    }
+}
+
+/// A field as it stands in a struct.
+pub(crate) fn field(
+    attributes: &[Attribute],
+    visibility: &Visibility,
+    name: Option<&Ident>,
+    ty: &impl ToTokens,
+) -> TokenStream {
+    let name = name.map(|name| quote!(#name:));
+    quote!(#(#attributes)* #visibility #name #ty)
+}
+
+/// The fields of a struct, as they stand behind its name.
+pub(crate) fn body(fields: &[TokenStream], is_tuple: bool) -> TokenStream {
+    match (is_tuple, fields) {
+        (true, _) => quote!((#(#fields),*);),
+        (false, []) => quote!(;),
+        (false, _) => quote!({ #(#fields),* }),
     }
 }

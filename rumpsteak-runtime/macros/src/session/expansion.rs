@@ -32,28 +32,16 @@ impl<'a> Expansion<'a> {
     }
 
     pub(super) fn alias(&self, chain: &Parts<'_>) -> TokenStream {
-        let SessionItem { attributes, visibility, name, .. } = self.item;
-        let parameters = self.parameters(None, self.item.role.as_ref());
+        let (SessionItem { attributes, visibility, name, .. }, role) = (self.item, &self.role);
+        let default = self.item.role.as_ref().map(|role| quote!(= #role));
         let session = self.session(chain, 0);
         let rest = self.rest(chain);
         quote! {
             #(#attributes)*
-            #visibility type #name #parameters = #session;
+            #visibility type #name<'s, #role #default> = #session;
 
             #rest
         }
-    }
-
-    /// `<'s, R: Bound = K>`, where only a root has a default.
-    pub(super) fn parameters(
-        &self,
-        bound: Option<TokenStream>,
-        default: Option<&Ident>,
-    ) -> TokenStream {
-        let role = &self.role;
-        let bound = bound.map(|bound| quote!(: #bound));
-        let default = default.map(|default| quote!(= #default));
-        quote!(<'s, #role #bound #default>)
     }
 
     /// The message type of the role.
@@ -105,8 +93,9 @@ impl<'a> Expansion<'a> {
         let end = parts.cuts().find(|&cut| cut > from);
         let actions = &actions[from..end.unwrap_or(actions.len())];
         let mut tokens = TokenStream::new();
-        for action in actions {
-            tokens.extend(self.head(action));
+        for Action { constructor, peer, label, .. } in actions {
+            let constructor = self.constructor(constructor);
+            tokens.extend(quote!(#constructor<'s, #role, #peer, #label,));
         }
         tokens.extend(match (end, tail) {
             (Some(cut), _) => self.part(parts, cut),
@@ -126,12 +115,6 @@ impl<'a> Expansion<'a> {
             tokens.append(Punct::new('>', Spacing::Alone));
         }
         tokens
-    }
-
-    /// An action up to what follows it.
-    fn head(&self, Action { constructor, peer, label, .. }: &Action) -> TokenStream {
-        let (role, constructor) = (&self.role, self.constructor(constructor));
-        quote!(#constructor<'s, #role, #peer, #label,)
     }
 
     pub(super) fn parts<'p>(&self, chain: &'p Chain) -> Parts<'p> {

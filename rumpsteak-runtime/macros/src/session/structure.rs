@@ -1,7 +1,7 @@
 //! A session struct: the type, and the methods of the action that it begins with.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens as _, format_ident, quote};
 use rumpsteak_front::SessionItem;
 use rumpsteak_front::session::{Action, Direction, Tail};
 use syn::{Attribute, parse_quote};
@@ -9,39 +9,35 @@ use syn::{Attribute, parse_quote};
 use super::expansion::Expansion;
 use super::parts::Parts;
 
-/// A struct of a session: an item, or a part of one.
-pub(super) struct Struct {
-    pub(super) name: Ident,
-    pub(super) attributes: Vec<Attribute>,
-    pub(super) parameters: TokenStream,
-    /// The action with which it begins.
-    pub(super) from: usize,
-}
-
 impl Expansion<'_> {
     pub(super) fn structure(&self, parts: &Parts<'_>) -> TokenStream {
-        let (SessionItem { attributes, name, .. }, krate) = (self.item, self.krate);
-        let (name, attributes) = (name.clone(), attributes.clone());
-        let parameters = self.parameters(Some(quote!(#krate::Role)), self.item.role.as_ref());
-        let session = self.nominal(parts, &Struct { name, attributes, parameters, from: 0 });
+        let SessionItem { attributes, name, role, .. } = self.item;
+        let session = self.nominal(parts, 0, name, attributes, role.as_ref());
         let rest = self.rest(parts);
         quote!(#session #rest)
     }
 
-    /// A struct that goes on as a chain does from an action on.
-    pub(super) fn nominal(&self, parts: &Parts<'_>, of: &Struct) -> TokenStream {
-        let Struct { name, attributes, parameters, from } = of;
+    /// A struct that goes on as a chain does from an action on. Only a root has a role by default.
+    fn nominal(
+        &self,
+        parts: &Parts<'_>,
+        from: usize,
+        name: &Ident,
+        attributes: &[Attribute],
+        default: Option<&Ident>,
+    ) -> TokenStream {
         let (krate, role, visibility) = (self.krate, &self.role, &self.item.visibility);
-        let session = self.session(parts, *from);
+        let default = default.map(|default| quote!(= #default));
+        let session = self.session(parts, from);
         let bound = self.bound(parts.chain, &session);
         let identity = self.identity(name);
-        let methods = self.methods(parts, *from);
+        let methods = self.methods(parts, from);
         let shown = quote!(::core::fmt::Formatter::write_str(f, ::core::stringify!(#name)));
         let debug = self.debug(name, attributes, &shown);
         quote! {
             #(#attributes)*
             #[must_use = "the session stops here, and the role is poisoned, unless you go on"]
-            #visibility struct #name #parameters(#session);
+            #visibility struct #name<'s, #role: #krate::Role #default>(#session);
 
             #identity
             #debug
@@ -92,14 +88,9 @@ impl Expansion<'_> {
 
     /// The structs in which a chain goes on.
     pub(super) fn rest(&self, parts: &Parts<'_>) -> TokenStream {
-        let krate = self.krate;
-        let bound = quote!(#krate::Role);
         let structs = parts.cuts().map(|cut| {
-            let name = parts.part(cut);
             let docs = format!("The rest of `{}`, from action {} on.", parts.name, cut + 1);
-            let attributes = vec![parse_quote!(#[doc = #docs])];
-            let parameters = self.parameters(Some(bound.clone()), None);
-            self.nominal(parts, &Struct { name, attributes, parameters, from: cut })
+            self.nominal(parts, cut, &parts.part(cut), &[parse_quote!(#[doc = #docs])], None)
         });
         structs.collect()
     }
@@ -128,21 +119,19 @@ impl Expansion<'_> {
     fn action_methods(&self, action: &Action, then: &TokenStream) -> TokenStream {
         let Action { direction, peer, label, .. } = action;
         let (krate, role) = (self.krate, &self.role);
-        let state = self.state();
-        let mut bounds = self.route(peer, *direction, Some(&quote!(#label)));
-        bounds.extend(quote!(#then: #krate::states::Session<#state>,));
+        let (route, state) = (self.route(peer, *direction, Some(label)), self.state());
+        let bounds = quote!(#route #then: #krate::states::Session<#state>,);
         let types = quote!('s, #role, #peer, #label, #then);
         match direction {
             Direction::Send => {
-                let send = self.method("Send::send", None, Some(label), "Sending", &types, &bounds);
-                let or_return = "Send::send_or_return";
-                let send_or_return =
-                    self.method(or_return, None, Some(label), "Returning", &types, &bounds);
-                quote!(#send #send_or_return)
+                let methods = [("Send::send", "Sending"), ("Send::send_or_return", "Returning")];
+                let methods = methods.map(|(original, future)| {
+                    self.method(original, None, Some(label), future, &types, &bounds)
+                });
+                methods.into_iter().collect()
             }
             Direction::Receive => {
-                let none: Option<&Ident> = None;
-                self.method("Receive::receive", None, none, "Receiving", &types, &bounds)
+                self.method("Receive::receive", None, None, "Receiving", &types, &bounds)
             }
         }
     }
@@ -180,17 +169,11 @@ impl Expansion<'_> {
         };
         let peer = self.peer(peer);
         let types = quote!('s, #role, #peer, #choice);
-        let none: Option<&Ident> = None;
-        self.method("Branch::branch", None, none, "Branching", &types, &bounds)
+        self.method("Branch::branch", None, None, "Branching", &types, &bounds)
     }
 
     /// The bound of the role's route to `peer`, and of the label that travels on it.
-    fn route(
-        &self,
-        peer: &Ident,
-        direction: Direction,
-        label: Option<&TokenStream>,
-    ) -> TokenStream {
+    fn route(&self, peer: &Ident, direction: Direction, label: Option<&Ident>) -> TokenStream {
         let (krate, role, message) = (self.krate, &self.role, self.message());
         let link = match direction {
             Direction::Receive => format_ident!("Incoming"),
@@ -217,7 +200,7 @@ impl Expansion<'_> {
         &self,
         original: &str,
         parameters: Option<&TokenStream>,
-        label: Option<&impl ToTokens>,
+        label: Option<&Ident>,
         future: &str,
         types: &TokenStream,
         bounds: &TokenStream,
