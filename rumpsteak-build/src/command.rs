@@ -5,26 +5,30 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rumpsteak_contract::name::{camel, snake};
+use proc_macro2::Span;
+use quote::{format_ident, quote};
+use rumpsteak_front::Module;
+use rumpsteak_front::module::ModuleKind;
+use rumpsteak_front::name::{camel, snake};
 use rumpsteak_fsm::Fsm;
 use rumpsteak_scribble::{Projection, Protocol};
 
-use crate::analysis::{Analysis, Summary, unreadable};
-use crate::codegen::{self, Generator};
-use crate::configuration::Configuration;
-use crate::judge::inclusions;
+use crate::codegen::machines::{Folders, load};
+use crate::codegen::{self};
+use crate::configuration::{Analysis, Configuration, Summary};
+use crate::judge::machines;
 use crate::limits::Limits;
+use crate::package::{self, Package};
+use crate::package_root::PackageRoot;
 use crate::protocols::{Loaded, Protocols, ScrFile};
-use crate::source::package_root::PackageRoot;
-use crate::source::{cargo_targets, text_file};
+use crate::scope::Scope;
+use crate::settings::Settings;
 
-pub use crate::configuration::PATH;
 pub use crate::gravity::Gravity;
 pub use crate::named_text::NamedText;
-pub use crate::outcome::findings::Told;
 pub use crate::protocols::gravest;
 pub use crate::protocols::scr_module::{ScrModule, root_of};
-use crate::report::build_report::Report;
+use crate::report::build_report::{Report, unreadable};
 pub use crate::report::code::explanations;
 pub use crate::report::comparison::{
     Comparison, Explanation, among_peers, decided_by_run, fair_among, proven, proven_among,
@@ -32,26 +36,17 @@ pub use crate::report::comparison::{
 pub use crate::report::excerpt::{Excerpt, Mark, visible};
 pub use crate::report::notice::{Notice, Severity};
 pub use crate::report::runs::shortest;
+pub use crate::report::wording::Told;
 use crate::report::wording;
-pub use crate::source::conditions::Cfg;
 pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out};
+
+/// The file below `OUT_DIR` with the paths of the protocols.
+pub const PATH: &str = "rumpsteak/protocols.txt";
 
 /// What the build script of a package asked for when it last ran, from its `OUT_DIR`. `None` if it
 /// left nothing there, or is of another version.
 pub fn configuration(out_dir: &Path) -> Option<Configuration> {
-    Configuration::read(out_dir)
-}
-
-/// The features of the package in `folder` that are on by default: those of a build without
-/// `--features`.
-///
-/// # Errors
-///
-/// If the manifest cannot be read.
-pub fn default_features(folder: &Path) -> Result<Vec<String>, Report> {
-    let package = cargo_targets::package(folder)
-        .map_err(|message| Report::of(&message, "name the folder of a package"))?;
-    Ok(package.default_features.into_iter().collect())
+    Some(Configuration { protocols: package::paths(out_dir)? })
 }
 
 /// An optimised machine of a protocol as session types to paste beside its role. `number` tells
@@ -77,6 +72,8 @@ pub fn unwritable(
     let loaded = Loaded::new(0, protocol.clone(), projections.to_vec());
     let file = ScrFile {
         path: PathBuf::new(),
+        imports: PathBuf::new(),
+        read: Vec::new(),
         texts: module.texts.clone(),
         modules: module.modules.clone(),
         diagnostics: Vec::new(),
@@ -86,8 +83,20 @@ pub fn unwritable(
         Protocols { files: vec![file], protocols: vec![loaded], ..Protocols::default() };
     let most = Limits::default().generated_lines;
     let most = generated_lines.unwrap_or(most);
-    let cause = codegen::unwritable(&protocols.protocols[0], &protocols.files[0], most)?;
-    Some(wording::told(&cause, None, &protocols))
+    let limits = Limits::default().generated_lines(most);
+    let (file, protocol) = (&protocols.files[0], &protocols.protocols[0]);
+    let module = empty_module(protocol.name())?;
+    let scope = Scope::new(&module, &[], &protocols, Some(0));
+    let cause = codegen::write(&scope, (protocol, file), &[], limits.generated_lines).err()?;
+    Some(wording::told(&cause.at(Span::call_site()), &protocols))
+}
+
+/// The module of a protocol that writes nothing. `None` if the name is none in Rust.
+fn empty_module(protocol: &str) -> Option<Module> {
+    let name = syn::parse_str::<syn::Ident>(protocol).ok()?;
+    let module = syn::parse_str::<syn::Ident>(&snake(protocol)).ok();
+    let module = module.unwrap_or_else(|| format_ident!("protocol_{}", snake(protocol)));
+    Module::parse(ModuleKind::Protocol, quote!(#name), quote!(mod #module {})).ok()
 }
 
 impl Configuration {
@@ -102,69 +111,70 @@ impl Configuration {
         self
     }
 
-    /// Takes these limits, by the names of their setters, where they are given.
-    pub fn limited<const N: usize>(mut self, given: [(&str, Option<usize>); N]) -> Self {
-        for (name, most) in given {
-            let mut limits = self.limits.by_name().filter(|(own, _)| *own == name);
-            if let (Some((_, limit)), Some(most)) = (limits.next(), most) {
-                *limit = most;
-            }
-        }
-        self
-    }
-
-    /// The code that [`generate`](Self::generate) makes of each protocol, to be checked in. Paths
+    /// The module of each protocol with all that a module can hold, to be changed by hand. Paths
     /// are relative to `folder`. Nothing is written and nothing is printed.
     ///
     /// # Errors
     ///
     /// If a file cannot be read or has errors.
-    pub fn code(self, folder: &Path) -> Result<Vec<Code>, Report> {
+    pub fn code(self, folder: &Path, limits: &Limits) -> Result<Vec<Code>, Report> {
         let base = PackageRoot::new(folder);
-        let protocols = Protocols::load(&base, &self.protocols, &self.limits.scribble());
+        let protocols = Protocols::load(&base, &self.protocols, *limits);
         let files = protocols.files.iter();
         let broken = files.filter(|file| !file.diagnostics.is_empty()).map(Report::of_file);
         let reports: Vec<Report> = unreadable(&protocols).chain(broken).collect();
         if let Some(report) = Report::join(reports) {
             return Err(report);
         }
-        let this = self.generate();
-        let generator = Generator::new(&protocols, &base, &this);
-        let code = generator.all().map(|(name, generated)| {
-            let problems = inclusions::problems(&generated, &protocols, &this);
-            let told = |(cause, _): &_| wording::told(cause, None, &protocols);
-            Code {
-                protocol: name.to_owned(),
-                text: generated.file.as_ref().map(|file| file.text.clone()),
-                problems: problems.iter().map(told).collect(),
-            }
-        });
-        Ok(code.collect())
+        let positions = 0..protocols.protocols.len();
+        Ok(positions.map(|position| code(&protocols, position, &base)).collect())
     }
 
     /// Verifies the package in `folder` without Cargo: nothing is written and nothing is printed.
-    ///
-    /// # Errors
-    ///
-    /// If the package cannot be read.
-    pub fn check(self, folder: &Path, cfg: &Cfg) -> Result<Check, Report> {
-        let analysis = Analysis::new(&self, folder, cfg)?;
+    pub fn check(self, folder: &Path) -> Check {
+        let package = Package::new(folder, Path::new(""), self.protocols);
+        let analysis = Analysis::new(&package);
         let mut reports = analysis.reports();
-        // No macro raises the errors of protocol files here, so each is reported once, and without
-        // its echoes: each macro raises one, because it cannot know whether another one does.
-        let problems = problems(&analysis);
+        // No macro raises the errors of protocol files here.
         for (position, file) in analysis.protocols.files.iter().enumerate() {
-            if !file.diagnostics.is_empty() && !analysis.findings.unanchored.contains(&position) {
+            if !file.diagnostics.is_empty() && analysis.is_named(position) {
                 reports.push(Report::of_file(file));
             }
         }
-        Ok(Check {
-            problems,
-            reports,
-            warnings: analysis.warnings.clone(),
-            summary: analysis.summary(),
-        })
+        let problems = problems(&analysis);
+        let Analysis { warnings, summary, .. } = analysis;
+        Check { problems, reports, warnings, summary }
     }
+}
+
+/// The code of the protocol at a position.
+fn code(protocols: &Protocols, position: usize, base: &PackageRoot) -> Code {
+    let loaded = &protocols.protocols[position];
+    let protocol = loaded.name().to_owned();
+    let told = |cause: crate::fault::Cause| wording::told(&cause.at(Span::call_site()), protocols);
+    let Some(module) = empty_module(&protocol) else {
+        let reason = format!("`{protocol}` is no name in Rust\n\nhelp: rename the protocol");
+        let cause = crate::fault::Cause::Unwritable { protocol: protocol.clone(), reason };
+        return Code { protocol, text: None, problems: vec![told(cause)] };
+    };
+    let (settings, _) = Settings::new(&module.arguments, protocols.limits, Some(loaded));
+    let (found, mut problems) = load(&Folders::default(), protocols, position, base);
+    problems.extend(machines::problems(&found, protocols, &settings));
+    let scope = Scope::new(&module, &[], protocols, Some(position));
+    let file = &protocols.files[loaded.file];
+    let most = protocols.limits.generated_lines;
+    let text = codegen::module(&scope, (loaded, file), &found, most);
+    let text = match text {
+        Ok(text) => Some(text),
+        Err(cause) => {
+            // A machine that is wrong may be one that cannot be written, too.
+            if problems.is_empty() {
+                problems.push(cause);
+            }
+            None
+        }
+    };
+    Code { protocol, text, problems: problems.into_iter().map(told).collect() }
 }
 
 /// What [`Configuration::check`] found out about a package.
@@ -249,40 +259,45 @@ impl Check {
 
 /// The problems in the Rust source, by place.
 fn problems(analysis: &Analysis) -> Vec<Problem> {
-    let mut problems: Vec<Problem> = analysis
-        .findings
-        .problems
-        .iter()
-        .filter(|located| !located.is_of_file)
-        .map(|located| {
-            let file = &analysis.tree.files[located.file.0];
-            let path = &file.path;
-            let source = match &file.generated {
-                Some(generated) => Some(generated.text.clone()),
-                None => text_file::read(path).ok(),
-            };
-            let range = located.span.byte_range();
-            let shown = analysis.base.show(path);
-            let source = Arc::new(NamedText::new(shown, source.unwrap_or_default()));
+    let mut problems = Vec::new();
+    for (file, judged) in analysis.source.files.iter().zip(&analysis.judged) {
+        let source = Arc::new(NamedText::new(analysis.base.show(&file.path), file.text.clone()));
+        let mut add = |span: Span, told: &Told, gravity: Gravity| {
+            let range = span.byte_range();
             let (line, column) = source.position(range.start);
-            Problem {
+            problems.push(Problem {
                 file: source.name.clone(),
                 line,
                 column,
-                rendered: rendered(&located.told, &source, &range),
+                rendered: rendered(told, &source, &range),
                 range,
-                text: located.told.text.clone(),
-                code: located.told.code,
-                gravity: located.gravity,
+                text: told.text.clone(),
+                code: told.code,
+                gravity,
+            });
+        };
+        let of_syntax = |error: &syn::Error| Told { text: error.to_string(), code: None };
+        for judged in judged {
+            let (module, findings) = match judged {
+                Ok(judged) => judged,
+                Err(error) => {
+                    add(error.span(), &of_syntax(error), Gravity::BadInput);
+                    continue;
+                }
+            };
+            for error in &module.errors {
+                add(error.span(), &of_syntax(error), Gravity::BadInput);
             }
-        })
-        .collect();
+            let gravity = findings.gravity.unwrap_or(Gravity::Fails);
+            // The errors of a file are reported with it.
+            let told = findings.told.iter().filter(|(_, told)| told.code.is_some());
+            told.for_each(|(span, told)| add(*span, told, gravity));
+        }
+    }
     problems.sort_by(|left, right| {
         let at = |problem: &Problem| (problem.line, problem.column);
         (left.file.cmp(&right.file)).then_with(|| at(left).cmp(&at(right)))
     });
-    // One file may belong to several targets.
-    problems.dedup();
     problems
 }
 

@@ -110,9 +110,8 @@ impl Arguments {
                 self.krate = Some(runtime(input)?);
             }
             "derive" => {
-                self.derives = list(input, EXPECTED_DERIVES, |input| {
-                    path(input, EXPECTED_DERIVES)
-                })?;
+                self.derives =
+                    list(input, EXPECTED_DERIVES, |input| path(input, EXPECTED_DERIVES))?;
             }
             "limits" => {
                 self.limits = list(input, EXPECTED_LIMITS, |input| {
@@ -208,15 +207,15 @@ fn runtime(input: ParseStream<'_>) -> Result<Path> {
     literal.parse_with(Path::parse_mod_style).map_err(|_| error)
 }
 
-const EXPECTED: &str =
-    "expected the name of the protocol first: `#[protocol(DoubleBuffering)]`";
+const EXPECTED: &str = "expected the name of the protocol first: `#[protocol(DoubleBuffering)]`";
 const EXPECTED_DERIVES: &str = "expected derives of messages: `derive(Clone, Debug)`";
 const EXPECTED_LIMITS: &str = "expected limits of the verifier: `limits(bound = 20)`";
 const EXPECTED_OPTION: &str = "expected nothing more, or one of these, after a comma: `routes = rumpsteak_net::Net`, `derive(Clone)`, `fair`, \
                                `every_run`, `accept_closed_system`, `limits(bound = 20)`, `crate = \"rumpsteak_runtime\"`";
 const EXPECTED_OPTION_OF_SYSTEM: &str = "a closed system has no protocol: expected nothing, or one of these: `derive(Clone)`, \
                                          `limits(bound = 20)`, `crate = \"rumpsteak_runtime\"`";
-const EXPECTED_ROLES: &str = "expected roles of the protocol: `fair(p, q)`, or `fair` for all of them";
+const EXPECTED_ROLES: &str =
+    "expected roles of the protocol: `fair(p, q)`, or `fair` for all of them";
 const EXPECTED_ROUTES: &str =
     "expected the type of routes, without arguments: `routes = rumpsteak_net::Net`";
 const EXPECTED_RUNTIME: &str = "expected the path of the runtime: `crate = \"rumpsteak_runtime\"`";

@@ -7,7 +7,9 @@ use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Peek};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, DeriveInput, Error, Field, Meta, Path, Result, Token, Visibility, parse_quote};
+use syn::{
+    Attribute, DeriveInput, Error, Field, Meta, Path, Result, Token, Visibility, parse_quote,
+};
 
 use crate::cut::{attribute_path, end_of, is_punct, trees};
 use crate::hash::{Piece, Pieces};
@@ -61,11 +63,7 @@ pub(crate) fn argument<T>(
 }
 
 /// Expects a token such as `Token![,]`.
-pub(crate) fn expect<T: Peek>(
-    input: ParseStream<'_>,
-    token: T,
-    message: impl Display,
-) -> Result<()>
+pub(crate) fn expect<T: Peek>(input: ParseStream<'_>, token: T, message: impl Display) -> Result<()>
 where
     T::Token: Parse,
 {
@@ -187,8 +185,17 @@ pub(crate) fn field_span(field: &Field) -> Span {
 /// that is verified.
 pub(crate) fn check(item: TokenStream, ours: &[&str]) -> Result<()> {
     const INERT: [&str; 11] = [
-        "allow", "automatically_derived", "default", "deny", "deprecated", "derive", "doc",
-        "expect", "forbid", "must_use", "warn",
+        "allow",
+        "automatically_derived",
+        "default",
+        "deny",
+        "deprecated",
+        "derive",
+        "doc",
+        "expect",
+        "forbid",
+        "must_use",
+        "warn",
     ];
     const ALSO_INERT: [&str; 2] = ["non_exhaustive", "repr"];
     const TOOLS: [&str; 4] = ["clippy", "diagnostic", "rust_analyzer", "rustfmt"];
@@ -221,8 +228,18 @@ pub(crate) fn check(item: TokenStream, ours: &[&str]) -> Result<()> {
 /// Returns true if a `#[derive(…)]` names a macro that may have attributes of its own.
 fn names_helper(derive: &Group) -> bool {
     const WITHOUT: [&str; 12] = [
-        "derive", "Clone", "Copy", "Debug", "Eq", "Hash", "Message", "Ord", "PartialEq",
-        "PartialOrd", "Role", "Roles",
+        "derive",
+        "Clone",
+        "Copy",
+        "Debug",
+        "Eq",
+        "Hash",
+        "Message",
+        "Ord",
+        "PartialEq",
+        "PartialOrd",
+        "Role",
+        "Roles",
     ];
     Pieces::new(derive.stream()).any(|piece| match piece {
         Piece::Tree(TokenTree::Ident(name)) => !WITHOUT.contains(&name.to_string().as_str()),
@@ -248,8 +265,7 @@ pub(crate) fn attributes(item: TokenStream) -> Vec<(TokenTree, Group, Vec<Ident>
     attributes
 }
 
-const NO_CFG: &str =
-    "put `#[cfg(…)]` on the whole module, and write the module once for each case";
+const NO_CFG: &str = "put `#[cfg(…)]` on the whole module, and write the module once for each case";
 const NO_PATH: &str = "everything that a session names is an item of the module: import a payload \
                        with `use`, and wrap it in a label";
 const NOT_INERT: &str = "may be a macro that changes this item after it was verified: only `#[derive(…)]`, attributes \

@@ -196,8 +196,18 @@ pub(crate) fn items(trees: Vec<TokenTree>) -> Vec<Cut> {
 pub(crate) fn is_item(word: &str) -> bool {
     matches!(
         word,
-        "const" | "enum" | "extern" | "fn" | "impl" | "mod" | "static" | "struct" | "trait" | "type"
-            | "union" | "use"
+        "const"
+            | "enum"
+            | "extern"
+            | "fn"
+            | "impl"
+            | "mod"
+            | "static"
+            | "struct"
+            | "trait"
+            | "type"
+            | "union"
+            | "use"
     )
 }
 

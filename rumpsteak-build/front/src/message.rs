@@ -8,11 +8,11 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
-use syn::{
-    Attribute, Data, Error, Fields, LitStr, Result, Type, Variant, Visibility, parse_quote,
-};
+use syn::{Attribute, Data, Error, Fields, LitStr, Result, Type, Variant, Visibility, parse_quote};
 
-use crate::attribute::{argument, check_generics, derive_input, field_span, public, take, take_derive};
+use crate::attribute::{
+    argument, check_generics, derive_input, field_span, public, take, take_derive,
+};
 use crate::label::LabelItem;
 use crate::name::same;
 use crate::set::bare;
@@ -139,7 +139,9 @@ fn check_label(all: &[MessageVariant], index: usize) -> Result<()> {
             // A label that has its own name is a struct, and so is most likely the other one.
             let is_copied = all.iter().any(|other| other.name == own);
             let help = others.map(|MessageVariant { name, .. }| match is_copied {
-                true => format!("\n      {name}({name}), and declare `struct {name}` if it is not there"),
+                true => format!(
+                    "\n      {name}({name}), and declare `struct {name}` if it is not there"
+                ),
                 false => format!("\n      {name}({name}), with `struct {name}({own});`"),
             });
             let text = format!(

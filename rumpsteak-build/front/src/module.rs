@@ -31,7 +31,9 @@ use syn::{AttrStyle, Attribute, Error, Result, Token, Visibility};
 
 use crate::arguments::Arguments;
 use crate::attribute::{attributes, derived, expect, expect_end, ident};
-use crate::cut::{self, Cut, attribute_path, check_depth, delimiter, end_of, is_item, is_punct, trees};
+use crate::cut::{
+    self, Cut, attribute_path, check_depth, delimiter, end_of, is_item, is_punct, trees,
+};
 use crate::hash::{Hasher, Piece, Pieces};
 use crate::label::LabelItem;
 use crate::message::MessageItem;
@@ -338,5 +340,6 @@ fn has_word_of_sessions(cut: &Cut) -> bool {
     if is_first { pairs.next().is_some_and(found) } else { pairs.any(found) }
 }
 
-const EXPECTED: &str = "this attribute stands on a module that is written in place: `mod name { … }`";
+const EXPECTED: &str =
+    "this attribute stands on a module that is written in place: `mod name { … }`";
 const EXPECTED_AN_ITEM: &str = "expected an item, such as `type`, `struct`, `enum`, `use` or `fn`";

@@ -81,10 +81,7 @@ impl RoleItem {
         };
         let fields = std::mem::replace(&mut data.fields, Fields::Unit);
         let (link, message) = attributes(&mut input.attrs, &name)?;
-        check_generics(
-            &input,
-            "a role has no parameters: it is one participant of one protocol",
-        )?;
+        check_generics(&input, "a role has no parameters: it is one participant of one protocol")?;
         let is_tuple = matches!(fields, Fields::Unnamed(_));
         let mut routes = Vec::<Route>::new();
         for (index, field) in fields.into_iter().enumerate() {

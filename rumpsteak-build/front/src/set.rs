@@ -57,7 +57,8 @@ impl SetItem {
         let is_tuple = matches!(data.fields, Fields::Unnamed(_));
         let mut fields = Vec::<SetField>::new();
         for field in data.fields {
-            let role = bare(&field.ty).ok_or_else(|| Error::new_spanned(&field.ty, EXPECTED_ROLE))?;
+            let role =
+                bare(&field.ty).ok_or_else(|| Error::new_spanned(&field.ty, EXPECTED_ROLE))?;
             if fields.iter().any(|earlier| earlier.role == role) {
                 let text = format!("a second `{role}`: a set has each role once");
                 return Err(Error::new(role.span(), text));

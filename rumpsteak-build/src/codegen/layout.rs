@@ -74,24 +74,3 @@ pub(super) fn tuple(indent: usize, head: &str, types: &[Type], end: &str) -> Str
     }
     format!("{space}{head}(\n{}{space}){end}", rows(types, indent + 4))
 }
-
-/// `HEAD{NAME, …};` with as many names on a line as fit.
-pub(super) fn import(head: &str, names: &[&str]) -> String {
-    let line = format!("{head}{{{}}};", names.join(", "));
-    // `rustfmt` keeps two columns for what might follow.
-    if line.chars().count() + 2 <= WIDTH {
-        return line;
-    }
-    let mut text = format!("{head}{{\n");
-    let mut row = String::new();
-    for name in names {
-        let next = format!(" {name},");
-        if !row.is_empty() && 3 + row.chars().count() + next.chars().count() > WIDTH {
-            text.push_str(&format!("   {row}\n"));
-            row.clear();
-        }
-        row.push_str(&next);
-    }
-    text.push_str(&format!("   {row}\n}};"));
-    text
-}

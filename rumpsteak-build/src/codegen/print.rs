@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use rumpsteak_contract::name;
+use rumpsteak_front::name;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Action, Direction, Fsm, Message};
 
@@ -33,7 +33,8 @@ fn repeats(names: &[&str], within: &str) -> bool {
         })
 }
 
-pub(super) fn print_roles(text: &mut String, protocol: &Loaded, file: &ScrFile, names: &Names) {
+/// The set of roles.
+pub(super) fn print_set(text: &mut String, protocol: &Loaded, file: &ScrFile, names: &Names) {
     let declared = file
         .modules
         .root()
@@ -50,7 +51,6 @@ pub(super) fn print_roles(text: &mut String, protocol: &Loaded, file: &ScrFile, 
         print_fence(text, "scribble", source);
     }
     text.push_str("#[derive(Roles)]\n");
-    text.push_str(&names.derive_attribute());
     let fields: Vec<&str> = names.roles.iter().map(|role| role.field.as_str()).collect();
     if repeats(&fields, "Roles") {
         text.push_str(FIELD_NAMES);
@@ -61,9 +61,6 @@ pub(super) fn print_roles(text: &mut String, protocol: &Loaded, file: &ScrFile, 
         let _ = writeln!(text, "    pub {}: {},", role.field, role.ty);
     }
     text.push_str("}\n");
-    for (position, role) in names.roles.iter().enumerate() {
-        print_role(text, protocol, position, role, names);
-    }
 }
 
 const FIELD_NAMES: &str =
@@ -71,13 +68,9 @@ const FIELD_NAMES: &str =
 const VARIANT_NAMES: &str =
     "#[allow(clippy::enum_variant_names, reason = \"the names are those of the protocol\")]\n";
 
-fn print_role(
-    text: &mut String,
-    protocol: &Loaded,
-    position: usize,
-    role: &RoleName,
-    names: &Names,
-) {
+/// A role with its routes.
+pub(super) fn print_role(text: &mut String, protocol: &Loaded, position: usize, names: &Names) {
+    let role = &names.roles[position];
     let transitions = || protocol.projections[position].fsm.transitions();
     let is_peer = |other: &&RoleName| {
         transitions().any(|transition| transition.action.peer.as_str() == other.scribble)
@@ -85,21 +78,17 @@ fn print_role(
     let peers: Vec<&RoleName> = names.roles.iter().filter(is_peer).collect();
     let scribble = &role.scribble;
     let _ = match &peers[..] {
-        [] => writeln!(text, "\n/// The role `{scribble}`, which talks to nobody."),
+        [] => writeln!(text, "\n/// The role `{scribble}`, which has no peer."),
         _ => {
             let peers = list(peers.iter().map(|peer| &peer.scribble));
             writeln!(text, "\n/// The role `{scribble}`, which talks to {peers}.")
         }
     };
-    let name = protocol.name();
     text.push_str("#[derive(Role)]\n");
-    text.push_str(&names.derive_attribute());
-    let _ = if role.is_ident {
-        writeln!(text, "#[protocol({name}::{scribble})]")
-    } else {
-        writeln!(text, "#[protocol({name})]\n#[role({scribble:?})]")
-    };
-    text.push_str("#[message(Label)]\n");
+    if !name::same(scribble, &role.ty) {
+        let _ = writeln!(text, "#[role({scribble:?})]");
+    }
+    let _ = writeln!(text, "#[message({})]", names.message);
     if peers.is_empty() {
         let _ = writeln!(text, "pub struct {};", role.ty);
         return;
@@ -109,18 +98,18 @@ fn print_role(
         text.push_str(FIELD_NAMES);
     }
     let _ = writeln!(text, "pub struct {} {{", role.ty);
-    let routes = names.choices.routes.as_deref().unwrap_or("Channel");
+    let routes = names.routes.as_deref().unwrap_or("Channel");
     for peer in peers {
         let RoleName { scribble, ty, field, .. } = peer;
         let _ = writeln!(text, "    /// The route to `{scribble}`.");
-        let _ = writeln!(text, "    #[route({ty})]\n    pub {field}: {routes}<Label>,");
+        let _ = writeln!(text, "    #[route({ty})]\n    pub {field}: {routes}<{}>,", names.message);
     }
     text.push_str("}\n");
 }
 
 pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) {
     let derives = |is_debug: bool, derives: &[&str]| {
-        let chosen = names.choices.derives.iter().map(String::as_str);
+        let chosen = names.derives.iter().map(String::as_str);
         let is_chosen = chosen.clone().any(|derive| derive.rsplit("::").next() == Some("Debug"));
         let debug = (is_debug && !is_chosen).then_some("Debug");
         let own = debug.into_iter().chain(derives.iter().copied());
@@ -130,14 +119,16 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
             _ => format!("#[derive({})]\n", all.join(", ")),
         }
     };
+    if names.has_message {
+        return;
+    }
     let _ = writeln!(text, "\n/// The messages of the protocol `{}`.", protocol.name());
     text.push_str(&derives(names.labels.iter().all(|label| label.is_debug), &["Message"]));
-    text.push_str(&names.derive_attribute());
     let variants: Vec<&str> = names.labels.iter().map(|label| label.ty.as_str()).collect();
-    if repeats(&variants, "Label") {
+    if repeats(&variants, &names.message) {
         text.push_str(VARIANT_NAMES);
     }
-    text.push_str("pub enum Label {\n");
+    let _ = writeln!(text, "pub enum {} {{", names.message);
     let routes = routes(protocol);
     for LabelName { message, ty, explicit, .. } in &names.labels {
         let _ = writeln!(text, "    /// `{message}`, {}.", routes[message]);
@@ -150,12 +141,16 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
     // Types in messages are told apart by their names: `Job` of `job(Job)`.
     let carried = names.labels.iter().flat_map(|label| &label.payload);
     let carried: BTreeSet<&str> = carried.flat_map(|ty| ty.split(|c| !is_of_name(c))).collect();
-    let is_serde = names.choices.derives.iter().any(|path| path.ends_with("erialize"));
-    for LabelName { message, ty, payload, is_debug, declared, .. } in &names.labels {
+    let is_serde = names.derives.iter().any(|path| path.ends_with("erialize"));
+    for LabelName { message, ty, payload, is_debug, declared, is_written, .. } in &names.labels {
+        if *is_written {
+            continue;
+        }
         let _ = writeln!(text, "\n/// The message `{message}`.");
         if let Some(path) = declared {
             // What is private in the crate cannot be seen from further away.
-            let public = if path.starts_with("crate::") { "pub(crate)" } else { "pub" };
+            let is_near = path.starts_with("crate::") || path.starts_with("super::");
+            let public = if is_near { "pub(crate)" } else { "pub" };
             let renamed = match path.rsplit("::").next() {
                 Some(name) if name == ty => String::new(),
                 _ => format!(" as {ty}"),
@@ -241,13 +236,13 @@ pub(super) fn print_item(
             let picture = format!("\n<div style=\"overflow-x:auto\">{}</div>", picture.trim_end());
             let _ = writeln!(text, "#[cfg_attr(doc, doc = {picture:?})]");
         }
-        text.push_str(&names.session_attribute(Some(&role.ty)));
+        let _ = writeln!(text, "#[session({})]", role.ty);
     }
     match item {
         Item::Chain { name, nominal, session: ty } => {
             if root.is_none() {
                 let _ = writeln!(text, "/// A part of [`{session}`].");
-                text.push_str(&names.session_attribute(None));
+                text.push_str("#[session]\n");
             }
             print_chain(text, "pub ", name, *nominal, ty);
         }
@@ -260,7 +255,7 @@ pub(super) fn print_item(
                 End::Several(None) => "receive or send, whichever is first".to_owned(),
             };
             let _ = writeln!(text, "/// What [`{session}`] may {does}.");
-            text.push_str(&names.session_attribute(None));
+            text.push_str("#[session]\n");
             let variants: Vec<&str> = options.iter().map(|option| option.name.as_str()).collect();
             if repeats(&variants, name) {
                 text.push_str(VARIANT_NAMES);

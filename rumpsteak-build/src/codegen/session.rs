@@ -19,7 +19,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use rumpsteak_fsm::{Action, Defect, Direction, Fsm, StateId};
+use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Message, StateId};
 
 use super::choice_names::{Written, state_names};
 use super::layout::Type;
@@ -122,6 +122,8 @@ pub(super) fn items(
 #[derive(Debug)]
 pub(super) enum Unwritable {
     Defect(Defect),
+    /// A message without a variant in the message type that the module writes.
+    NoVariant(Message),
     /// An action with a peer or a message that the protocol does not have.
     Unknown(Action),
 }
@@ -315,7 +317,13 @@ impl Writer<'_> {
     }
 
     fn label(&self, action: &Action) -> Result<usize, Unwritable> {
-        self.names.label(&action.message).ok_or_else(|| Unwritable::Unknown(action.clone()))
+        match self.names.label(&action.message) {
+            Some(label) if self.names.labels[label].is_missing => {
+                Err(Unwritable::NoVariant(action.message.clone()))
+            }
+            Some(label) => Ok(label),
+            None => Err(Unwritable::Unknown(action.clone())),
+        }
     }
 }
 

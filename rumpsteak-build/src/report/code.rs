@@ -48,18 +48,9 @@ pub fn explanations() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The code of a cause.
 pub(super) fn code(cause: &Cause) -> Option<&'static str> {
     Some(match cause {
-        Cause::BrokenFile { .. } | Cause::DependsOnFile { .. } | Cause::SaidOf { .. } => {
-            return None;
-        }
-        Cause::Name { problem, .. } => return of_name(*problem),
-        Cause::Undeclared { .. } | Cause::UndeclaredRole { .. } | Cause::Unimported { .. } => {
-            "V0101"
-        }
+        Cause::BrokenFile { .. } => return None,
+        Cause::Name { problem, .. } => of_name(*problem),
         Cause::OtherSession { .. } => "V0108",
-        Cause::DeclaredTwice { .. } => "V0102",
-        Cause::Unmarked { .. } => "V0103",
-        Cause::NoRoute { .. } | Cause::OtherRoute { .. } => "V0211",
-        Cause::TwoMeanings { .. } => "V0304",
         Cause::UnknownProtocol { .. } => "V0201",
         Cause::UnknownRole { .. } => "V0202",
         Cause::UnplayableProtocol { .. } => "V0203",
@@ -69,12 +60,12 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         Cause::NoMessage { .. } => "V0207",
         Cause::NoLabel { .. } => "V0208",
         Cause::UnknownLabel { .. } => "V0209",
-        Cause::GenericLabel { .. } => "V0210",
+        Cause::NoRoute { .. } => "V0211",
         Cause::Exchanged(_) => "V0212",
+        Cause::Setting { .. } => "V0213",
         Cause::AmbiguousChoice { .. } => "V0301",
         Cause::Idle { .. } => "V0302",
         Cause::RecursiveAlias { .. } => "V0303",
-        Cause::TooManyItems { .. } => "V0305",
         Cause::OtherPayload { .. } => "V0404",
         Cause::Refused(refusal) => of_refusal(refusal),
         Cause::Discontinued { .. } => "V0406",
@@ -82,37 +73,24 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         Cause::UnsafeSystem { .. } => "V0501",
         Cause::SilentRole { .. } => "V0502",
         Cause::Undecided { .. } | Cause::UndecidedSystem { .. } | Cause::Unjudged { .. } => "V0503",
-        Cause::NotGenerated { .. } => "V0601",
-        Cause::IncludedTwice { .. } => "V0602",
         Cause::Machine { .. } => "V0603",
         Cause::Unwritable { .. } => "V0604",
     })
 }
 
-fn of_name(problem: NameProblem) -> Option<&'static str> {
-    Some(match problem {
-        NameProblem::Broken => return None,
+fn of_name(problem: NameProblem) -> &'static str {
+    match problem {
         NameProblem::Unresolved => "V0101",
-        NameProblem::Ambiguous => "V0102",
         NameProblem::Choice
-        | NameProblem::ChoiceAsLabel
-        | NameProblem::Label
         | NameProblem::ChoiceAmongPeers
         | NameProblem::ChoiceOfOnePeer
-        | NameProblem::Module
+        | NameProblem::Label
         | NameProblem::NoSession
         | NameProblem::OtherDirection(_)
-        | NameProblem::Roleless
         | NameProblem::Session => "V0103",
-        NameProblem::NoRole
-        | NameProblem::Swapped
-        | NameProblem::NoRoleForSet
-        | NameProblem::PlainStruct(_)
-        | NameProblem::RoleWithoutLink(_) => "V0104",
-        NameProblem::ForeignRole | NameProblem::OtherCrate | NameProblem::OtherPackage => "V0105",
+        NameProblem::NoRole | NameProblem::Swapped => "V0104",
         NameProblem::OwnRole => "V0106",
-        NameProblem::HasProtocol | NameProblem::InAnotherSet => "V0107",
-    })
+    }
 }
 
 fn of_refusal(refusal: &Refusal) -> &'static str {

@@ -32,9 +32,9 @@ use rumpsteak_scribble::{Projection, Span};
 use super::excerpt::Excerpt;
 use super::rules::{Broken, Deed, next, one_of, verb};
 use super::runs::failure;
-use crate::configuration::fairness;
 use crate::fault::{Refusal, Subject};
 use crate::protocols::{Loaded, Protocols, ScrFile};
+use crate::settings::{attribute, fair as fairness};
 use crate::words::list;
 
 /// The text for a session, or a machine, that is no subtype of its projection.
@@ -222,10 +222,10 @@ pub(super) fn fair_note(
     }
     let protocol = &protocols.protocols[subject.linked.protocol];
     let role = served.unwrap_or(protocol.role_at(subject.linked.role));
-    let script = protocols.script(&fairness(protocol.name(), role));
+    let script = attribute(protocol.name(), &fairness(role));
     format!(
         "\n\nnote: it holds if choices are fair: what is put off can always still be done, but need not be in every run\n\
-         help: if that is enough, accept it in build.rs:\n      {script}"
+         help: if that is enough, accept it:\n      {script}"
     )
 }
 

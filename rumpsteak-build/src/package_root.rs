@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use path_clean::clean;
 
-use crate::source::text_file;
+use crate::text_file;
 
 /// The package's folder, and the folder that shown paths start from.
 #[derive(Clone, Debug)]
@@ -24,6 +24,11 @@ impl PackageRoot {
         };
         let workspace = folder.ancestors().find(declares_workspace);
         Self { workspace: workspace.unwrap_or(&folder).to_owned(), folder }
+    }
+
+    /// The package's folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// A path that the user gave, from the package's folder on.

@@ -1,89 +1,37 @@
-//! What is wrong at each `protocol!(…)`: with the code of the protocol, and with the machines that
-//! it is generated from.
-//!
-//! A machine beside a `.scr` file is judged as a session is. What is wrong is said with its line in
-//! the machine and its line in the protocol.
+//! Machines that lie beside a `.scr` file, judged: each by itself, for an error at a line of the
+//! machine, and all together. The session that is generated from a machine is judged as all sessions
+//! are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rumpsteak_fsm::subtype as relation;
 use rumpsteak_fsm::verify::together::{Part, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused};
-use rumpsteak_fsm::{Fsm, Message, StateId, Verdict, subtype as relation};
-use syn::ext::IdentExt as _;
+use rumpsteak_fsm::{Fsm, Message, StateId, Verdict};
 
-use crate::codegen::Generated;
 use crate::codegen::machines::Machine;
-use crate::configuration::Configuration;
-use crate::fault::{Cause, MachineProblem, Note, Refusal, Subject};
-use crate::judge::judgement::{ClosedSystem, Judgement};
-use crate::judge::{liveness, subtype};
+use crate::fault::{Cause, MachineProblem, Refusal, Subject};
+use crate::judge::subtype;
 use crate::protocols::Protocols;
-use crate::source::crate_tree::{Inclusion, Tree};
+use crate::settings::{self, Settings};
 
-/// What is wrong with the code of a protocol. With it, for a machine that its projection refuses or
-/// does not decide about, comes the position of the protocol.
-type Problem = (Cause, Option<usize>);
-
-/// What is wrong at a `protocol!(…)` that includes this code.
-pub(crate) fn judge(
-    tree: &Tree,
-    inclusion: &Inclusion,
-    generated: &Generated,
-    protocols: &Protocols,
-    systems: &BTreeMap<usize, ClosedSystem>,
-    configuration: &Configuration,
-) -> Vec<(Cause, Option<Note>)> {
-    if let Some(first) = inclusion.first.map(|first| &tree.inclusions[first]) {
-        let name = inclusion.item.name.unraw().to_string();
-        let first = tree.path_in(first.module, &first.item.module());
-        return vec![(Cause::IncludedTwice { name, first }, None)];
-    }
-    let mut raised = Vec::new();
-    for (cause, refused) in problems(generated, protocols, configuration) {
-        // The session that is generated from the machine is refused for the same reason, and may be
-        // safe in a closed system.
-        let system = refused.and_then(|protocol| systems.get(&protocol));
-        if system.is_none_or(|system| !system.is_accepted) {
-            raised.push((cause, system.and_then(|system| system.note.clone())));
-        }
-    }
-    raised
-}
-
-/// What is wrong with the code of a protocol.
+/// What is wrong with the machines of a protocol.
 pub(crate) fn problems(
-    generated: &Generated,
+    machines: &[Machine],
     protocols: &Protocols,
-    configuration: &Configuration,
-) -> Vec<Problem> {
-    let read = generated.problems.iter().cloned();
-    let mut problems: Vec<Problem> = read.map(|cause| (cause, None)).collect();
-    let judged = generated.machines.iter().map(|of| (of, machine(of, protocols, configuration)));
+    settings: &Settings,
+) -> Vec<Cause> {
+    let judged = machines.iter().map(|of| (of, machine(of, protocols, settings)));
     let (accepted, refused): (Vec<_>, Vec<_>) = judged.partition(|(_, judged)| judged.is_ok());
-    problems.extend(refused.into_iter().filter_map(|(_, judged)| Some(*judged.err()?)));
+    let refused = refused.into_iter().filter_map(|(_, judged)| Some(*judged.err()?));
+    let mut problems: Vec<Cause> = refused.collect();
     let accepted = accepted.into_iter().filter_map(|(of, judged)| Some((of, judged.ok()?)));
     let accepted: Vec<(&Machine, Accepted)> = accepted.collect();
     if problems.is_empty() && accepted.len() > 1 {
-        problems.extend(jointly(&accepted, protocols, configuration));
-    }
-    // A machine that is wrong may be one that cannot be written, too.
-    if problems.is_empty() {
-        problems.extend(generated.unwritable.clone().map(|cause| (cause, None)));
+        problems.extend(jointly(&accepted, protocols, settings));
     }
     problems
-}
-
-/// Raises at each `protocol!(…)` what is said of an item that it generates and is not about its
-/// protocol or a machine: no line of that is the user's.
-pub(crate) fn raise(tree: &Tree, judgement: &mut Judgement) {
-    let of_file = |file| tree.inclusions.iter().position(|of| of.included == Some(file));
-    for item in judgement.faults.items() {
-        let Some(position) = of_file(tree.item(item).file) else { continue };
-        let faults = judgement.faults.of(item).iter().map(|fault| &fault.cause);
-        let raised = faults.filter(|cause| matches!(cause, Cause::Unmarked { .. }));
-        judgement.inclusions[position].extend(raised.map(|cause| (cause.clone(), None)));
-    }
 }
 
 fn subject(machine: &Machine) -> Subject {
@@ -99,8 +47,8 @@ fn subject(machine: &Machine) -> Subject {
 fn jointly(
     accepted: &[(&Machine, Accepted)],
     protocols: &Protocols,
-    configuration: &Configuration,
-) -> Option<Problem> {
+    settings: &Settings,
+) -> Option<Cause> {
     let protocol = accepted.first()?.0.linked.protocol;
     let projections = &protocols.protocols[protocol].projections;
     let own = |role| accepted.iter().find(|(machine, _)| machine.linked.role == role);
@@ -108,20 +56,20 @@ fn jointly(
         own(role).map(|(machine, _)| machine.fsm.clone().on_demand(of.fsm.is_on_demand()))
     });
     let machines: Vec<Option<Fsm>> = machines.collect();
-    let asked = liveness::asked_of_all(configuration, protocols, protocol);
+    let asked = settings.asked_of_all(projections.len());
     let parts = machines.iter().zip(projections).enumerate().map(|(role, (fsm, of))| {
         let proof = own(role).and_then(|(_, accepted)| accepted.proof.as_ref());
         let part =
             fsm.as_ref().map_or(Part::projection(&of.fsm), |fsm| Part::new(fsm, &of.fsm, proof));
-        liveness::part(part, asked[role])
+        settings::part(part, asked[role])
     });
-    let found = together(&parts.collect::<Vec<_>>(), &configuration.limits.verifier);
+    let found = together(&parts.collect::<Vec<_>>(), &settings.limits.verifier);
     let (machine, _) = accepted.first()?;
     let found = match found {
         Ok(found) => found,
         Err(error) => {
             let subject = Box::new(subject(machine));
-            return Some((Cause::Unjudged { subject, error }, None));
+            return Some(Cause::Unjudged { subject, error });
         }
     };
     let (position, condition) = found.condition?;
@@ -143,7 +91,7 @@ fn jointly(
             Cause::Refused(refusal)
         }
     };
-    Some((cause, Some(protocol)))
+    Some(cause)
 }
 
 /// Adds the place in the machine to a refusal.
@@ -157,11 +105,11 @@ fn mark(refusal: &mut Refusal, machine: &Machine) {
 fn machine(
     machine: &Machine,
     protocols: &Protocols,
-    configuration: &Configuration,
-) -> Result<Accepted, Box<Problem>> {
+    settings: &Settings,
+) -> Result<Accepted, Box<Cause>> {
     let Machine { linked, fsm, text, states, .. } = machine;
     let subject = || subject(machine);
-    let judged = subtype::judge_machine(protocols, subject, *linked, (fsm, &[]), configuration);
+    let judged = subtype::judge_machine(protocols, subject, *linked, (fsm, &[]), settings);
     let judged = match judged {
         Ok(accepted) => {
             return unknown(machine, protocols).map_or(Ok(accepted), |found| Err(Box::new(found)));
@@ -171,7 +119,7 @@ fn machine(
     let (mut cause, defect) = *judged;
     if let Some(defect) = defect {
         let (file, problem) = (text.name.clone(), MachineProblem::Defect(defect));
-        return Err(Box::new((Cause::Machine { file, problem }, None)));
+        return Err(Box::new(Cause::Machine { file, problem }));
     }
     if let Cause::Refused(refusal) = &mut cause {
         mark(refusal, machine);
@@ -184,13 +132,12 @@ fn machine(
             refusal.begins = begins.and_then(|state| Some([name(fsm.initial())?, name(state)?]));
         }
     }
-    let is_judged = matches!(cause, Cause::Refused(_) | Cause::Undecided { .. });
-    Err(Box::new((cause, is_judged.then_some(linked.protocol))))
+    Err(Box::new(cause))
 }
 
 /// A message of a machine that the protocol has nowhere. An option that never comes is no harm, but
 /// the code has no type for its message.
-fn unknown(machine: &Machine, protocols: &Protocols) -> Option<Problem> {
+fn unknown(machine: &Machine, protocols: &Protocols) -> Option<Cause> {
     let Machine { linked, fsm, text, actions, .. } = machine;
     let protocol = &protocols.protocols[linked.protocol];
     let known = protocol.projections.iter().flat_map(|of| of.fsm.transitions());
@@ -204,10 +151,8 @@ fn unknown(machine: &Machine, protocols: &Protocols) -> Option<Problem> {
     let help = format!(
         "take it out, with all that is done only after it; or propose the machine again: `cargo rumpsteak optimise {scr} --role {role}`"
     );
-    Some((
-        Cause::Machine { file, problem: MachineProblem::Foreign { text, span, message, help } },
-        None,
-    ))
+    let problem = MachineProblem::Foreign { text, span, message, help };
+    Some(Cause::Machine { file, problem })
 }
 
 /// The transition to blame where an action is missing, or else the last one in the run.

@@ -1,0 +1,106 @@
+//! The items that a closed system without a protocol does not write: roles with their routes,
+//! messages, and the set.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use proc_macro2::Ident;
+use rumpsteak_front::module::Item;
+use rumpsteak_front::name;
+use rumpsteak_front::session::Tail;
+
+use crate::scope::{ItemId, Scope};
+
+/// The items, as a text.
+pub(crate) fn closed(scope: &Scope<'_>) -> String {
+    let arguments = &scope.module().arguments;
+    let mut peers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut order: Vec<String> = Vec::new();
+    let mut labels: Vec<String> = Vec::new();
+    for (id, _, role) in scope.roots() {
+        for item in reached(scope, id) {
+            let Some(session) = scope.session(item) else { continue };
+            let named = session.actions().map(|action| (&action.peer, &action.label));
+            for (peer, label) in named {
+                connect(&mut peers, &mut order, role, peer);
+                note(&mut labels, label);
+            }
+            session.variants().iter().for_each(|variant| note(&mut labels, variant.head.label()));
+            for chain in session.chains() {
+                if let Tail::Choice { peer: Some(peer), .. } = &chain.tail {
+                    connect(&mut peers, &mut order, role, peer);
+                }
+            }
+        }
+    }
+    let message = scope.roles.first().map(|role| scope.message_of(role.item));
+    let message = message.or_else(|| scope.messages().next());
+    let message = message.unwrap_or_else(|| "Label".to_owned());
+    let is_known = |name: &str| scope.names().any(|known| known == name);
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    for role in order.iter().filter(|role| !is_known(role)) {
+        let _ = writeln!(text, "/// A role of the closed system.\n#[derive(Role)]");
+        let _ = writeln!(text, "#[message({message})]\npub struct {role} {{");
+        for peer in &peers[role] {
+            let _ = writeln!(text, "    /// The route to [`{peer}`].\n    #[route({peer})]");
+            let _ = writeln!(text, "    pub {}: Channel<{message}>,", name::snake(peer));
+        }
+        text.push_str("}\n");
+    }
+    if !(0..scope.len()).any(|id| matches!(scope.item(id), Item::Set(_))) && !order.is_empty() {
+        text.push_str("/// The roles, wired to each other.\n#[derive(Roles)]\npub struct Roles {\n");
+        for role in &order {
+            let _ = writeln!(text, "    /// The role [`{role}`].\n    pub {}: {role},", name::snake(role));
+        }
+        text.push_str("}\n");
+    }
+    if scope.messages().next().is_none() && !labels.is_empty() {
+        let derives = arguments.derives.iter().map(|path| {
+            let path = quote::ToTokens::to_token_stream(path).to_string();
+            format!(", {path}")
+        });
+        let derives: String = derives.collect();
+        let _ = writeln!(text, "/// The messages.\n#[derive(Message{derives})]");
+        let _ = writeln!(text, "pub enum {message} {{");
+        for label in &labels {
+            let _ = writeln!(text, "    /// The message [`{label}`].\n    {label}({label}),");
+        }
+        text.push_str("}\n");
+    }
+    text
+}
+
+/// Notes that two roles talk to each other.
+fn connect(
+    peers: &mut BTreeMap<String, BTreeSet<String>>,
+    order: &mut Vec<String>,
+    role: &Ident,
+    peer: &Ident,
+) {
+    let [role, peer] = [role, peer].map(ToString::to_string);
+    note(order, &role);
+    note(order, &peer);
+    peers.entry(role.clone()).or_default().insert(peer.clone());
+    peers.entry(peer).or_default().insert(role);
+}
+
+fn note(known: &mut Vec<String>, name: impl ToString) {
+    let name = name.to_string();
+    if !known.contains(&name) {
+        known.push(name);
+    }
+}
+
+/// The items that a session reaches.
+fn reached(scope: &Scope<'_>, root: ItemId) -> BTreeSet<ItemId> {
+    let mut found = BTreeSet::new();
+    let mut pending = vec![root];
+    while let Some(id) = pending.pop() {
+        if found.insert(id) {
+            let parts = scope.session(id).into_iter().flat_map(|session| session.parts());
+            pending.extend(parts.filter_map(|part| scope.find(part)));
+        }
+    }
+    found
+}

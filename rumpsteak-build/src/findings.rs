@@ -1,0 +1,207 @@
+//! A module, from its tokens to its verdict: through each room once.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use rumpsteak_front::hash::number;
+use rumpsteak_front::module::{Item, Module, ModuleKind};
+use rumpsteak_fsm::{Direction, Fsm};
+
+use crate::codegen;
+use crate::codegen::machines::{self, Folders};
+use crate::expansion::{Machine, RoleFacts, RootFacts, Verdict};
+use crate::fault::{Cause, Fault};
+use crate::gravity::Gravity;
+use crate::judge::sessions::{self, Judgement};
+use crate::judge::{self, capacities};
+use crate::package_root::PackageRoot;
+use crate::protocols::Protocols;
+use crate::report::wording::{self, Told};
+use crate::scope::Scope;
+use crate::settings::Settings;
+use crate::warnings;
+
+/// The result for a module.
+#[derive(Default)]
+pub(crate) struct Findings {
+    pub(crate) verdict: Verdict,
+    /// The items that the module does not write.
+    pub(crate) generated: Vec<Item>,
+    /// The mistakes with their places, beside those in the form of items.
+    pub(crate) told: Vec<(Span, Told)>,
+    /// What the gravest mistake means for the package.
+    pub(crate) gravity: Option<Gravity>,
+    /// The sessions that name something that is not there.
+    pub(crate) left_out: BTreeSet<String>,
+    /// One line for each thing that is right and may surprise.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Findings {
+    /// The findings of a module whose verdict is known.
+    pub(crate) fn known(module: &Module, verdict: Verdict) -> Self {
+        let generated = parse(module, &verdict.text);
+        Self { verdict, generated, ..Self::default() }
+    }
+
+    /// Judges a module.
+    pub(crate) fn of(module: &Module, protocols: &Protocols, base: &PackageRoot) -> Self {
+        let mut findings = Self::default();
+        let faults = findings.judge(module, protocols, base);
+        findings.gravity = faults.iter().map(|fault| fault.cause.gravity()).max();
+        let told = faults.iter().map(|fault| (fault.span, wording::told(fault, protocols)));
+        findings.told = told.collect();
+        findings
+    }
+
+    /// Judges a module, and returns the mistakes.
+    fn judge(
+        &mut self,
+        module: &Module,
+        protocols: &Protocols,
+        base: &PackageRoot,
+    ) -> Vec<Fault> {
+        let protocol = match &module.arguments.protocol {
+            Some(name) => match protocols.find(&name.to_string()) {
+                Ok(position) => Some(position),
+                Err(cause) => return self.leave_out(module, cause.at(name.span())),
+            },
+            None => None,
+        };
+        let loaded = protocol.map(|position| &protocols.protocols[position]);
+        let limits = protocols.limits;
+        let (settings, mut faults) = Settings::new(&module.arguments, limits, loaded);
+        let written = Scope::new(module, &[], protocols, protocol);
+        let anchor = written.anchor();
+        let (machines, problems) = match protocol {
+            Some(position) => machines::load(&Folders::default(), protocols, position, base),
+            None => Default::default(),
+        };
+        faults.extend(problems.into_iter().map(|cause| cause.at(anchor)));
+        let text = match written.loaded() {
+            Some(loaded) => {
+                codegen::write(&written, loaded, &machines, limits.generated_lines)
+            }
+            None => Ok(codegen::closed(&written)),
+        };
+        let text = match text {
+            Ok(text) => text,
+            Err(cause) => {
+                faults.extend(written.faults);
+                faults.push(cause.at(anchor));
+                self.leave_out_all(module);
+                return faults;
+            }
+        };
+        self.generated = parse(module, &text);
+        let generated = std::mem::take(&mut self.generated);
+        let scope = Scope::new(module, &generated, protocols, protocol);
+        let mut judgement = sessions::judge(&scope, &settings);
+        faults.append(&mut judgement.faults);
+        let is_accepted = judgement.closed_system.as_ref().is_some_and(|system| system.is_accepted);
+        if !is_accepted {
+            let refused = judge::machines::problems(&machines, protocols, &settings);
+            let note = judgement.closed_system.as_ref().and_then(|system| system.note.clone());
+            faults.extend(refused.into_iter().map(|cause| {
+                let note = note.clone().filter(|_| matches!(cause, Cause::Refused(_)));
+                Fault { note, ..cause.at(anchor) }
+            }));
+        }
+        let passed = faults.is_empty() && module.errors.is_empty();
+        self.facts(&scope, &judgement, &settings, passed);
+        self.verdict.text = text;
+        self.left_out = judgement.left_out.iter().map(|&id| scope.name_of(id)).collect();
+        if passed {
+            self.warnings = warnings::of_module(&scope, &judgement, &machines);
+        }
+        self.generated = generated;
+        faults
+    }
+
+    /// Notes what is known of the roles and sessions.
+    fn facts(
+        &mut self,
+        scope: &Scope<'_>,
+        judgement: &Judgement,
+        settings: &Settings,
+        passed: bool,
+    ) {
+        let loaded = scope.loaded().map(|(loaded, _)| loaded);
+        let name = scope.module().name.to_string();
+        let system = judgement.number();
+        let queues = capacities::find(scope, judgement, &settings.limits.verifier);
+        for (role, queues) in scope.roles.iter().zip(queues) {
+            let facts = RoleFacts {
+                protocol: loaded.map_or_else(|| name.clone(), |loaded| loaded.name().to_owned()),
+                role: role.role.to_string(),
+                queues,
+                system,
+                projections: loaded.map_or_else(String::new, |loaded| loaded.text().to_owned()),
+                on_demand: loaded.map_or_else(Vec::new, |loaded| loaded.on_demand()),
+                closed: if judgement.is_closed { system } else { 0 },
+            };
+            self.verdict.payloads.extend(role.labels.values().flat_map(|label| &label.checks).cloned());
+            self.verdict.roles.insert(role.item.name.to_string(), facts);
+        }
+        let mut seen = BTreeSet::new();
+        self.verdict.payloads.retain(|check| seen.insert((check.label.clone(), check.field)));
+        for root in &judgement.roots {
+            let machine = root.machine.as_ref().map(|machine| table(&machine.fsm));
+            let facts = RootFacts { passed: passed && !root.refused, machine };
+            self.verdict.roots.insert(scope.name_of(root.item), facts);
+        }
+    }
+
+    /// Leaves out all sessions of a module whose protocol is not known.
+    fn leave_out(&mut self, module: &Module, fault: Fault) -> Vec<Fault> {
+        self.leave_out_all(module);
+        vec![fault]
+    }
+
+    fn leave_out_all(&mut self, module: &Module) {
+        let sessions = module.items.iter().filter_map(|item| match item {
+            Item::Session(session) => Some(session.name.to_string()),
+            _ => None,
+        });
+        self.left_out = sessions.collect();
+    }
+}
+
+impl RoleFacts {
+    /// A number for the names of the protocol and of the role.
+    pub fn number(&self) -> u64 {
+        number(&[&self.protocol, &self.role])
+    }
+}
+
+/// The items in generated text.
+pub(crate) fn parse(module: &Module, text: &str) -> Vec<Item> {
+    let Ok(items) = text.parse::<TokenStream>() else { return Vec::new() };
+    let arguments = match module.kind {
+        ModuleKind::Protocol => {
+            let name = &module.arguments.protocol;
+            quote!(#name)
+        }
+        ModuleKind::ClosedSystem => TokenStream::new(),
+    };
+    let parsed = Module::parse(module.kind, arguments, quote!(mod generated { #items }));
+    parsed.map_or_else(|_| Vec::new(), |parsed| parsed.items)
+}
+
+/// A machine that was judged, for programs that ask at run time.
+fn table(fsm: &Fsm) -> Machine {
+    let transitions = fsm.transitions().map(|transition| {
+        let action = &transition.action;
+        let payload = action.message.payload.iter();
+        (
+            transition.source.index(),
+            action.direction == Direction::Send,
+            action.peer.to_string(),
+            action.message.label.to_string(),
+            payload.map(ToString::to_string).collect(),
+            transition.target.index(),
+        )
+    });
+    (fsm.role().to_string(), fsm.len(), fsm.initial().index(), transitions.collect())
+}

@@ -1,0 +1,209 @@
+//! A package: its protocols, its modules, and what its build script leaves for the macros.
+//!
+//! ```text
+//! OUT_DIR/rumpsteak/protocols.txt           the version, and the paths that build.rs names
+//! OUT_DIR/rumpsteak/protocols/NAME.txt      the files that the protocol NAME depends on
+//! OUT_DIR/rumpsteak/verdicts/HASH.json      the verdict on a module
+//! ```
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rumpsteak_front::{Module, name};
+
+use crate::codegen::machines;
+use crate::expansion::Verdict;
+use crate::findings::Findings;
+use crate::limits::Limits;
+use crate::package_root::PackageRoot;
+use crate::protocols::{Protocols, ScrFile};
+use crate::settings;
+use crate::text_file;
+use crate::verdict;
+
+/// The variable by which the build script tells rustc that it has verified the package: a file in
+/// `OUT_DIR` outlives the build script that wrote it, and this does not.
+pub(crate) const VERIFIED: &str = "RUMPSTEAK_VERIFIED";
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The protocols of a package, as a macro or the build script finds them.
+#[derive(Debug)]
+pub(crate) struct Package {
+    pub(crate) base: PackageRoot,
+    /// The paths of protocols that build.rs names.
+    pub(crate) paths: Vec<PathBuf>,
+    /// The folder below `OUT_DIR`.
+    folder: PathBuf,
+}
+
+/// The files that a protocol depends on.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// The `.scr` file, and the folder in which its imports are looked for.
+    root: PathBuf,
+    imports: PathBuf,
+    /// All files with their texts, the `.scr` file first.
+    pub(crate) files: Vec<(PathBuf, String)>,
+}
+
+impl Place {
+    /// The paths of all files.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.iter().map(|(path, _)| path)
+    }
+
+    /// The files of a protocol in a file.
+    pub(crate) fn of(file: &ScrFile) -> Self {
+        let machines = machines::files_beside(&file.path);
+        let paths = file.read.iter().cloned().chain(machines);
+        let files = paths.filter_map(|path| {
+            let text = text_file::read(&path).ok()?;
+            Some((path, text))
+        });
+        Self { root: file.path.clone(), imports: file.imports.clone(), files: files.collect() }
+    }
+
+    /// The text of the list of files.
+    fn print(&self) -> String {
+        let mut text = format!("{}\n", self.imports.display());
+        for path in self.paths() {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{}", path.display());
+        }
+        text
+    }
+}
+
+impl Package {
+    pub(crate) fn new(folder: &Path, out_dir: &Path, paths: Vec<PathBuf>) -> Self {
+        Self { base: PackageRoot::new(folder), paths, folder: out_dir.join("rumpsteak") }
+    }
+
+    /// The package whose code rustc compiles, as its build script left it.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is none, and what to do.
+    pub(crate) fn of_macro() -> Result<Self, String> {
+        let variable = |name| env::var_os(name).map(PathBuf::from);
+        let (Some(out_dir), Some(folder)) = (variable("OUT_DIR"), variable("CARGO_MANIFEST_DIR"))
+        else {
+            return Err(NO_SCRIPT.to_owned());
+        };
+        match env::var(VERIFIED) {
+            Ok(version) if version == VERSION => {}
+            Ok(version) => {
+                return Err(format!(
+                    "the build script used rumpsteak-build {version}, and this is {VERSION}\n\n\
+                     help: use the same version of `rumpsteak-build` and of the runtime"
+                ));
+            }
+            Err(_) => return Err(NO_SCRIPT.to_owned()),
+        }
+        let paths = paths(&out_dir).ok_or(NO_SCRIPT)?;
+        Ok(Self::new(&folder, &out_dir, paths))
+    }
+
+    /// The files that the protocol of a module depends on, as the build script listed them; `None`
+    /// if it did not, or a file is gone.
+    pub(crate) fn place(&self, module: &Module) -> Option<Place> {
+        let name = module.arguments.protocol.as_ref()?.to_string();
+        let text = fs::read_to_string(self.list_of(&name)).ok()?;
+        let mut lines = text.lines().map(PathBuf::from);
+        let imports = lines.next()?;
+        let files = lines.map(|path| {
+            let text = text_file::read(&path).ok()?;
+            Some((path, text))
+        });
+        let files: Vec<(PathBuf, String)> = files.collect::<Option<_>>()?;
+        let root = files.first()?.0.clone();
+        Some(Place { root, imports, files })
+    }
+
+    /// The file that lists what a protocol depends on.
+    fn list_of(&self, protocol: &str) -> PathBuf {
+        self.folder.join(format!("protocols/{}.txt", name::normalise(protocol)))
+    }
+
+    /// The verdict that the build script left.
+    pub(crate) fn verdict(&self, key: u64) -> Option<Verdict> {
+        verdict::parse(&fs::read_to_string(verdict::path(&self.folder, key)).ok()?)
+    }
+
+    /// Judges a module whose protocol is at a place, or in any of the files that build.rs names.
+    pub(crate) fn judge(&self, module: &Module, place: Option<&Place>) -> Findings {
+        let limits = settings::limits(&module.arguments, Limits::default()).0;
+        let protocols = match (&module.arguments.protocol, place) {
+            (None, _) => Protocols { limits, ..Protocols::default() },
+            (_, Some(place)) => {
+                let Place { root, imports, .. } = place;
+                Protocols::load_files(&self.base, [(root.clone(), imports.clone())], limits)
+            }
+            (_, None) => Protocols::load(&self.base, &self.paths, limits),
+        };
+        Findings::of(module, &protocols, &self.base)
+    }
+
+    /// Begins a new set of verdicts.
+    ///
+    /// # Errors
+    ///
+    /// If the file system refuses.
+    pub(crate) fn begin(&self) -> io::Result<()> {
+        for folder in ["protocols", "verdicts"] {
+            let folder = self.folder.join(folder);
+            if folder.exists() {
+                fs::remove_dir_all(&folder)?;
+            }
+            fs::create_dir_all(&folder)?;
+        }
+        let paths = self.paths.iter().map(|path| format!("{}\n", path.display()));
+        let text = format!("{VERSION}\n{}", paths.collect::<String>());
+        fs::write(self.folder.join("protocols.txt"), text)
+    }
+
+    /// Lists the files that each protocol depends on. A name that two files declare has no list, so
+    /// that a macro reads all of them and says so.
+    ///
+    /// # Errors
+    ///
+    /// If the file system refuses.
+    pub(crate) fn list(&self, protocols: &Protocols) -> io::Result<()> {
+        for file in &protocols.files {
+            let place = Place::of(file);
+            for declared in &file.modules.root().protocols {
+                let own = declared.name.as_str();
+                let is_same = |other: &&str| name::same(other, own);
+                if protocols.names().filter(is_same).count() == 1 {
+                    fs::write(self.list_of(own), place.print())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves a verdict for the macros.
+    ///
+    /// # Errors
+    ///
+    /// If the file system refuses.
+    pub(crate) fn leave(&self, key: u64, verdict: &Verdict) -> io::Result<()> {
+        fs::write(verdict::path(&self.folder, key), verdict::print(verdict))
+    }
+}
+
+/// The paths of protocols that a build script left in its `OUT_DIR`; `None` if it left none, or is
+/// of another version.
+pub(crate) fn paths(out_dir: &Path) -> Option<Vec<PathBuf>> {
+    let text = fs::read_to_string(out_dir.join("rumpsteak/protocols.txt")).ok()?;
+    let mut lines = text.lines();
+    (lines.next()? == VERSION).then(|| lines.map(PathBuf::from).collect())
+}
+
+const NO_SCRIPT: &str = "no build script has verified this package\n\n\
+     help: write `rumpsteak_build::verify(\"protocols\")?;` in `main` of build.rs, with `rumpsteak-build` under \
+     `[build-dependencies]`";
