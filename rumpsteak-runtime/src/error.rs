@@ -139,7 +139,7 @@ pub enum ErrorKind {
         source: BoxError,
     },
 
-    /// A route of the role is not where `#[derive(Roles)]` put it.
+    /// A route of the role is not where its set put it.
     ///
     /// Two routes of one type were exchanged (`mem::swap`), within a role or between two. What is
     /// sent into them would reach roles that expect other messages, or none.

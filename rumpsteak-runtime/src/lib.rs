@@ -28,37 +28,34 @@
 //!
 //! The program:
 //!
-//! ```
-//! use futures::{executor::block_on, future::try_join};
-//! use rumpsteak_runtime::{Channel, Message, Role, Roles, session, try_run};
+//! ```ignore
+//! use futures::executor::block_on;
+//! use rumpsteak_runtime::{Ended, Error, protocol};
 //!
-//! #[derive(Roles)] struct Roles(C, S);
-//! #[derive(Role)] #[protocol(Ping::c)] #[message(Label)] struct C(#[route(S)] Channel<Label>);
-//! #[derive(Role)] #[protocol(Ping::s)] #[message(Label)] struct S(#[route(C)] Channel<Label>);
-//! #[derive(Message)] enum Label { Ping(Ping), Pong(Pong) }
-//! struct Ping(i32);
-//! struct Pong(i32);
+//! #[protocol(Ping)]
+//! mod ping {
+//!     #[session(C)]
+//!     type Client = Send<S, Ping, Receive<S, Pong, End>>;
+//!     #[session(S)]
+//!     type Server = Receive<C, Ping, Send<C, Pong, End>>;
+//! }
+//! use ping::{C, Client, Ping, Pong, Roles, S, Server};
 //!
-//! # // Tests in documentation have no build script: by hand what `#[session]` expands to.
-//! # use rumpsteak_runtime::states::{End, Receive, Send};
-//! # #[cfg(any())]
-//! #[session(C)] type Client = Send<S, Ping, Receive<S, Pong, End>>;
-//! # type Client<'s, R = C> = Send<'s, R, S, Ping, Receive<'s, R, S, Pong, End<'s, R>>>;
-//! # rumpsteak_runtime::private::plays!(C: Client);
-//! # #[cfg(any())]
-//! #[session(S)] type Server = Receive<C, Ping, Send<C, Pong, End>>;
-//! # type Server<'s, R = S> = Receive<'s, R, C, Ping, Send<'s, R, C, Pong, End<'s, R>>>;
-//! # rumpsteak_runtime::private::plays!(S: Server);
+//! async fn client(session: Client<'_>) -> Ended<'_, C, i32> {
+//!     let (Pong(answer), end) = session.send(Ping(41)).await?.receive().await?;
+//!     end.end(answer)
+//! }
 //!
-//! let Roles(mut c, mut s) = Roles::default();
-//! let client = try_run(&mut c, async |s: Client<'_>| s.send(Ping(41)).await?.receive().await);
-//! let server = try_run(&mut s, async |s: Server<'_>| {
-//!     let (Ping(question), s) = s.receive().await?;
-//!     Ok(((), s.send(Pong(question + 1)).await?))
-//! });
-//! let (Pong(answer), ()) = block_on(try_join(client, server))?;
-//! assert_eq!(answer, 42);
-//! # Ok::<(), rumpsteak_runtime::Error>(())
+//! async fn server(session: Server<'_>) -> Ended<'_, S> {
+//!     let (Ping(question), session) = session.receive().await?;
+//!     session.send(Pong(question + 1)).await?.end(())
+//! }
+//!
+//! fn main() -> Result<(), Error> {
+//!     let (answer, ()) = block_on(Roles::default().run(client, server))?;
+//!     assert_eq!(answer, 42);
+//!     Ok(())
+//! }
 //! ```
 //!
 //! Let `Client` receive before it sends, and the build shows the run that gets stuck. Let `Server`
@@ -69,14 +66,18 @@
 //!
 //! # What is where
 //!
-//! * The attribute [`#[session]`](macro@session) makes a session type of the words `Send`,
-//!   `Receive`, `Select`, `Branch` and `End`, which need no import. Each is a state, in [`states`],
-//!   with the one method that it allows, which consumes the state and returns the next one.
-//! * [`try_run`] lends a process the routes of a [`Role`] for one session.
-//! * Roles are wired by `#[derive(Roles)]` over [`Channel`]s, which [`channel`] explains, or by
-//!   hand over any `Sink` and `Stream`, with [`transport`].
-//! * [`join`](fn@join) runs the processes of a set of roles in one task, fastest where they mostly
-//!   wait for each other.
+//! * [`#[protocol]`](macro@protocol) makes a module the program of a protocol. The module holds its
+//!   roles, messages and sessions, and everything that it does not write is generated.
+//!   [`#[closed_system]`](macro@closed_system) does the same without a protocol.
+//! * A session consists of the words `Send`, `Receive`, `Select`, `Branch` and `End`, which need no
+//!   import. Each is a state, in [`states`]. Its one method consumes the state and returns the next
+//!   one.
+//! * `Roles::default().run(…)` runs one process for each role of a set in one task. This is fastest
+//!   if the roles mostly wait for each other. A process returns [`Ended`].
+//! * [`try_run`] runs a process of one role, for example in a task of its own, and
+//!   [`join`](fn@join) runs some of them in one task.
+//! * The roles of a set are wired over [`Channel`]s, which [`channel`] explains. Other routes go over
+//!   any `Sink` and `Stream`, with [`transport`].
 //! * What can fail is an [`Error`]; a session that fails poisons its role and wakes the peers,
 //!   until the set is [reset](guide::failure#reset).
 //! * [`machine`] has the machine of a session, for tests and tools.
@@ -91,8 +92,8 @@
 //! # Session types in signatures
 //!
 //! Under `#[session(C)]`, `Client` becomes a type with the lifetime of the session: `Client<'_>` in
-//! the signatures of processes. The parts of a session, which name no role (`#[session] struct
-//! Loop(…)`), have the role as a second parameter: `Loop<'_, C>`.
+//! the signatures of processes. A part of a session names no role (`struct Loop(…)`), and has the
+//! role as a second parameter: `Loop<'_, C>`.
 //!
 //! # Features
 //!
@@ -131,8 +132,10 @@ pub use error::{Error, ErrorKind, Result};
 pub use join::join;
 pub use message::Message;
 pub use role::Role;
-pub use rumpsteak_runtime_macros::{Message, Role, Roles, include_protocols, protocol, session};
-pub use run::{Running, run, try_run};
+pub use rumpsteak_runtime_macros::{closed_system, protocol};
+pub use run::{Running, RunningAll, run, try_run};
+#[doc(inline)]
+pub use states::Ended;
 
 /// The name of [`try_run`] in the papers.
 #[doc(no_inline)]

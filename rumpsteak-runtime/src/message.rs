@@ -7,11 +7,11 @@
 
 use crate::private::{ByMacro, Label};
 
-/// A message that can say which label it carries. Implemented by `#[derive(Message)]`.
+/// A message that can say which label it carries. The macro of a module implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message type",
     label = "not a message type",
-    note = "add `#[derive(Message)]` to `{Self}`"
+    note = "a message type is an enum or a struct with `#[derive(Message)]` in the module of its roles"
 )]
 pub trait Labelled {
     /// The name in the protocol of the label that this message carries.
@@ -28,7 +28,7 @@ pub trait Labelled {
     fn labelled(&self) -> Label;
 }
 
-/// A message type that can carry the label `L`. Implemented by `#[derive(Message)]`, once per
+/// A message type that can carry the label `L`. The macro of a module implements it, once for each
 /// label.
 #[diagnostic::on_unimplemented(
     message = "the message type `{Self}` has no label `{L}`",

@@ -27,17 +27,6 @@ impl<R: Role, P: Role> Between<R, P> {
         };
 }
 
-/// Stands in for [`Between`] where a struct has no `#[derive(Role)]`, which is an error elsewhere.
-pub trait NotBetween {
-    /// As [`Between::COUNTS`].
-    const COUNTS: bool = true;
-
-    /// As [`Between::ONCE`].
-    const ONCE: Option<&'static str> = None;
-}
-
-impl<R, P> NotBetween for Between<R, P> {}
-
 const fn plays_on_demand<R: Role>() -> bool {
     let mut names = R::PLAYED.0.on_demand;
     while let [name, others @ ..] = names {

@@ -1,71 +1,57 @@
-//! Fingerprints of session types: how rustc confirms what the build script resolved.
+//! Fingerprints of session types: how a session that changes hands keeps its state.
 //!
-//! The build script finds out by itself which role, label or helper a name in an alias means; rustc
-//! does the same with its own rules. Were the two to disagree (a name shadowed by a macro, an item
-//! hidden by a `cfg`), another session would run than the one that was verified. So `#[session]`
-//! emits, beside each alias, the fingerprint of what the build script understood, and asserts at
-//! compile time that it equals [`Structure::FINGERPRINT`] of the type that rustc understood.
+//! A [`Detached`](crate::Detached) session goes on in another process with another lifetime, and a
+//! parcel of `rumpsteak-net` in another program. Both compare the fingerprint of the state in which
+//! the session was taken with the fingerprint of the state from which it goes on.
 //!
-//! A fingerprint is a hash of 64 bits of the constructor, the numbers of the names, and the
-//! fingerprint of what follows. `#[derive(Role)]` and `#[derive(Message)]` make the numbers, so
-//! that rustc reads no text. Aliases are transparent; structs and enums are nominal (recursion goes
-//! through them), with an identity that the build script hands out, and their bodies are asserted
-//! on their own. The hash guards against accidents, not against an adversary: somebody who wants to
-//! forge a proof can also write the `impl` by hand.
+//! A fingerprint is a hash of 64 bits of the constructor, the names, and the fingerprint of what
+//! follows. A type alias is transparent. A struct or an enum of a session has a number, which the
+//! macro makes of all sessions of its module.
 
-use crate::role::Role;
-
-/// A session type, as rustc resolved its names.
+/// A session type that has a fingerprint.
 pub trait Structure {
-    /// The fingerprint: one of the constructors, [mixed](mix) with its parts, or an identity.
+    /// The fingerprint: one of the constructors, mixed with its parts, or a number that the
+    /// macro made.
     const FINGERPRINT: u64;
 }
 
 /// `Send<P, L, then>`: the numbers of `P` and `L`, and the fingerprint of what follows.
-pub const SEND: u64 = 1;
+pub(crate) const SEND: u64 = 1;
 
 /// `Receive<P, L, then>`.
-pub const RECEIVE: u64 = 2;
+pub(crate) const RECEIVE: u64 = 2;
 
-/// `Select<P, choice>`: the number of `P`, 0 if its options name their peers, and the identity of
+/// `Select<P, choice>`: the number of `P`, 0 if its options name their peers, and the number of
 /// the choice.
-pub const SELECT: u64 = 3;
+pub(crate) const SELECT: u64 = 3;
 
 /// `Branch<P, choice>`.
-pub const BRANCH: u64 = 4;
+pub(crate) const BRANCH: u64 = 4;
 
 /// `End`, with 0.
-pub const END: u64 = 5;
-
-/// The options of a choice in order: the number of the label, and what follows; or the fingerprint
-/// of the `Send` or `Receive` that it is.
-pub const CHOICE: u64 = 6;
+pub(crate) const END: u64 = 5;
 
 /// `Race<choice>`, as `Select<choice>`.
-pub const RACE: u64 = 7;
+pub(crate) const RACE: u64 = 6;
 
 /// A fingerprint with one part more: it begins with the number of a constructor.
-///
-/// `rumpsteak-contract` has the same function for the macros.
-#[must_use]
-pub const fn mix(hash: u64, part: u64) -> u64 {
+pub(crate) const fn mix(hash: u64, part: u64) -> u64 {
     (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
 }
 
-/// A fingerprint with several parts more.
-#[must_use]
-pub const fn mix_all(mut hash: u64, mut parts: &[u64]) -> u64 {
-    while let [part, rest @ ..] = parts {
-        hash = mix(hash, *part);
-        parts = rest;
+/// The number of a name.
+pub(crate) const fn number(name: &str) -> u64 {
+    let (mut bytes, mut hash) = (name.as_bytes(), name.len() as u64);
+    while let [first, rest @ ..] = bytes {
+        hash = mix(hash, *first as u64);
+        bytes = rest;
     }
     hash
 }
 
-/// Whether a role and its session are those that were verified.
-#[must_use]
-pub const fn is_root<R: Role, S: Structure>(role: u64, session: u64) -> bool {
-    R::PLAYED.0.number == role && S::FINGERPRINT == session
+/// The fingerprint of a state with one label.
+pub(crate) const fn of_action(constructor: u64, peer: u64, label: &str, then: u64) -> u64 {
+    mix(mix(mix(constructor, peer), number(label)), then)
 }
 
 #[cfg(test)]
@@ -74,21 +60,18 @@ mod tests {
 
     #[test]
     fn every_part_counts() {
-        let all: [&[u64]; 9] = [
-            &[SEND, 7, 8, 1],
-            &[SEND, 9, 8, 1],
-            &[SEND, 7, 9, 1],
-            &[SEND, 7, 8, 2],
-            &[RECEIVE, 7, 8, 1],
-            &[SELECT, 7, 8],
-            &[BRANCH, 7, 8],
-            &[END, 0],
-            &[CHOICE, 7, 1],
+        let all = [
+            of_action(SEND, 7, "a", 1),
+            of_action(SEND, 9, "a", 1),
+            of_action(SEND, 7, "b", 1),
+            of_action(SEND, 7, "a", 2),
+            of_action(RECEIVE, 7, "a", 1),
+            mix(mix(SELECT, 7), 8),
+            mix(mix(BRANCH, 7), 8),
+            mix(END, 0),
         ];
-        let of = |parts: &[u64]| parts.iter().copied().reduce(mix);
-        for (index, parts) in all.iter().enumerate() {
-            let earlier = all[..index].iter().any(|earlier| of(earlier) == of(parts));
-            assert!(!earlier, "{parts:?} collides");
+        for (index, fingerprint) in all.iter().enumerate() {
+            assert!(!all[..index].contains(fingerprint), "{index} collides");
         }
     }
 }

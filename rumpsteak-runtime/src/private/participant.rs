@@ -6,11 +6,12 @@ use std::task::{Poll, Waker};
 use crate::transport::link::{Link, Movable};
 use crate::transport::mark::{Mark, Place};
 
-/// The part of a role that only sessions use. Implemented by `#[derive(Role)]`.
+/// The part of a role that only sessions use. The macro of its module
+/// implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a role",
     label = "not a role",
-    note = "add `#[derive(Role)]` to `{Self}`: the trait `Role` is not implemented by hand"
+    note = "a role is a struct with `#[derive(Role)]` in a module with `#[protocol(…)]` or `#[closed_system]`"
 )]
 pub trait Participant: Sized + 'static {
     /// The number of routes.
@@ -91,7 +92,7 @@ impl<L: Movable, T> Moves<T> for L {
     }
 }
 
-/// A route that is not where `#[derive(Roles)]` put it.
+/// A route that is not where its set put it.
 pub(crate) struct Misplaced {
     /// The struct of the peer to which the route in this field leads.
     pub(crate) route: &'static str,
@@ -119,7 +120,7 @@ pub(crate) fn abort<R: Participant>(role: &mut R) {
     role.close();
 }
 
-/// The first route that is not where `#[derive(Roles)]` put it, if there is one: two routes of one
+/// The first route that is not where its set put it, if there is one: two routes of one
 /// type can be exchanged. Routes that were made by hand may be anywhere.
 #[inline]
 pub(crate) fn misplaced<R: Participant>(role: &R) -> Option<Misplaced> {

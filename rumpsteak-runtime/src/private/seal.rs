@@ -22,8 +22,6 @@ pub struct Played {
     /// The system that the capacities of the role's queues were proven for: a number made from all
     /// the sessions of all its roles. A role without proven capacities has a number of its own.
     pub system: u64,
-    /// The module of the role, as rustc knows it.
-    pub module: &'static str,
     /// The projections of the protocol onto all of its roles: a text that `rumpsteak-fsm` reads.
     /// Empty for a role without a protocol.
     pub projections: &'static str,
@@ -41,7 +39,6 @@ impl Played {
         role: "",
         number: 0,
         system: 0,
-        module: "",
         projections: "",
         on_demand: &[],
         closed: 0,
@@ -50,7 +47,7 @@ impl Played {
 
 impl Label {
     /// The label of a [stub](crate::private::stub).
-    pub const STUB: Self = Self { name: "", number: 0, tag: 0 };
+    pub const STUB: Self = Self { name: "", tag: 0 };
 }
 
 /// A label of a message type.
@@ -58,8 +55,6 @@ impl Label {
 pub struct Label {
     /// [`Message::NAME`](crate::Message::NAME).
     pub name: &'static str,
-    /// A number for the name.
-    pub number: u64,
     /// The number of the label among those of the message type: what a branch matches on. A wrong
     /// number is no danger: `downcast` looks again.
     pub tag: usize,

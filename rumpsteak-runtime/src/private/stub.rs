@@ -1,28 +1,12 @@
-//! What stands in for an item with an error: it fits wherever the item would, so that rustc does
-//! not follow up that error with others. Macros emit it beside a `compile_error!`, and only there:
-//! nothing of it ever runs.
+//! Stand-ins for items with an error. A stand-in fits wherever the item would, so that rustc does not
+//! follow up that error with others. The macro emits it beside a `compile_error!`, and only there:
+//! it never runs.
 
 use std::task::{Context, Poll};
 
 use crate::transport::{Bidirectional, Incoming, Link, Mark, Movable, Outgoing, Pair, RouteError};
 
-/// What stands in for the words of a session in a type without `#[session]`.
-pub mod unmarked {
-    use std::marker::PhantomData;
-
-    /// To rustc, `Send` would be the trait.
-    #[derive(Debug)]
-    pub struct Send<P, L = (), C = ()>(PhantomData<(P, L, C)>);
-}
-
-/// What stands in for the attributes of a role in a struct without `#[derive(Role)]`.
-pub mod underived {
-    pub use rumpsteak_runtime_macros::{
-        __underived as message, __underived as protocol, __underived as role,
-    };
-}
-
-/// The route of a role with an error to whatever peer, as there is none.
+/// The route of a role with an error, to any peer. It has no value.
 #[derive(Debug)]
 pub enum NoRoute {}
 
@@ -75,32 +59,6 @@ impl<Tx, Rx> Pair<NoRoute> for Bidirectional<Tx, Rx> {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __stub {
-    // Of names that the module lacks.
-    (import $($($name:ident)::+)*) => {
-        #[allow(unused_imports, reason = "it may be used where a `cfg` hides it")]
-        use $crate::{$($($name)::+),*};
-    };
-    // Of the struct of a label.
-    (label $label:item) => {
-        #[allow(dead_code, reason = "the program may use it where a `cfg` hides that")]
-        $label
-    };
-    // Of a role or a module, for which its macro puts another one.
-    (instead $($other:tt)*) => {};
-    // Of a session or the code of a protocol, which its macro leaves out.
-    (nothing) => {};
-    // The same beside a type without `#[session]`: `Send` is the only word in it that rustc knows.
-    (unmarked) => {
-        #[allow(unused_imports, reason = "what lacks its attribute may be in another module")]
-        use $crate::private::unmarked::*;
-    };
-    // Of a struct without `#[derive(Role)]`, whose other attributes rustc does not know then.
-    (plain $role:ty, $message:ty) => {
-        #[allow(unused_imports, reason = "the struct may be in another module, or have none")]
-        use $crate::private::underived::*;
-
-        $crate::private::stub!(role $role, $message);
-    };
     (role $role:ty, $message:ty) => {
         $crate::private::stub!(role $role, $message, $crate::private::Played::STUB);
     };

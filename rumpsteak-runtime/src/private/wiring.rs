@@ -1,7 +1,7 @@
-//! How `#[derive(Roles)]` connects a set of roles.
+//! How a set of roles is connected.
 //!
-//! The derive on the set sees the types of the roles but not their routes; the derive on a role
-//! sees the peers of its routes but not the set. So the roles are wired in turn. The first of two
+//! A role alone compiles as well, if its peers are in other processes. So the code of a role knows
+//! the peers of its routes but not the set, and the roles of a set are wired in turn. The first of two
 //! peers creates both ends of their route, keeps its own, and leaves the other in the [`Wiring`]
 //! for its peer. So each route is created exactly once, in any order of the fields.
 //!
@@ -18,14 +18,14 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::private::{ByMacro, Played};
+use crate::private::ByMacro;
 use crate::role::{Role, Route};
 use crate::transport::Pair;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::link::Link;
 use crate::transport::mark::{Place, owner};
 
-/// A set that has a role `P`. Implemented by `#[derive(Roles)]` for each field.
+/// A set that has a role `P`. Implemented for each field of the set.
 #[diagnostic::on_unimplemented(
     message = "this set of roles has no `{P}`",
     label = "a role of this set has a route to `{P}`",
@@ -53,9 +53,6 @@ pub trait Joins<Peer, S>: 'static {
     /// [`Role::NAME`]. No bound says that the role is one, since its derive would say it once more.
     const NAME: &'static str;
 
-    /// [`Played::system`](super::Played::system).
-    const SYSTEM: u64;
-
     /// [`Route::CAPACITY`].
     const CAPACITY: Capacity;
 }
@@ -65,15 +62,14 @@ impl<R: Route<Peer>, Peer: 'static, S> Joins<Peer, S> for R {
     type Link = R::Link;
 
     const NAME: &'static str = R::NAME;
-    const SYSTEM: u64 = R::PLAYED.0.system;
     const CAPACITY: Capacity = R::CAPACITY.0;
 }
 
-/// A role that can be wired in the set `S`. Implemented by `#[derive(Role)]`.
+/// A role that can be wired in the set `S`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a role",
     label = "not a role",
-    note = "every field of a set of roles has a type with `#[derive(Role)]`"
+    note = "every field of a set of roles is a role"
 )]
 pub trait Wire<S>: Role {
     /// Connects the role to all its peers.
@@ -186,70 +182,17 @@ impl fmt::Debug for Wiring<'_> {
     }
 }
 
-/// The queue from one role to another.
-///
-/// A capacity is proven for the sessions of a whole system of roles, so it only counts if both ends
-/// are of one system. Otherwise the queue grows.
+/// The queue from one role to another, with the capacity that was proven.
 fn queue<From, To, S>() -> Queue
 where
     From: Joins<To, S>,
     To: Joins<From, S>,
 {
-    let capacity = if From::SYSTEM != 0 && From::SYSTEM == To::SYSTEM {
-        From::CAPACITY
-    } else {
-        Capacity::Growable
-    };
-    Queue::new(capacity).between(From::NAME, To::NAME)
+    Queue::new(From::CAPACITY).between(From::NAME, To::NAME)
 }
 
-/// True if a role is one of the role structs that a session was verified with: the number of its
-/// system and its module, or the number alone.
-pub const fn plays<R: Role>(mut players: &[(u64, &str)]) -> bool {
-    let Played { system, module, .. } = R::PLAYED.0;
-    while let [(number, path), rest @ ..] = players {
-        if *number == system && (path.is_empty() || is_module(in_crate(path), in_crate(module))) {
-            return true;
-        }
-        players = rest;
-    }
-    false
-}
-
-/// A path without the name of its crate.
-const fn in_crate(path: &str) -> &[u8] {
-    let mut path = path.as_bytes();
-    while let [first, rest @ ..] = path
-        && *first != b':'
-    {
-        path = rest;
-    }
-    path
-}
-
-/// True if a path without any `r#` is the path of a module as rustc has it.
-const fn is_module(mut path: &[u8], mut module: &[u8]) -> bool {
-    loop {
-        (path, module) = match (path, module) {
-            ([], []) => return true,
-            (_, [b'r', b'#', module @ ..]) => (path, module),
-            ([left, path @ ..], [right, module @ ..]) if *left == *right => (path, module),
-            _ => return false,
-        };
-    }
-}
-
-/// Whether the link of a role has an error: its name is one that `RoleName::refused` makes.
-pub const fn is_refused(role: &str) -> bool {
-    const END: &str = " (refused)";
-    match role.split_at_checked(role.len().saturating_sub(END.len())) {
-        Some((_, end)) => same(end, END),
-        None => false,
-    }
-}
-
-/// Whether two roles of these protocols play the same one.
-pub const fn same(left: &str, right: &str) -> bool {
+/// Returns true if two names are equal.
+pub(crate) const fn same(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     if left.len() != right.len() {
         return false;

@@ -29,8 +29,7 @@ pub trait Choice: Sized {
     /// The names of the labels in the protocol.
     const LABELS: &'static [&'static str] = Self::VERIFIED.0;
 
-    /// The labels. Does not compile unless the choice is what the build script verified: see
-    /// `private::fingerprint`.
+    /// The labels.
     #[doc(hidden)]
     const VERIFIED: ByMacro<&'static [&'static str]>;
 
@@ -42,7 +41,7 @@ pub trait Choice: Sized {
     }
 
     /// Enters the alternative that `message` names. Where alternatives name their peers, `from` is
-    /// the number of the peer in fingerprints.
+    /// the number of the peer.
     ///
     /// # Errors
     ///
@@ -111,7 +110,7 @@ pub trait Peer {
     /// The name of the role.
     const NAME: &'static str;
 
-    /// Its number in fingerprints. No role that was verified has that of [`AnyPeer`].
+    /// A number for the names of the role and of its protocol; 0 for [`AnyPeer`].
     #[doc(hidden)]
     const NUMBER: ByMacro<u64>;
 }

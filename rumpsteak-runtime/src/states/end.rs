@@ -10,10 +10,38 @@ use crate::role::Role;
 /// The end of a session.
 ///
 /// A process proves that it went through its whole session by returning this beside its value:
-/// `Ok((value, end))`. A process that does not return it poisons the role.
-#[must_use = "return the end of the session beside your value: `Ok((value, end))`"]
+/// `end.end(value)`, which is `Ok((value, end))`. A process that does not return it poisons the
+/// role.
+#[must_use = "return the end of the session beside your value: `end.end(value)`"]
 pub struct End<'s, R: Role> {
     state: State<'s, R>,
+}
+
+/// The result of a process of the role `R`: its value, and the end of its session.
+///
+/// With this as the type of its function, rustc marks each `return` that returns anything else.
+///
+/// ```
+/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
+/// use rumpsteak_runtime::Ended;
+///
+/// async fn answer(s: Server<'_>) -> Ended<'_, S> {
+///     let (Ping(question), s) = s.receive().await?;
+///     s.send(Pong(question + 1)).await?.end(())
+/// }
+/// ```
+pub type Ended<'s, R, T = ()> = Result<(T, End<'s, R>)>;
+
+impl<'s, R: Role> End<'s, R> {
+    /// Ends a process, with its value: `Ok((value, self))`.
+    ///
+    /// # Errors
+    ///
+    /// None. A process that has not failed returns this as it stands.
+    #[inline]
+    pub fn end<T>(self, value: T) -> Ended<'s, R, T> {
+        Ok((value, self))
+    }
 }
 
 impl<R: Role> End<'_, R> {

@@ -18,9 +18,8 @@ macro_rules! state_with_label {
             C: Structure,
         {
             const FINGERPRINT: u64 = {
-                let fingerprint = mix(fingerprint::$fingerprint, P::PLAYED.0.number);
-                let label = <R::Message as Message<L>>::LABEL.0.number;
-                mix(mix(fingerprint, label), C::FINGERPRINT)
+                let (peer, label) = (P::PLAYED.0.number, <R::Message as Message<L>>::NAME);
+                fingerprint::of_action(fingerprint::$fingerprint, peer, label, C::FINGERPRINT)
             };
         }
 

@@ -21,8 +21,8 @@ pub(crate) mod state;
 
 pub use self::branch::{Branch, Branching};
 pub use self::choice::{AnyPeer, Choice, Offers, Peer};
-pub use self::end::End;
-pub use self::misused::{NotBranch, NotRace, NotReceive, NotSelect, NotSend};
+pub use self::end::{End, Ended};
+pub use self::misused::{NotBranch, NotOver, NotRace, NotReceive, NotSelect, NotSend};
 pub use self::peer::Peers;
 pub use self::race::{Race, Raced, Until};
 pub use self::receive::{Receive, Receiving};

@@ -9,7 +9,7 @@ use super::state::{Names, Session, State};
 use crate::error::{Result, Unsent};
 use crate::message::Message;
 use crate::private::ByMacro;
-use crate::private::fingerprint::{self, Structure, mix};
+use crate::private::fingerprint::{self, Structure};
 use crate::role::{Role, Route};
 use crate::transport::Outgoing;
 

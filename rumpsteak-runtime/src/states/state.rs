@@ -25,7 +25,6 @@ pub trait Session {
     /// session that is a state of another.
     type State;
 
-    /// Does not compile unless a struct is what the build script verified.
     #[doc(hidden)]
     const BY_MACRO: ByMacro;
 

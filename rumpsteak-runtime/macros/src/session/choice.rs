@@ -1,24 +1,23 @@
 //! A choice: the enum of its options.
 
-use proc_macro2::{Span, TokenStream};
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
-use rumpsteak_contract::SessionItem;
-use rumpsteak_contract::session::{Action, Direction, Head, Path, Variant};
-use syn::Error;
+use rumpsteak_front::SessionItem;
+use rumpsteak_front::session::{Action, Direction, Variant};
 
 use super::expansion::Expansion;
-use super::fingerprint;
-use crate::{tokens, verdict};
+use crate::tokens;
 
 impl Expansion<'_> {
     pub(super) fn choice(&self, variants: &[Variant]) -> TokenStream {
         let SessionItem { attributes, visibility, name, .. } = self.item;
         let (krate, role, message) = (self.krate, &self.role, self.message());
-        if let Some(problem) = repeated_label(variants) {
-            // The build script says so, too, if it ran. Expanded, the impls would conflict.
-            return if self.verdict.problems.is_empty() { problem } else { TokenStream::new() };
+        if has_repeated_label(variants) {
+            // There is an error. The code would have two implementations of one trait.
+            return super::nothing(name);
         }
-
         let docs = variants.iter().map(noted);
         let names: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
         let labels: Vec<_> = variants.iter().map(|variant| variant.head.label()).collect();
@@ -26,11 +25,10 @@ impl Expansion<'_> {
         let thens: Vec<_> = parts.iter().map(|then| self.session(then, 0)).collect();
         let fields = variants.iter().zip(&thens).map(|(variant, then)| self.fields(variant, then));
         let rests = parts.iter().map(|then| self.rest(then));
-        let assertion = self.options_assertion(variants, &thens);
         let peers = self.peers(variants);
         let decide = self.decide(variants);
         let offers = variants.iter().zip(&thens).map(|(variant, then)| self.offers(variant, then));
-        let identity = self.identity(name, self.id());
+        let identity = self.identity(name);
         let debug = self.debug(
             name,
             attributes,
@@ -48,7 +46,7 @@ impl Expansion<'_> {
             #(#bounds)*
         };
         quote! {
-            #attributes
+            #(#attributes)*
             #[allow(dead_code, reason = "what is selected is never constructed")]
             #visibility enum #name<'s, #role: #krate::Role> {
                 #(#docs #names(#fields),)*
@@ -67,10 +65,8 @@ impl Expansion<'_> {
                 type Message = #message;
                 type State = #krate::states::State<'s, #role>;
 
-                const VERIFIED: #krate::private::ByMacro<&'static [&'static str]> = {
-                    #assertion
-                    #krate::private::ByMacro(&[#(<#message as #krate::Message<#labels>>::NAME),*])
-                };
+                const VERIFIED: #krate::private::ByMacro<&'static [&'static str]> =
+                    #krate::private::ByMacro(&[#(<#message as #krate::Message<#labels>>::NAME),*]);
 
                 #decide
             }
@@ -86,46 +82,18 @@ impl Expansion<'_> {
             // says of an arm with a label and a state that there are none, and no more.
             // Shown there, and still code of a macro to clippy.
             let span = Span::call_site().located_at(variant.name.span());
-            let here = tokens::at(&self.item.krate, span);
+            let here = tokens::at(self.krate, span);
             return quote_spanned!(span=> #here::private::Unheard<#then>);
         }
         let label = variant.head.label();
         quote!(#label, #then)
     }
 
-    /// The assertion that the options are those that were verified.
-    fn options_assertion(&self, variants: &[Variant], thens: &[TokenStream]) -> TokenStream {
-        let verified = &self.verdict.proof.body;
-        if verified.is_empty() {
-            return TokenStream::new();
-        }
-        let (name, here, message) = (&self.item.name, &self.here, self.message());
-        let expected = fingerprint::of_choice(verified);
-        let text = verdict::resolved_differently(name);
-        let parts = variants.iter().zip(thens).map(|(variant, then)| match &variant.head {
-            Head::Label(label) => quote_spanned! {name.span()=>
-                <#message as #here::Message<#label>>::LABEL.0.number,
-                <#then as #here::private::Structure>::FINGERPRINT
-            },
-            Head::Action(action) => {
-                let session = self.action(action, then);
-                quote_spanned!(name.span()=> <#session as #here::private::Structure>::FINGERPRINT)
-            }
-        });
-        quote_spanned! {name.span()=>
-            let fingerprint = #here::private::fingerprint::CHOICE;
-            #(
-                let fingerprint = #here::private::fingerprint::mix_all(fingerprint, &[#parts]);
-            )*
-            ::core::assert!(fingerprint == #expected, #text);
-        }
-    }
-
     /// The peers from which options receive that name them: `(A, (B, ()))`.
     fn peers(&self, variants: &[Variant]) -> TokenStream {
-        let mut peers: Vec<&Path> = Vec::new();
+        let mut peers: Vec<&Ident> = Vec::new();
         for action in variants.iter().filter_map(|variant| variant.head.action()) {
-            let is_known = peers.iter().any(|known| known.to_string() == action.peer.to_string());
+            let is_known = peers.iter().any(|known| **known == action.peer);
             if action.direction == Direction::Receive && !is_known {
                 peers.push(&action.peer);
             }
@@ -206,11 +174,10 @@ fn sent(variant: &Variant) -> Option<&Action> {
     variant.head.action().filter(|action| action.direction == Direction::Send)
 }
 
-/// The attributes of an option, with what rustc says of those who match on what is sent. Editors
-/// and rustdoc would call the option deprecated, which it is not.
+/// The attributes of an option, with a note for those who match on what is sent. In documentation
+/// the option is not deprecated.
 fn noted(variant: &Variant) -> TokenStream {
-    let sent = sent(variant).filter(|_| !verdict::is_typing(variant.name.span()));
-    let note = sent.map(|action| {
+    let note = sent(variant).map(|action| {
         let text = format!(
             "this role sends `{}` and does not hear it: the arm for it is `Raced::Sent(s)`, of `until` \
              `Until::Wished(it, s)`",
@@ -219,26 +186,15 @@ fn noted(variant: &Variant) -> TokenStream {
         quote!(#[cfg_attr(not(doc), deprecated = #text)])
     });
     let attributes = &variant.attributes;
-    quote!(#attributes #note)
+    quote!(#(#attributes)* #note)
 }
 
-/// Two alternatives with one label, and one peer, could not be told apart.
-fn repeated_label(variants: &[Variant]) -> Option<TokenStream> {
-    let mut seen: Vec<(String, Option<(Direction, String)>)> = Vec::new();
-    for variant in variants {
-        let (label, action) = (variant.head.label(), variant.head.action());
-        let end = action.map(|action| (action.direction, action.peer.to_string()));
-        let key = (label.to_string(), end);
-        if seen.contains(&key) {
-            let error = Error::new(
-                label.span(),
-                format_args!(
-                    "a second alternative with the label `{label}`: nobody could tell which one was chosen"
-                ),
-            );
-            return Some(error.into_compile_error());
-        }
-        seen.push(key);
-    }
-    None
+/// True if two alternatives have one label and one peer.
+fn has_repeated_label(variants: &[Variant]) -> bool {
+    let key = |variant: &Variant| {
+        let end = variant.head.action().map(|action| (action.direction, action.peer.to_string()));
+        (variant.head.label().to_string(), end)
+    };
+    let all: BTreeSet<_> = variants.iter().map(key).collect();
+    all.len() < variants.len()
 }
