@@ -10,7 +10,7 @@ use std::{env, fs};
 use rumpsteak_front::Module;
 
 use crate::findings::Findings;
-use crate::package::{Package, Place, VERIFIED};
+use crate::package::{Package, Place, RUNTIME, VERIFIED};
 use crate::package_root::PackageRoot;
 use crate::protocols::Protocols;
 use crate::report::build_report::{Report, unreadable};
@@ -172,7 +172,7 @@ impl Analysis {
         }
         let _ = writeln!(text, "cargo::rustc-env={VERIFIED}={}", env!("CARGO_PKG_VERSION"));
         let name = runtime(&self.base.join("Cargo.toml"));
-        let _ = writeln!(text, "cargo::rustc-env=RUMPSTEAK_RUNTIME={name}");
+        let _ = writeln!(text, "cargo::rustc-env={RUNTIME}={name}");
         for warning in &self.warnings {
             let _ = writeln!(text, "cargo::warning={warning}");
         }

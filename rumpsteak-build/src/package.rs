@@ -28,6 +28,9 @@ use crate::verdict;
 /// `OUT_DIR` outlives the build script that wrote it, and this does not.
 pub(crate) const VERIFIED: &str = "RUMPSTEAK_VERIFIED";
 
+/// The variable in which the build script tells rustc the name of the runtime's crate.
+pub(crate) const RUNTIME: &str = "RUMPSTEAK_RUNTIME";
+
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The protocols of a package, as a macro or the build script finds them.

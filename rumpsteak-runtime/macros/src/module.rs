@@ -28,8 +28,8 @@ use rumpsteak_front::{LabelItem, Module, ModuleKind};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Error, Result, Token, Visibility};
 
-use crate::judged::{Judged, RoleFacts, RootFacts, judge};
 use crate::{message, payload, role, session, set};
+use rumpsteak_build::expansion::{Judged, RoleFacts, RootFacts, judge, runtime_crate};
 
 pub(crate) fn expand(kind: ModuleKind, arguments: TokenStream, item: TokenStream) -> TokenStream {
     match Module::parse(kind, arguments, item.clone()) {
@@ -59,7 +59,10 @@ fn judged(judged: &Judged) -> TokenStream {
     let Module { attributes, visibility, name, errors, .. } = module;
     let krate = match &module.arguments.krate {
         Some(path) => path.to_token_stream(),
-        None => quote!(::rumpsteak_runtime),
+        None => {
+            let name = format_ident!("{}", runtime_crate());
+            quote!(::#name)
+        }
     };
     let scope = Scope::new(judged, &krate);
     let code = items(judged).map(|item| scope.item(item));

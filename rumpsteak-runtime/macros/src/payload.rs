@@ -6,8 +6,8 @@ use rumpsteak_front::LabelItem;
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput};
 
-use crate::judged::{Expected, PayloadCheck};
 use crate::tokens::{at, member};
+use rumpsteak_build::expansion::{Expected, PayloadCheck};
 
 /// The comparison of a type in a label.
 pub(crate) fn check(

@@ -7,9 +7,9 @@ use rumpsteak_front::hash::number;
 use rumpsteak_front::role::Route;
 use syn::spanned::Spanned as _;
 
-use crate::judged::RoleFacts;
 use crate::module::Scope;
 use crate::tokens::{at, body, field, member};
+use rumpsteak_build::expansion::RoleFacts;
 
 pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
     let RoleItem { attributes, visibility, name, routes, is_tuple, .. } = item;

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::expansion::Expansion;
-use crate::judged::Machine;
+use rumpsteak_build::expansion::Machine;
 
 impl Expansion<'_> {
     pub(super) fn root(&self, role: &Ident) -> TokenStream {
