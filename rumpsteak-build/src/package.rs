@@ -12,17 +12,17 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rumpsteak_front::hash::Hasher;
 use rumpsteak_front::{Module, name};
 
 use crate::codegen::machines;
-use crate::expansion::Verdict;
 use crate::findings::Findings;
 use crate::limits::Limits;
 use crate::package_root::PackageRoot;
 use crate::protocols::{Protocols, ScrFile};
 use crate::settings;
 use crate::text_file;
-use crate::verdict;
+use crate::verdict::{self, Verdict};
 
 /// The variable by which the build script tells rustc that it has verified the package: a file in
 /// `OUT_DIR` outlives the build script that wrote it, and this does not.
@@ -200,6 +200,20 @@ impl Package {
     pub(crate) fn leave(&self, key: u64, verdict: &Verdict) -> io::Result<()> {
         fs::write(verdict::path(&self.folder, key), verdict::print(verdict))
     }
+}
+
+/// The hash of all that the verdict on a module depends on.
+pub(crate) fn key(module: &Module, place: Option<&Place>) -> u64 {
+    let mut hasher = Hasher::new();
+    hasher.text(env!("CARGO_PKG_VERSION"));
+    hasher.bytes(&module.hash.to_be_bytes());
+    for (path, text) in place.into_iter().flat_map(|place| &place.files) {
+        // The name of a machine's file says whose it is.
+        let name = path.file_name().unwrap_or_default();
+        hasher.text(&name.to_string_lossy());
+        hasher.text(text);
+    }
+    hasher.finish()
 }
 
 /// The paths of protocols that a build script left in its `OUT_DIR`; `None` if it left none, or is

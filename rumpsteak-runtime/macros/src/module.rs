@@ -14,8 +14,9 @@
 //!     compile_error!("…");
 //! ```
 //!
-//! An error is raised twice, and rustc prints it once. In the module, rustc keeps quiet about names
-//! that the module lacks; beside it, about names that are imported from there by `*`.
+//! If names are missing for an error, the error is raised twice, and rustc prints it once. In the
+//! module, rustc keeps quiet about names that the module lacks; beside it, about names that are
+//! imported from there by `*`.
 //!
 //! In place of an item with an error there is a stand-in, so that one mistake is one error.
 
@@ -71,6 +72,8 @@ fn judged(judged: &Judged) -> TokenStream {
     let problems =
         problems.map(|problem| Error::new(problem.span, &problem.text).into_compile_error());
     let errors: TokenStream = errors.chain(problems).collect();
+    let is_whole = module.errors.is_empty() && judged.left_out.is_empty();
+    let beside = (!is_whole || judged.generated.is_empty()).then_some(&errors);
     let payloads = verdict.payloads.iter().filter_map(|check| {
         let label = items(judged).filter_map(label).find(|label| label.name == check.label)?;
         payload::check(check, label, &krate)
@@ -89,7 +92,7 @@ fn judged(judged: &Judged) -> TokenStream {
             #errors
             #(const _: &[u8] = ::core::include_bytes!(#files);)*
         }
-        #errors
+        #beside
     }
 }
 
