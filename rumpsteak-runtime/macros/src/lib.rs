@@ -13,7 +13,6 @@
 //! | a set of roles | `set` | how it is wired, reset and run |
 //! | a session | `session` | the session type, and the proof that it was verified |
 
-mod judged;
 mod message;
 mod module;
 mod payload;

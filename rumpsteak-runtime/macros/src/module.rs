@@ -23,12 +23,12 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
+use rumpsteak_build::expansion::{Judged, RoleFacts, RootFacts, judge};
 use rumpsteak_front::module::{BrokenItem, Item, ItemKind};
 use rumpsteak_front::{LabelItem, Module, ModuleKind};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Error, Result, Token, Visibility};
 
-use crate::judged::{Judged, RoleFacts, RootFacts, judge};
 use crate::{message, payload, role, session, set};
 
 pub(crate) fn expand(kind: ModuleKind, arguments: TokenStream, item: TokenStream) -> TokenStream {

@@ -2,11 +2,11 @@
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
+use rumpsteak_build::expansion::{Expected, PayloadCheck};
 use rumpsteak_front::LabelItem;
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput};
 
-use crate::judged::{Expected, PayloadCheck};
 use crate::tokens::{at, member};
 
 /// The comparison of a type in a label.

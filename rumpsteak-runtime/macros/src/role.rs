@@ -2,12 +2,12 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
+use rumpsteak_build::expansion::RoleFacts;
 use rumpsteak_front::RoleItem;
 use rumpsteak_front::hash::number;
 use rumpsteak_front::role::Route;
 use syn::spanned::Spanned as _;
 
-use crate::judged::RoleFacts;
 use crate::module::Scope;
 use crate::tokens::{at, body, field, member};
 

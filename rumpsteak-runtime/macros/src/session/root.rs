@@ -2,9 +2,9 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
+use rumpsteak_build::expansion::Machine;
 
 use super::expansion::Expansion;
-use crate::judged::Machine;
 
 impl Expansion<'_> {
     pub(super) fn root(&self, role: &Ident) -> TokenStream {
