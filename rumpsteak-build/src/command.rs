@@ -36,8 +36,8 @@ pub use crate::report::comparison::{
 pub use crate::report::excerpt::{Excerpt, Mark, visible};
 pub use crate::report::notice::{Notice, Severity};
 pub use crate::report::runs::shortest;
-pub use crate::report::wording::Told;
 use crate::report::wording;
+pub use crate::report::wording::Told;
 pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out};
 
 /// The file below `OUT_DIR` with the paths of the protocols.
@@ -131,8 +131,10 @@ impl Configuration {
     }
 
     /// Verifies the package in `folder` without Cargo: nothing is written and nothing is printed.
-    pub fn check(self, folder: &Path) -> Check {
-        let package = Package::new(folder, Path::new(""), self.protocols);
+    /// A module that sets no limit has `limits`.
+    pub fn check(self, folder: &Path, limits: &Limits) -> Check {
+        let mut package = Package::new(folder, Path::new(""), self.protocols);
+        package.limits = *limits;
         let analysis = Analysis::new(&package);
         let mut reports = analysis.reports();
         // No macro raises the errors of protocol files here.

@@ -10,8 +10,7 @@ use std::{env, fs};
 use rumpsteak_front::Module;
 
 use crate::findings::Findings;
-use crate::limits::Limits;
-use crate::package::{Package, Place, VERIFIED};
+use crate::package::{Package, Place, RUNTIME, VERIFIED};
 use crate::package_root::PackageRoot;
 use crate::protocols::Protocols;
 use crate::report::build_report::{Report, unreadable};
@@ -100,7 +99,7 @@ impl Configuration {
 impl Analysis {
     /// Judges all modules of a package.
     pub(crate) fn new(package: &Package) -> Self {
-        let protocols = Protocols::load(&package.base, &package.paths, Limits::default());
+        let protocols = Protocols::load(&package.base, &package.paths, package.limits);
         let source = Source::read(package.base.folder());
         let mut summary = Summary { protocols: protocols.protocols.len(), ..Summary::default() };
         let judge = |file: &RustFile| {
@@ -122,8 +121,7 @@ impl Analysis {
             summary.verified += roots.values().filter(|root| root.passed).count();
         }
         let base = package.base.clone();
-        let mut analysis =
-            Self { base, protocols, source, judged, summary, warnings: Vec::new() };
+        let mut analysis = Self { base, protocols, source, judged, summary, warnings: Vec::new() };
         analysis.warnings = warnings::of_package(&analysis);
         analysis
     }
@@ -149,9 +147,8 @@ impl Analysis {
     /// The errors that no module can show.
     pub(crate) fn reports(&self) -> Vec<Report> {
         let files = self.protocols.files.iter().enumerate();
-        let broken = files.filter(|(position, file)| {
-            !file.diagnostics.is_empty() && !self.is_named(*position)
-        });
+        let broken = files
+            .filter(|(position, file)| !file.diagnostics.is_empty() && !self.is_named(*position));
         let broken = broken.map(|(_, file)| Report::of_file(file));
         unreadable(&self.protocols).chain(broken).collect()
     }
@@ -175,7 +172,7 @@ impl Analysis {
         }
         let _ = writeln!(text, "cargo::rustc-env={VERIFIED}={}", env!("CARGO_PKG_VERSION"));
         let name = runtime(&self.base.join("Cargo.toml"));
-        let _ = writeln!(text, "cargo::rustc-env=RUMPSTEAK_RUNTIME={name}");
+        let _ = writeln!(text, "cargo::rustc-env={RUNTIME}={name}");
         for warning in &self.warnings {
             let _ = writeln!(text, "cargo::warning={warning}");
         }

@@ -16,7 +16,7 @@ use proc_macro2::{Ident, Span};
 use rumpsteak_front::module::{Item, Module};
 
 use crate::findings::Findings;
-use crate::package::Package;
+use crate::package::{Package, RUNTIME};
 use crate::verdict;
 
 /// A module with its verdict.
@@ -77,6 +77,8 @@ pub struct RootFacts {
     pub passed: bool,
     /// The machine that was judged.
     pub machine: Option<Machine>,
+    /// A picture of the machine for the documentation: SVG, or empty.
+    pub picture: String,
 }
 
 /// A machine: its role, the number of its states, the one in which it begins, and its transitions.
@@ -142,6 +144,11 @@ pub fn judge(module: Module) -> Judged {
     let problems = problems.map(|(span, told)| Problem { span, text: told.with_code() });
     let (problems, files) = (problems.collect(), files.unwrap_or_default());
     Judged { module, generated, problems, left_out, verdict, files }
+}
+
+/// The name of the runtime's crate in the package whose code rustc compiles.
+pub fn runtime_crate() -> String {
+    std::env::var(RUNTIME).unwrap_or_else(|_| "rumpsteak".to_owned())
 }
 
 /// A module that was not judged, for this reason.

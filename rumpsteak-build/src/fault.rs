@@ -359,10 +359,9 @@ impl Fault {
     /// True if another fault says the same of the same name.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (&self.cause, &other.cause) {
-            (
-                Cause::Name { name, problem, .. },
-                Cause::Name { name: other, problem: of, .. },
-            ) => name == other && problem == of,
+            (Cause::Name { name, problem, .. }, Cause::Name { name: other, problem: of, .. }) => {
+                name == other && problem == of
+            }
             (Cause::NoLabel { name, role, .. }, Cause::NoLabel { name: other, role: of, .. }) => {
                 name == other && role == of
             }

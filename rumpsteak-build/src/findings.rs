@@ -1,11 +1,13 @@
 //! A module, from its tokens to its verdict: through each room once.
 
 use std::collections::BTreeSet;
+use std::slice;
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use rumpsteak_front::hash::number;
 use rumpsteak_front::module::{Item, Module, ModuleKind};
+use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Direction, Fsm};
 
 use crate::codegen;
@@ -56,12 +58,7 @@ impl Findings {
     }
 
     /// Judges a module, and returns the mistakes.
-    fn judge(
-        &mut self,
-        module: &Module,
-        protocols: &Protocols,
-        base: &PackageRoot,
-    ) -> Vec<Fault> {
+    fn judge(&mut self, module: &Module, protocols: &Protocols, base: &PackageRoot) -> Vec<Fault> {
         let protocol = match &module.arguments.protocol {
             Some(name) => match protocols.find(&name.to_string()) {
                 Ok(position) => Some(position),
@@ -80,9 +77,7 @@ impl Findings {
         };
         faults.extend(problems.into_iter().map(|cause| cause.at(anchor)));
         let text = match written.loaded() {
-            Some(loaded) => {
-                codegen::write(&written, loaded, &machines, limits.generated_lines)
-            }
+            Some(loaded) => codegen::write(&written, loaded, &machines, limits.generated_lines),
             None => Ok(codegen::closed(&written)),
         };
         let text = match text {
@@ -141,14 +136,17 @@ impl Findings {
                 on_demand: loaded.map_or_else(Vec::new, |loaded| loaded.on_demand()),
                 closed: if judgement.is_closed { system } else { 0 },
             };
-            self.verdict.payloads.extend(role.labels.values().flat_map(|label| &label.checks).cloned());
+            self.verdict
+                .payloads
+                .extend(role.labels.values().flat_map(|label| &label.checks).cloned());
             self.verdict.roles.insert(role.item.name.to_string(), facts);
         }
         let mut seen = BTreeSet::new();
         self.verdict.payloads.retain(|check| seen.insert((check.label.clone(), check.field)));
         for root in &judgement.roots {
-            let machine = root.machine.as_ref().map(|machine| table(&machine.fsm));
-            let facts = RootFacts { passed: passed && !root.refused, machine };
+            let fsm = root.machine.as_ref().map(|machine| &machine.fsm);
+            let (machine, picture) = (fsm.map(table), fsm.map(picture).unwrap_or_default());
+            let facts = RootFacts { passed: passed && !root.refused, machine, picture };
             self.verdict.roots.insert(scope.name_of(root.item), facts);
         }
     }
@@ -187,6 +185,15 @@ pub(crate) fn parse(module: &Module, text: &str) -> Vec<Item> {
     };
     let parsed = Module::parse(module.kind, arguments, quote!(mod generated { #items }));
     parsed.map_or_else(|_| Vec::new(), |parsed| parsed.items)
+}
+
+/// A picture of a machine, if it is small enough to be looked at.
+fn picture(fsm: &Fsm) -> String {
+    const MOST: usize = 100;
+    if fsm.transition_count() > MOST {
+        return String::new();
+    }
+    text::print(Form::Svg, slice::from_ref(fsm)).unwrap_or_default()
 }
 
 /// A machine that was judged, for programs that ask at run time.

@@ -28,6 +28,9 @@ use crate::verdict;
 /// `OUT_DIR` outlives the build script that wrote it, and this does not.
 pub(crate) const VERIFIED: &str = "RUMPSTEAK_VERIFIED";
 
+/// The variable in which the build script tells rustc the name of the runtime's crate.
+pub(crate) const RUNTIME: &str = "RUMPSTEAK_RUNTIME";
+
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The protocols of a package, as a macro or the build script finds them.
@@ -38,6 +41,8 @@ pub(crate) struct Package {
     pub(crate) paths: Vec<PathBuf>,
     /// The folder below `OUT_DIR`.
     folder: PathBuf,
+    /// The limits of modules that set none.
+    pub(crate) limits: Limits,
 }
 
 /// The files that a protocol depends on.
@@ -80,7 +85,8 @@ impl Place {
 
 impl Package {
     pub(crate) fn new(folder: &Path, out_dir: &Path, paths: Vec<PathBuf>) -> Self {
-        Self { base: PackageRoot::new(folder), paths, folder: out_dir.join("rumpsteak") }
+        let (base, folder) = (PackageRoot::new(folder), out_dir.join("rumpsteak"));
+        Self { base, paths, folder, limits: Limits::default() }
     }
 
     /// The package whose code rustc compiles, as its build script left it.
@@ -136,7 +142,7 @@ impl Package {
 
     /// Judges a module whose protocol is at a place, or in any of the files that build.rs names.
     pub(crate) fn judge(&self, module: &Module, place: Option<&Place>) -> Findings {
-        let limits = settings::limits(&module.arguments, Limits::default()).0;
+        let limits = settings::limits(&module.arguments, self.limits).0;
         let protocols = match (&module.arguments.protocol, place) {
             (None, _) => Protocols { limits, ..Protocols::default() },
             (_, Some(place)) => {

@@ -36,7 +36,8 @@ pub(crate) fn print(verdict: &Verdict) -> String {
         let RoleFacts { protocol, role, queues, system, projections, on_demand, closed } = facts;
         json!([name, protocol, role, queues, system, projections, on_demand, closed])
     });
-    let roots = roots.iter().map(|(name, facts)| json!([name, facts.passed, facts.machine]));
+    let roots =
+        roots.iter().map(|(name, facts)| json!([name, facts.passed, facts.machine, facts.picture]));
     let payloads = payloads.iter().map(|PayloadCheck { label, field, expected }| match expected {
         Expected::Session { protocol, role } => json!([label, field, protocol, role]),
         Expected::Type(ty) => json!([label, field, ty]),
@@ -70,7 +71,10 @@ pub(crate) fn parse(text: &str) -> Option<Verdict> {
             Value::Null => None,
             of => Some(machine(of)?),
         };
-        Some((string(&root[0])?, RootFacts { passed: root[1].as_bool()?, machine }))
+        Some((
+            string(&root[0])?,
+            RootFacts { passed: root[1].as_bool()?, machine, picture: string(&root[3])? },
+        ))
     });
     let payload = |payload: &Value| {
         let expected = match &payload[3] {

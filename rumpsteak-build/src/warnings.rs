@@ -17,9 +17,9 @@ use crate::settings::{self, attribute};
 pub(crate) fn of_package(analysis: &Analysis) -> Vec<String> {
     let protocols = &analysis.protocols;
     let is_right = analysis.judged.iter().flatten().all(|judged| {
-        judged.as_ref().is_ok_and(|(module, findings)| {
-            module.errors.is_empty() && findings.told.is_empty()
-        })
+        judged
+            .as_ref()
+            .is_ok_and(|(module, findings)| module.errors.is_empty() && findings.told.is_empty())
     });
     let mut warnings = Vec::new();
     let names = analysis.modules().filter_map(|(module, _)| module.arguments.protocol.as_ref());
@@ -37,7 +37,9 @@ pub(crate) fn of_package(analysis: &Analysis) -> Vec<String> {
         let idle = projections.filter(|(_, of)| of.fsm.transitions().next().is_none());
         warnings.extend(idle.map(|(role, _)| {
             let role = protocol.role_at(role);
-            format!("{file}: the role `{role}` of `{name}` does nothing: no message is from it or to it")
+            format!(
+                "{file}: the role `{role}` of `{name}` does nothing: no message is from it or to it"
+            )
         }));
     }
     warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));

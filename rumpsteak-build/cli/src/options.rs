@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use rumpsteak_build::Configuration;
 use rumpsteak_fsm::Limit;
 
 /// The form of an answer.
@@ -52,7 +51,7 @@ pub(crate) struct Scribble {
     pub(crate) limits: Limits,
 }
 
-/// How far to go before giving up. Each option has the name of the setter in build.rs.
+/// How far to go before giving up. Each option has the name of a limit in the attribute of a module.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Limits {
     /// Explore at most N configurations of the roles and their queues [default: 100000]
@@ -82,18 +81,16 @@ impl Limits {
         rumpsteak_scribble::Limits { local_transitions, verifier: self.verifier(), ..default }
     }
 
-    /// Takes these limits in place of the limits of a build script.
-    pub(crate) fn limit(
-        &self,
-        configuration: Configuration,
-        generated_lines: Option<usize>,
-    ) -> Configuration {
-        configuration.limited([
-            ("configurations", self.configurations),
-            ("generated_lines", generated_lines),
-            ("local_transitions", self.local_transitions),
-            ("queue", self.queue),
-        ])
+    /// The limits of modules that set none.
+    pub(crate) fn build(&self, generated_lines: Option<usize>) -> rumpsteak_build::Limits {
+        let mut limits = rumpsteak_build::Limits::from(self.verifier());
+        if let Some(most) = self.local_transitions {
+            limits = limits.local_transitions(most);
+        }
+        match generated_lines {
+            Some(most) => limits.generated_lines(most),
+            None => limits,
+        }
     }
 }
 

@@ -49,9 +49,15 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
         text.push_str("}\n");
     }
     if !(0..scope.len()).any(|id| matches!(scope.item(id), Item::Set(_))) && !order.is_empty() {
-        text.push_str("/// The roles, wired to each other.\n#[derive(Roles)]\npub struct Roles {\n");
+        text.push_str(
+            "/// The roles, wired to each other.\n#[derive(Roles)]\npub struct Roles {\n",
+        );
         for role in &order {
-            let _ = writeln!(text, "    /// The role [`{role}`].\n    pub {}: {role},", name::snake(role));
+            let _ = writeln!(
+                text,
+                "    /// The role [`{role}`].\n    pub {}: {role},",
+                name::snake(role)
+            );
         }
         text.push_str("}\n");
     }

@@ -22,8 +22,8 @@ use rumpsteak_scribble::similar;
 
 use crate::fault::{Cause, MachineProblem};
 use crate::named_text::NamedText;
-use crate::protocols::{Loaded, ProtocolRole, Protocols};
 use crate::package_root::PackageRoot;
+use crate::protocols::{Loaded, ProtocolRole, Protocols};
 use crate::text_file;
 use crate::words::{list, meant};
 

@@ -115,8 +115,11 @@ pub(crate) fn module(
 ) -> Result<String, Cause> {
     let items = write(scope, loaded, machines, most)?;
     let (protocol, file) = loaded;
-    let mut body =
-        format!("#[rumpsteak::protocol({})]\npub mod {} {{\n", protocol.name(), scope.module().name);
+    let mut body = format!(
+        "#[rumpsteak::protocol({})]\npub mod {} {{\n",
+        protocol.name(),
+        scope.module().name
+    );
     for (number, line) in items.trim_start_matches('\n').lines().enumerate() {
         let indent = if line.is_empty() || number == 0 && line.is_empty() { "" } else { "    " };
         body.push_str(&format!("{indent}{line}\n"));

@@ -114,8 +114,7 @@ impl Names {
         let message = written.into_iter().next().or(asked);
         names.message = message.unwrap_or_else(|| "Label".to_owned());
         let mut fields = BTreeSet::new();
-        let roots: BTreeSet<String> =
-            scope.roots().map(|(_, _, role)| role.to_string()).collect();
+        let roots: BTreeSet<String> = scope.roots().map(|(_, _, role)| role.to_string()).collect();
         // The types of payloads are read before roles have names, which then give way.
         let messages = messages(protocol);
         let declared_here = names.payloads(scope, &messages, file)?;
@@ -127,7 +126,8 @@ impl Names {
             role.has_session = roots.contains(&role.ty);
         }
         let mut normal = BTreeMap::new();
-        for (position, ((message, span), types)) in messages.into_iter().zip(declared_here).enumerate()
+        for (position, ((message, span), types)) in
+            messages.into_iter().zip(declared_here).enumerate()
         {
             let label = message.label.as_str();
             if !names.has_message
@@ -199,12 +199,7 @@ impl Names {
         names
     }
 
-    fn add_role(
-        &mut self,
-        role: &Role,
-        written: Option<String>,
-        fields: &mut BTreeSet<String>,
-    ) {
+    fn add_role(&mut self, role: &Role, written: Option<String>, fields: &mut BTreeSet<String>) {
         let scribble = role.as_str().to_owned();
         let is_written = written.is_some();
         let ty = written.unwrap_or_else(|| self.fresh(&name::camel(&scribble), "Role"));

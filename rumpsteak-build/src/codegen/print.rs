@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use rumpsteak_front::name;
-use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Action, Direction, Fsm, Message};
 
 use super::layout::{self, Type};
@@ -209,9 +208,6 @@ impl Item {
     }
 }
 
-/// How many transitions a machine may have to be drawn in its documentation.
-const MOST_DRAWN: usize = 100;
-
 pub(super) fn print_item(
     text: &mut String,
     item: &Item,
@@ -229,13 +225,6 @@ pub(super) fn print_item(
         };
         let when = if fsm.is_on_demand() { " each time that it is asked to begin" } else { "" };
         let _ = writeln!(text, "/// What [`{}`] does{when}, in the order of {order}.", role.ty);
-        // Every machine can be drawn. Editors would show the text of the picture.
-        if fsm.transition_count() <= MOST_DRAWN
-            && let Ok(picture) = text::print(Form::Svg, std::slice::from_ref(fsm))
-        {
-            let picture = format!("\n<div style=\"overflow-x:auto\">{}</div>", picture.trim_end());
-            let _ = writeln!(text, "#[cfg_attr(doc, doc = {picture:?})]");
-        }
         let _ = writeln!(text, "#[session({})]", role.ty);
     }
     match item {

@@ -101,4 +101,3 @@ fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<Vec<(Role, Role, String)
     };
     Some(found.channels.into_iter().map(choose).collect())
 }
-

@@ -184,9 +184,8 @@ impl Judge<'_> {
         let is_advised =
             [first].into_iter().chain(refusals).all(|(_, cause)| !cause.is_wrong_anywhere());
         let roles = protocol.protocol.roles().iter();
-        let mut members: Vec<Member<'_>> = roles
-            .map(|role| Member { name: role.to_string(), sessions: Vec::new() })
-            .collect();
+        let mut members: Vec<Member<'_>> =
+            roles.map(|role| Member { name: role.to_string(), sessions: Vec::new() }).collect();
         let names: Vec<String> =
             self.found.roots.iter().map(|root| scope.name_of(root.item)).collect();
         for (root, name) in self.found.roots.iter().zip(&names) {
@@ -297,12 +296,13 @@ impl Judge<'_> {
         let sessions: Vec<String> = refused.iter().map(name).collect::<Option<_>>()?;
         let (first, place, _) = refused.first()?;
         refused.iter().find(|(role, ..)| role != first)?;
-        let fits = |root: &Root, projections: &[Projection]| {
-            self.scope.is_generated(root.item)
-                || root.machine.as_ref().zip(self.played(root)).is_some_and(|(own, role)| {
-                    subtype::is_one(&own.fsm, &projections[role].fsm)
-                })
-        };
+        let fits =
+            |root: &Root, projections: &[Projection]| {
+                self.scope.is_generated(root.item)
+                    || root.machine.as_ref().zip(self.played(root)).is_some_and(|(own, role)| {
+                        subtype::is_one(&own.fsm, &projections[role].fsm)
+                    })
+            };
         let modules = &self.scope.loaded()?.1.modules;
         let limits = self.settings.limits.scribble();
         let mut continued = modules.continued(protocol.protocol.name().as_str(), &limits);
@@ -451,7 +451,8 @@ impl Scope<'_> {
     /// True if a session has a peer to which its role has no route.
     fn is_routeless(&self, root: &Root) -> bool {
         let role = &self.roles[root.role];
-        let routes = role.item.routes.iter().filter_map(|route| Some(&self.role(&route.peer)?.role));
+        let routes =
+            role.item.routes.iter().filter_map(|route| Some(&self.role(&route.peer)?.role));
         let routes: Vec<_> = routes.collect();
         let mut actions = root.machine.iter().flat_map(|machine| machine.fsm.transitions());
         actions.any(|found| !routes.contains(&&found.action.peer))

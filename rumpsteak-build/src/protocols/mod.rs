@@ -15,15 +15,15 @@ use rumpsteak_front::name;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
-    Code, Diagnostic, Interaction, InteractionKind, Modules, Projection, Protocol,
-    SourceId, file_of_module, parse, similar,
+    Code, Diagnostic, Interaction, InteractionKind, Modules, Projection, Protocol, SourceId,
+    file_of_module, parse, similar,
 };
 
 use self::scr_module::{ScrModule, root_of};
-use crate::gravity::Gravity;
-use crate::named_text::NamedText;
 use crate::fault::Cause;
+use crate::gravity::Gravity;
 use crate::limits::Limits;
+use crate::named_text::NamedText;
 use crate::package_root::PackageRoot;
 use crate::text_file;
 
@@ -194,13 +194,7 @@ impl Protocols {
         Ok(())
     }
 
-    fn add(
-        &mut self,
-        base: &PackageRoot,
-        text: NamedText,
-        path: &Path,
-        imports: &Path,
-    ) {
+    fn add(&mut self, base: &PackageRoot, text: NamedText, path: &Path, imports: &Path) {
         let limits = self.limits.scribble();
         let mut read = vec![path.to_owned()];
         let text = Arc::new(text);

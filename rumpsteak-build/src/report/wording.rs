@@ -165,7 +165,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::TwoStructs { role, structs, idle } => {
             let [first, second] = &**structs;
             let advice = match &idle[..] {
-                [] => "take one of them out; two variants of a role belong to two modules".to_owned(),
+                [] => {
+                    "take one of them out; two variants of a role belong to two modules".to_owned()
+                }
                 idle => format!("no struct plays {}: does one of the two?", either(idle)),
             };
             format!(

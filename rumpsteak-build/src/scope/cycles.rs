@@ -41,7 +41,9 @@ fn find<'a>(
         let mut next = start;
         while !rounds.contains_key(&next) {
             rounds.insert(next, start);
-            let Some(chain) = scope.session(next).and_then(|session| session.chain()) else { break };
+            let Some(chain) = scope.session(next).and_then(|session| session.chain()) else {
+                break;
+            };
             let (item, name) = match &chain.tail {
                 Tail::Itself(name) => (Some(next), name),
                 Tail::Named(name) => (scope.find(name), name),

@@ -215,12 +215,7 @@ impl Builder<'_> {
     }
 
     /// Adds the options of a choice, which is made in `state`.
-    fn choice(
-        &mut self,
-        choice: ItemId,
-        end: Option<&(session::Direction, Role)>,
-        state: StateId,
-    ) {
+    fn choice(&mut self, choice: ItemId, end: Option<&(session::Direction, Role)>, state: StateId) {
         let variants = self.scope.session(choice).map_or(&[][..], |session| session.variants());
         for variant in variants {
             let own = variant.head.action();

@@ -82,9 +82,9 @@ impl<'a> Scope<'a> {
             match scope.played(item) {
                 Ok((role, position)) => {
                     let message = scope.message_of(item);
-                    let labels = labels.entry(message).or_insert_with_key(|name| {
-                        Rc::new(labels::of(&scope, name))
-                    });
+                    let labels = labels
+                        .entry(message)
+                        .or_insert_with_key(|name| Rc::new(labels::of(&scope, name)));
                     let labels = Rc::clone(labels);
                     scope.roles.push(ScopedRole { item, role, position, labels });
                 }
@@ -226,7 +226,9 @@ impl<'a> Scope<'a> {
                 faults.push(self.unresolved(&route.peer, self.role_names()));
             }
             if let Some(message) = &item.message
-                && self.find(message).is_none_or(|id| !matches!(self.item(id), Item::Message(_) | Item::Broken(_)))
+                && self
+                    .find(message)
+                    .is_none_or(|id| !matches!(self.item(id), Item::Message(_) | Item::Broken(_)))
                 && !self.generated.is_empty()
             {
                 faults.push(Cause::NoMessage { name: message.to_string() }.at(message.span()));
@@ -259,12 +261,7 @@ impl<'a> Scope<'a> {
         self.name_fault(name, NameProblem::Unresolved, known)
     }
 
-    fn name_fault(
-        &self,
-        name: &Ident,
-        problem: NameProblem,
-        known: Vec<String>,
-    ) -> Fault {
+    fn name_fault(&self, name: &Ident, problem: NameProblem, known: Vec<String>) -> Fault {
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let text = name.to_string();
         let hint = (!known.is_empty()).then(|| meant(&text, &known, "known are"));

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
-use rumpsteak_build::expansion::{Judged, RoleFacts, RootFacts, judge};
+use rumpsteak_build::expansion::{Judged, RoleFacts, RootFacts, judge, runtime_crate};
 use rumpsteak_front::module::{BrokenItem, Item, ItemKind};
 use rumpsteak_front::{LabelItem, Module, ModuleKind};
 use syn::parse::{ParseStream, Parser as _};
@@ -59,7 +59,10 @@ fn judged(judged: &Judged) -> TokenStream {
     let Module { attributes, visibility, name, errors, .. } = module;
     let krate = match &module.arguments.krate {
         Some(path) => path.to_token_stream(),
-        None => quote!(::rumpsteak_runtime),
+        None => {
+            let name = format_ident!("{}", runtime_crate());
+            quote!(::#name)
+        }
     };
     let scope = Scope::new(judged, &krate);
     let code = items(judged).map(|item| scope.item(item));

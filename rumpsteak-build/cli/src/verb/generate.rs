@@ -12,7 +12,7 @@ use crate::terminal::Terminal;
 
 /// Prints the Rust code of a protocol: its roles, its messages and their sessions
 ///
-/// The code is the one that `protocol!(…)` includes. A machine beside the file, such as
+/// The code is a module with all that it can hold, to be changed by hand. A machine beside the file, such as
 /// `double_buffering.k.dot`, takes the place of that role's order in the protocol, if it is safe.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -49,14 +49,12 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     }
     // Without a text for it, the folder is the current one.
     let configuration = rumpsteak_build::configure().protocols(&arguments.file);
-    let codes = arguments
-        .limits
-        .limit(configuration, arguments.generated_lines)
-        .code(&std::env::current_dir().unwrap_or_default())
-        .map_err(|report| {
-            let text = report.to_string();
-            Notice::error(text.strip_prefix("error: ").unwrap_or(&text))
-        })?;
+    let limits = arguments.limits.build(arguments.generated_lines);
+    let folder = std::env::current_dir().unwrap_or_default();
+    let codes = configuration.code(&folder, &limits).map_err(|report| {
+        let text = report.to_string();
+        Notice::error(text.strip_prefix("error: ").unwrap_or(&text))
+    })?;
     let names: Vec<&str> = codes.iter().map(|code| code.protocol.as_str()).collect();
     let position = modules::pick(&file, &names, arguments.protocol.as_deref(), "generated")?;
     let Code { text, problems, .. } = &codes[position];

@@ -33,11 +33,12 @@ impl<'a> Expansion<'a> {
 
     pub(super) fn alias(&self, chain: &Parts<'_>) -> TokenStream {
         let (SessionItem { attributes, visibility, name, .. }, role) = (self.item, &self.role);
-        let default = self.item.role.as_ref().map(|role| quote!(= #role));
+        let (default, picture) = self.default();
         let session = self.session(chain, 0);
         let rest = self.rest(chain);
         quote! {
             #(#attributes)*
+            #picture
             #visibility type #name<'s, #role #default> = #session;
 
             #rest

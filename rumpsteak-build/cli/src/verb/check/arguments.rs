@@ -22,12 +22,6 @@ pub(crate) struct Arguments {
     /// Where the package keeps its protocols, as its build script says it [default: protocols]
     #[arg(long, value_name = "PATH", conflicts_with = "files")]
     pub(super) protocols: Vec<PathBuf>,
-    /// Features of the package to check with, besides the default ones
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "files")]
-    pub(super) features: Vec<String>,
-    /// Check the package without its default features
-    #[arg(long, conflicts_with = "files")]
-    pub(super) no_default_features: bool,
     #[command(flatten)]
     pub(super) limits: Limits,
     /// Let the Rust code of a protocol have at most N lines [default: 25000]

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rumpsteak_build::command::{self, Cfg, Check, Notice, count, visible};
+use rumpsteak_build::command::{Check, Notice, count, visible};
 use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Form};
@@ -18,13 +18,7 @@ use crate::terminal::Terminal;
 /// There is no package here, or it or its protocols cannot be read.
 pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
     let folder = package_folder()?;
-    let mut features = arguments.features.clone();
-    if !arguments.no_default_features {
-        features.extend(command::default_features(&folder).map_err(whole)?);
-    }
-
-    let (configuration, note) = settings::read(&folder);
-    let mut configuration = arguments.limits.limit(configuration, arguments.generated_lines);
+    let (mut configuration, note) = settings::read(&folder);
     if let Some(note) = note {
         terminal.report(&note);
     }
@@ -39,7 +33,8 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
                 .help("say with `--protocols` what its build script says, or name the `.scr` files to check"));
         }
     }
-    let check = configuration.check(&folder, &Cfg::from_features(features)).map_err(whole)?;
+    let limits = arguments.limits.build(arguments.generated_lines);
+    let check = configuration.check(&folder, &limits);
 
     let outcome = check.gravest().into();
     match arguments.form() {
@@ -73,14 +68,6 @@ fn package_folder() -> Result<PathBuf, Notice> {
         Notice::error("there is no package here: no `Cargo.toml` in this folder or above it")
             .help("go to a package, or name the `.scr` files to check")
     })
-}
-
-/// A package that the library cannot read: the first line of its report.
-fn whole(report: rumpsteak_build::Report) -> Notice {
-    let text = report.to_string();
-    let title = text.lines().next().unwrap_or_default();
-    Notice::error(title.strip_prefix("error: ").unwrap_or(title))
-        .help("go to the folder of a package, or name the `.scr` files to check")
 }
 
 fn print_diagnostics(check: &Check, terminal: &mut Terminal) {

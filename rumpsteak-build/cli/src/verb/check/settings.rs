@@ -16,7 +16,7 @@ use serde_json::Value;
 /// is one, and to generate what is included.
 pub(super) fn read(folder: &Path) -> (Configuration, Option<Notice>) {
     let Some((configuration, written)) = latest(folder) else {
-        let mut configuration = rumpsteak_build::configure().generate();
+        let mut configuration = rumpsteak_build::configure();
         if folder.join("protocols").exists() {
             configuration = configuration.protocols("protocols");
         }
