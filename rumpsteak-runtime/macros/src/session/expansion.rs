@@ -68,7 +68,7 @@ impl<'a> Expansion<'a> {
         &self,
         name: &Ident,
         attributes: &[Attribute],
-        body: &TokenStream,
+        shown: &TokenStream,
     ) -> Option<TokenStream> {
         let (krate, role) = (self.krate, &self.role);
         let mut derives = attributes.iter().filter(|attribute| attribute.path().is_ident("derive"));
@@ -79,7 +79,7 @@ impl<'a> Expansion<'a> {
                 #[allow(deprecated, reason = "what is sent is marked for those who match on it")]
                 impl<'s, #role: #krate::Role> ::core::fmt::Debug for #name<'s, #role> {
                     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                        #body
+                        ::core::fmt::Formatter::write_str(f, #shown)
                     }
                 }
             }

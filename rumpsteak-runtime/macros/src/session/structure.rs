@@ -31,8 +31,7 @@ impl Expansion<'_> {
         let bound = self.bound(parts.chain, &session);
         let identity = self.identity(name);
         let methods = self.methods(parts, from);
-        let shown = quote!(::core::fmt::Formatter::write_str(f, ::core::stringify!(#name)));
-        let debug = self.debug(name, attributes, &shown);
+        let debug = self.debug(name, attributes, &quote!(::core::stringify!(#name)));
         quote! {
             #(#attributes)*
             #picture
