@@ -286,8 +286,8 @@ pub(crate) fn parse<T>(
 
 /// The most tokens on the way to a token: on each level of brackets, those after the last comma.
 ///
-/// syn recurses at most once for each of them. Without optimisation that takes up to 32 KB of stack,
-/// and a thread may have no more than 2 MB.
+/// syn recurses at most once for each of them. Without optimisation that takes up to 32 KB of
+/// stack, and a thread may have no more than 2 MB.
 const MOST_STEPS: usize = 48;
 
 /// Refuses tokens that are nested too deep.

@@ -143,7 +143,8 @@ impl<'a> Scope<'a> {
         rumpsteak_front::hash::number(&[&self.sessions.to_string(), &name.to_string()])
     }
 
-    /// A name for a generic parameter that no item of the module has: the proposed one, if possible.
+    /// A name for a generic parameter that no item of the module has: the proposed one, if
+    /// possible.
     pub(crate) fn parameter(&self, proposed: &str) -> Ident {
         let mut name = proposed.to_owned();
         while self.kinds.contains_key(&name) {
