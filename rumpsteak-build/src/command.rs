@@ -13,9 +13,10 @@ use rumpsteak_front::name::{camel, snake};
 use rumpsteak_fsm::Fsm;
 use rumpsteak_scribble::{Projection, Protocol};
 
+use crate::analysis::{Analysis, Summary};
 use crate::codegen::machines::{Folders, load};
 use crate::codegen::{self};
-use crate::configuration::{Analysis, Configuration, Summary};
+use crate::configuration::Configuration;
 use crate::judge::machines;
 use crate::limits::Limits;
 use crate::package::{self, Package};

@@ -135,14 +135,17 @@ impl Cut {
     fn is_cut_off_by(&self, tree: &TokenTree, next: Option<&TokenTree>) -> bool {
         const BEGINNINGS: [&str; 6] = ["enum", "mod", "pub", "struct", "trait", "type"];
         const OTHERS: [&str; 7] = ["async", "const", "extern", "fn", "impl", "static", "unsafe"];
-        let Some(start) = self.start else { return false };
+        let is_attribute = is_punct(Some(tree), '#')
+            && (next.and_then(delimiter) == Some(Delimiter::Bracket) || is_punct(next, '!'));
+        let Some(start) = self.start else {
+            return is_attribute && self.trees.len() > self.attributes;
+        };
         // Half a word, and no macro call.
         let is_stray = self.trees.len() == start + 1 && !is_item(&self.keyword());
         is_word(Some(tree), &BEGINNINGS)
             || is_word(Some(tree), &["use"]) && !is_punct(next, '<')
             || is_stray && is_word(Some(tree), &OTHERS)
-            || is_punct(Some(tree), '#')
-                && (next.and_then(delimiter) == Some(Delimiter::Bracket) || is_punct(next, '!'))
+            || is_attribute
     }
 
     /// Takes the attribute of a protocol off a module. `None` if the item has none, or is no
@@ -281,68 +284,63 @@ pub(crate) fn parse<T>(
     whole.parse2(TokenTree::Group(group).into())
 }
 
-/// The number of tokens on the way to a token: those between the last comma, on each level of
-/// brackets, and the token or the next level. syn recurses at most once for each.
-const MOST_STEPS: usize = 256;
+/// The most tokens on the way to a token: on each level of brackets, those after the last comma.
+///
+/// syn recurses at most once for each of them. Without optimisation that takes up to 32 KB of
+/// stack, and a thread may have no more than 2 MB.
+const MOST_STEPS: usize = 48;
 
 /// Refuses tokens that are nested too deep.
 ///
 /// A session is parsed without recursion, so its angle brackets are no levels.
 pub(crate) fn check_depth(tokens: TokenStream, is_session: bool) -> Result<()> {
-    const TOO_DEEP: &str = "this is nested too deep";
-    // The steps on each level, and whether its bracket is `<`.
+    // The steps on each level, and true if its bracket is `<`.
     let (mut levels, mut attributes) = (vec![(0_usize, false)], 0_usize);
-    let (mut steps, mut is_arrow) = (0, false);
+    let (mut steps, mut after_arrow) = (0, false);
     for piece in Pieces::new(tokens) {
         let has_angles = !is_session || attributes > 0;
-        let mut arrow = false;
-        let span = match &piece {
-            Piece::Close(delimiter) => {
-                attributes -= usize::from(*delimiter == Delimiter::Bracket);
-                while let Some((own, is_angle)) = levels.pop() {
-                    steps -= own;
-                    if !is_angle {
-                        break;
-                    }
-                }
-                continue;
-            }
-            Piece::Open(group) => {
-                attributes += usize::from(group.delimiter() == Delimiter::Bracket);
-                levels.push((0, false));
-                group.span_open()
-            }
-            Piece::Tree(TokenTree::Punct(punct)) => match punct.as_char() {
-                ',' | ';' | '#' => {
-                    if let Some((own, _)) = levels.last_mut() {
-                        steps -= std::mem::take(own);
-                    }
-                    continue;
-                }
-                ':' => continue,
-                '<' | '>' if !has_angles => continue,
-                '<' => {
-                    levels.push((0, true));
-                    punct.span()
-                }
-                '>' if !is_arrow && levels.last().is_some_and(|(_, is_angle)| *is_angle) => {
-                    steps -= levels.pop().map_or(0, |(own, _)| own);
-                    continue;
-                }
-                character => {
-                    arrow = matches!(character, '-' | '=');
-                    punct.span()
-                }
-            },
-            Piece::Tree(tree) => tree.span(),
+        let (span, mark) = match &piece {
+            Piece::Close(_) => (None, ' '),
+            Piece::Open(group) => (Some(group.span_open()), ' '),
+            Piece::Tree(TokenTree::Punct(punct)) => (Some(punct.span()), punct.as_char()),
+            Piece::Tree(tree) => (Some(tree.span()), ' '),
         };
-        is_arrow = arrow;
-        steps += 1;
-        if let Some((own, _)) = levels.last_mut() {
-            *own += 1;
+        let is_arrow = std::mem::replace(&mut after_arrow, matches!(mark, '-' | '='));
+        if let Piece::Close(delimiter) = piece {
+            attributes -= usize::from(delimiter == Delimiter::Bracket);
+        }
+        // A closing bracket closes the angle brackets inside it, too.
+        let closes = span.is_none() || mark == '>' && has_angles && !is_arrow;
+        if closes {
+            while let Some((own, is_angle)) =
+                levels.pop_if(|(_, is_angle)| span.is_none() || *is_angle)
+            {
+                steps -= own;
+                if is_angle == span.is_some() {
+                    break;
+                }
+            }
+            continue;
+        }
+        let Some((own, _)) = levels.last_mut() else { continue };
+        match mark {
+            ',' | ';' | '#' => steps -= std::mem::take(own),
+            ':' => {}
+            '<' | '>' if !has_angles => {}
+            _ => {
+                *own += 1;
+                steps += 1;
+            }
         }
         if steps > MOST_STEPS {
-            return Err(Error::new(span, TOO_DEEP));
+            let text = "this is nested too deep: give a part of it a name of its own";
+            return Err(Error::new(span.unwrap_or_else(Span::call_site), text));
+        }
+        if let Piece::Open(group) = &piece {
+            attributes += usize::from(group.delimiter() == Delimiter::Bracket);
+            levels.push((0, false));
+        } else if mark == '<' && has_angles {
+            levels.push((0, true));
         }
     }
     Ok(())

@@ -42,7 +42,7 @@ fn a_role_with_named_fields() {
     assert_eq!((&*link.protocol.unwrap().to_string(), &*link.role), ("DoubleBuffering", "k"));
     assert_eq!(at(source, link.span), "k");
     assert_eq!(role.message.unwrap(), "Label");
-    assert_eq!(texts(&role.attributes), ["#[doc = r\" Words.\"]", "#[derive(Debug)]"]);
+    assert_eq!(texts(&role.attributes), ["#[doc = \" Words.\"]", "#[derive(Debug)]"]);
     assert_eq!(text(&role.visibility), "pub");
     assert!(!role.is_tuple);
     let routes = role.routes.iter();
