@@ -212,8 +212,10 @@ impl Judge<'_> {
             if let Cause::Refused(refusal) = &mut cause {
                 let of_role = |other: &&Root| other.role == root.role && other.item != root.item;
                 refusal.has_siblings = self.found.roots.iter().any(|other| of_role(&other));
-                let is_idle =
-                    |role: &usize| self.found.roots.iter().all(|of| self.played(of) != Some(*role));
+                let plays = |of: &Root, role| {
+                    self.played(of) == Some(role) && !scope.is_generated(of.item)
+                };
+                let is_idle = |role: &usize| !self.found.roots.iter().any(|of| plays(of, *role));
                 let machine = root.machine.as_ref().filter(|_| refusal.has_siblings);
                 let fits = machine.and_then(|machine| {
                     let others = (0..protocol.projections.len()).filter(is_idle);
