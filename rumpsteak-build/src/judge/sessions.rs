@@ -110,10 +110,12 @@ impl Judge<'_> {
             refusal: None,
         };
         if root.refused {
+            // A session is generated for a role that a struct with a mistake was to play.
+            let follows = scope.is_generated(id) && !scope.faults.is_empty();
             // A mistake in a part is said once, however many sessions have that part.
             for fault in reached.faults {
                 let same = |known: &Fault| known.is_same(&fault);
-                if !self.found.faults.iter().any(same) {
+                if !follows && !self.found.faults.iter().any(same) {
                     self.add(fault);
                 }
             }
