@@ -207,20 +207,22 @@ impl Judge<'_> {
         // A message of the protocol that no session knows is one mistake.
         let mut said: BTreeMap<&Message, ()> = BTreeMap::new();
         let mut refused: Vec<(usize, Place, Cause)> = Vec::new();
+        // The numbers of sessions that the user has written, by the positions of their roles.
+        let mut written: BTreeMap<usize, usize> = BTreeMap::new();
+        for root in self.found.roots.iter().filter(|root| !scope.is_generated(root.item)) {
+            if let Some(role) = self.played(root) {
+                *written.entry(role).or_default() += 1;
+            }
+        }
         for index in 0..self.found.roots.len() {
             let Some((place, mut cause)) = self.found.roots[index].refusal.take() else { continue };
             let root = &self.found.roots[index];
             let Some(role) = self.played(root) else { continue };
             if let Cause::Refused(refusal) = &mut cause {
-                let of_role = |other: &&Root| other.role == root.role && other.item != root.item;
-                refusal.has_siblings = self.found.roots.iter().any(|other| of_role(&other));
-                let plays = |of: &Root, role| {
-                    self.played(of) == Some(role) && !scope.is_generated(of.item)
-                };
-                let is_idle = |role: &usize| !self.found.roots.iter().any(|of| plays(of, *role));
+                refusal.has_siblings = written.get(&role).is_some_and(|number| *number > 1);
                 let machine = root.machine.as_ref().filter(|_| refusal.has_siblings);
                 let fits = machine.and_then(|machine| {
-                    let others = (0..protocol.projections.len()).filter(is_idle);
+                    let others = (0..protocol.projections.len()).filter(|role| !written.contains_key(role));
                     subtype::fits(&machine.fsm, protocol, others)
                 });
                 refusal.fits = fits.map(|other| refusal.subject.roles[other].clone());
