@@ -98,6 +98,7 @@ documents! {
     failure: "guide/failure.md"
     interrupts: "guide/interrupts.md"
     linearity: "guide/linearity.md"
+    module: "guide/module.md"
     peers: "guide/peers.md"
     recursion: "guide/recursion.md"
     testing: "guide/testing.md"
