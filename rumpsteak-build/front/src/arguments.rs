@@ -17,8 +17,7 @@ use syn::parse::ParseStream;
 use syn::{Error, Ident, LitInt, LitStr, Path, Result, Token, parenthesized, token};
 
 use crate::attribute::{expect, ident};
-use crate::cut::{check_depth, parse};
-use crate::module::ModuleKind;
+use crate::cut::{ModuleKind, check_depth, parse};
 use crate::name;
 
 /// The arguments of the attribute.

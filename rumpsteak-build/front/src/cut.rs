@@ -9,7 +9,15 @@ use syn::parse::{ParseStream, Parser as _};
 use syn::{Error, Result, braced};
 
 use crate::hash::{Piece, Pieces};
-use crate::module::ModuleKind;
+
+/// The attribute of a module.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum ModuleKind {
+    /// `#[closed_system]`.
+    ClosedSystem,
+    /// `#[protocol(…)]`.
+    Protocol,
+}
 
 /// Finds the modules of protocols in the tokens of a whole file: each `mod name { … }` with
 /// `#[protocol(…)]` or `#[closed_system(…)]`, at any depth of braces.
@@ -191,7 +199,7 @@ pub(crate) fn items(trees: Vec<TokenTree>) -> Vec<Cut> {
     }
     items.push(item);
     // A `;` after a struct in braces is no item.
-    items.retain(|item| !item.trees.is_empty() && !(item.trees.len() == 1 && item.is_complete()));
+    items.retain(|item| item.trees.len() > 1 || !item.trees.is_empty() && !item.is_complete());
     items
 }
 

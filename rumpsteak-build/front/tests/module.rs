@@ -1,4 +1,5 @@
 //! Modules: how they are found and cut into items, and the arguments of their attribute.
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
