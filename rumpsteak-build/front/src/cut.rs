@@ -154,7 +154,8 @@ impl Cut {
     /// `mod name { … }`.
     fn module(mut self) -> Option<(ModuleKind, TokenStream, TokenStream)> {
         self.name()?;
-        if self.keyword() != "mod" || self.trees.len() != self.start? + 3 {
+        let body = self.tree(2).and_then(delimiter);
+        if self.keyword() != "mod" || body != Some(Delimiter::Brace) {
             return None;
         }
         for position in 1..self.attributes {
