@@ -86,11 +86,11 @@ pub enum Item {
 pub struct BrokenItem {
     /// The name, if there is one.
     pub name: Option<Ident>,
-    /// What it was to be.
+    /// The kind that the item was to have.
     pub kind: ItemKind,
 }
 
-/// What an item is to be.
+/// The kind of an item.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ItemKind {
     /// A struct or an enum that may be a label.
