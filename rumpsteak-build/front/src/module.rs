@@ -31,6 +31,7 @@ use syn::{AttrStyle, Attribute, Error, Result, Token, Visibility};
 
 use crate::arguments::Arguments;
 use crate::attribute::{attributes, derived, expect, expect_end, ident};
+pub use crate::cut::ModuleKind;
 use crate::cut::{
     self, Cut, attribute_path, check_depth, delimiter, end_of, is_item, is_punct, trees,
 };
@@ -40,15 +41,6 @@ use crate::message::MessageItem;
 use crate::role::RoleItem;
 use crate::session::{Constructor, SessionItem};
 use crate::set::SetItem;
-
-/// The attribute of a module.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum ModuleKind {
-    /// `#[closed_system]`.
-    ClosedSystem,
-    /// `#[protocol(…)]`.
-    Protocol,
-}
 
 /// A module of a protocol.
 pub struct Module {
@@ -94,11 +86,11 @@ pub enum Item {
 pub struct BrokenItem {
     /// The name, if there is one.
     pub name: Option<Ident>,
-    /// What it was to be.
+    /// The kind that the item was to have.
     pub kind: ItemKind,
 }
 
-/// What an item is to be.
+/// The kind of an item.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ItemKind {
     /// A struct or an enum that may be a label.

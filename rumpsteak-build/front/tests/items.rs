@@ -296,6 +296,8 @@ fn labels_carry_their_fields() {
             types.as_ref().map(|types| types.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!((types, text(label.tokens).as_str()), (fields, tokens));
     }
+    let shifts: Vec<_> = (0..100).map(|it| format!("A{it} = 1 << {it}")).collect();
+    accept(LabelItem::parse, &format!("enum A {{ {} }}", shifts.join(", ")));
     assert!(refuse(LabelItem::parse, "struct A { #[cfg(x)] a: u8 }").starts_with("#[cfg(x)]: put"));
     assert!(
         refuse(LabelItem::parse, "#[my::macro_] struct A;")
