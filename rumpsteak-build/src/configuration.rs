@@ -31,8 +31,8 @@ impl Configuration {
     ///
     /// # Errors
     ///
-    /// Errors in protocol files that no module names; a package or a folder of protocols that cannot
-    /// be read; a caller that is no build script; a second call.
+    /// Errors in protocol files that no module names; a package or a folder of protocols that
+    /// cannot be read; a caller that is no build script; a second call.
     pub fn verify(self) -> Result<Summary, Report> {
         let folder = variable("CARGO_MANIFEST_DIR")?;
         let out_dir = variable("OUT_DIR")?;

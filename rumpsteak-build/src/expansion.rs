@@ -5,8 +5,8 @@
 //! the protocol imports and of the machines beside it, and on the version of the verifier; on
 //! nothing else. The build script judges each module and keeps the verdicts of those without a
 //! mistake under the hash of all these. A macro looks its module up by that hash. If nothing is
-//! there, it judges the module itself, by the same code: while an editor expands macros, in tests of
-//! documentation, and to raise the mistakes at their tokens.
+//! there, it judges the module itself, by the same code: while an editor expands macros, in tests
+//! of documentation, and to raise the mistakes at their tokens.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -7,7 +7,6 @@
 //! ```
 
 use std::env;
-use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -72,14 +71,11 @@ impl Place {
         Self { root: file.path.clone(), imports: file.imports.clone(), files: files.collect() }
     }
 
-    /// The text of the list of files.
-    fn print(&self) -> String {
-        let mut text = format!("{}\n", self.imports.display());
-        for path in self.paths() {
-            // Writing to a string does not fail.
-            let _ = writeln!(text, "{}", path.display());
-        }
-        text
+    /// The list of files, with paths from the package's folder on: another checkout may come to use
+    /// this `OUT_DIR`.
+    fn print(&self, base: &PackageRoot) -> String {
+        let paths = [&self.imports].into_iter().chain(self.paths());
+        paths.map(|path| format!("{}\n", base.relative(path).display())).collect()
     }
 }
 
@@ -119,7 +115,7 @@ impl Package {
     pub(crate) fn place(&self, module: &Module) -> Option<Place> {
         let name = module.arguments.protocol.as_ref()?.to_string();
         let text = fs::read_to_string(self.list_of(&name)).ok()?;
-        let mut lines = text.lines().map(PathBuf::from);
+        let mut lines = text.lines().map(|path| self.base.join(path));
         let imports = lines.next()?;
         let files = lines.map(|path| {
             let text = text_file::read(&path).ok()?;
@@ -185,7 +181,7 @@ impl Package {
                 let own = declared.name.as_str();
                 let is_same = |other: &&str| name::same(other, own);
                 if protocols.names().filter(is_same).count() == 1 {
-                    fs::write(self.list_of(own), place.print())?;
+                    fs::write(self.list_of(own), place.print(&self.base))?;
                 }
             }
         }

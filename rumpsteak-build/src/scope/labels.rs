@@ -1,10 +1,10 @@
 //! Labels, and the messages of a protocol that they stand for.
 //!
 //! Payloads are compared as types are written, without the modules before a name: `value(i32)` is
-//! `struct Value(i32)`, and `type <rust> "std::string::String" from "std" as Str;` makes `name(Str)`
-//! a `struct Name(String)`. If the texts differ and one of them may be an alias or an import, rustc
-//! compares the types. A payload `Portal@portal` is a session that changes hands: rustc compares the
-//! protocol and the role of the session in the type.
+//! `struct Value(i32)`, and `type <rust> "std::string::String" from "std" as Str;` makes
+//! `name(Str)` a `struct Name(String)`. If the texts differ and one of them may be an alias or an
+//! import, rustc compares the types. A payload `Portal@portal` is a session that changes hands:
+//! rustc compares the protocol and the role of the session in the type.
 
 use std::collections::BTreeMap;
 
@@ -42,8 +42,8 @@ pub(crate) struct Label<'a> {
 /// A protocol with its file and its position.
 pub(super) type Own<'a> = (&'a Loaded, &'a ScrFile, usize);
 
-/// The labels of a message type, by the names of their types. `find` looks up the other items of the
-/// module.
+/// The labels of a message type, by the names of their types. `find` looks up the other items of
+/// the module.
 pub(super) fn of<'a>(
     message: &'a MessageItem,
     find: &dyn Fn(&Ident) -> Option<&'a Item>,

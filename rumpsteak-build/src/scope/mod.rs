@@ -7,7 +7,8 @@
 //!
 //! * A role struct plays the role of the protocol that has its name, or the one that
 //!   `#[protocol(P::k)]` or `#[role("k")]` names.
-//! * A label is a message of the protocol by the variant of the message enum that carries it: by the
+//! * A label is a message of the protocol by the variant of the message enum that carries it: by
+//!   the
 //!   variant's name, or its `#[label("…")]`, and by its payload. See [`labels`].
 //!
 //! Names are compared as [`name`](rumpsteak_front::name) says.
