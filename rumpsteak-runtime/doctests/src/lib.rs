@@ -102,4 +102,8 @@ documents! {
     peers: "guide/peers.md"
     recursion: "guide/recursion.md"
     testing: "guide/testing.md"
+    net_readme: "net/README.md"
+    net_delegation: "net/guide/delegation.md"
+    net_failure: "net/guide/failure.md"
+    net_transports: "net/guide/transports.md"
 }
