@@ -10,11 +10,11 @@ use rumpsteak_front::session::Direction;
 use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::verify::{Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, TransitionId};
-use rumpsteak_scribble::{Span as ScrSpan, similar};
+use rumpsteak_scribble::Span as ScrSpan;
 
 use crate::gravity::Gravity;
 use crate::named_text::NamedText;
-use crate::protocols::{Lookup, ProtocolRole, Protocols};
+use crate::protocols::ProtocolRole;
 
 /// A mistake at a place in a module.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Fault {
 }
 
 /// A mistake. Files, protocols and their roles are positions in
-/// [`Protocols`](crate::protocols::Protocols); names are as written in Rust.
+/// `Protocols`; names are as written in Rust.
 #[derive(Clone, Debug)]
 pub(crate) enum Cause {
     /// Two options of one choice have the same label.
@@ -268,29 +268,6 @@ pub(crate) enum Gap {
 impl Cause {
     pub(crate) fn at(self, span: Span) -> Fault {
         Fault { span, cause: self, note: None }
-    }
-
-    /// The protocol that a name stands for, by position.
-    pub(crate) fn unless_found(
-        protocols: &Protocols,
-        lookup: Lookup,
-        wanted: &str,
-    ) -> Result<usize, Self> {
-        let wanted = wanted.to_owned();
-        Err(match lookup {
-            Lookup::Found(position) => return Ok(position),
-            Lookup::Broken(file) => Self::BrokenFile { file },
-            Lookup::Several(first, second) => {
-                let files = [first, second];
-                Self::ProtocolDeclaredTwice { wanted, files }
-            }
-            Lookup::Unknown => {
-                let known: Vec<&str> = protocols.names().collect();
-                let meant = similar(&wanted, &known).map(str::to_owned);
-                Self::UnknownProtocol { wanted, meant }
-            }
-            Lookup::Unplayable => Self::UnplayableProtocol { wanted },
-        })
     }
 
     /// Whether a session is wrong with whatever peers: it does something that its protocol does not

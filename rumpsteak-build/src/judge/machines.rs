@@ -1,6 +1,6 @@
 //! Machines that lie beside a `.scr` file, judged: each by itself, for an error at a line of the
-//! machine, and all together. The session that is generated from a machine is judged as all sessions
-//! are.
+//! machine, and all together. The session that is generated from a machine is judged as all
+//! sessions are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -6,17 +6,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Ident, Span};
 use rumpsteak_front::module::Item;
 use rumpsteak_fsm::system::Neglected;
-use rumpsteak_fsm::verify::Accepted;
 use rumpsteak_fsm::{Fsm, Message};
 use rumpsteak_scribble::Projection;
 
 use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind, Refusal};
 use crate::judge::closed_system::{self, Member, Session};
 use crate::judge::liveness::{self, Neglects};
+use crate::judge::root::Root;
 use crate::judge::together::{self, Combined, CombinedFault};
 use crate::judge::{subtype, wrong_part};
 use crate::protocols::{Loaded, ProtocolRole};
-use crate::scope::machine::{SessionMachine, number};
+use crate::scope::machine::number;
 use crate::scope::{ItemId, Place, Scope};
 use crate::settings::Settings;
 
@@ -37,24 +37,6 @@ pub(crate) struct Judgement {
     pub(crate) neglected: Vec<Neglected>,
     /// The result for the closed system of all sessions, if a projection refuses one of them.
     pub(crate) closed_system: Option<ClosedSystem>,
-}
-
-/// A session with a role, `#[session(K)]`.
-#[derive(Debug)]
-pub(crate) struct Root {
-    pub(crate) item: ItemId,
-    /// The position of the role among those of the module.
-    pub(crate) role: usize,
-    /// The items that it reaches, itself among them.
-    pub(crate) items: BTreeSet<ItemId>,
-    /// True if something is wrong with it.
-    pub(crate) refused: bool,
-    /// Its machine, if its names have a meaning.
-    pub(crate) machine: Option<SessionMachine>,
-    /// The evidence that its projection accepts it.
-    pub(super) accepted: Option<Accepted>,
-    /// Why its projection refuses it.
-    pub(super) refusal: Option<(Place, Cause)>,
 }
 
 /// The result for all sessions of a protocol as a closed system.

@@ -14,8 +14,9 @@
 //!     compile_error!("…");
 //! ```
 //!
-//! An error is raised twice, and rustc prints it once. In the module, rustc keeps quiet about names
-//! that the module lacks; beside it, about names that are imported from there by `*`.
+//! If names are missing for an error, the error is raised twice, and rustc prints it once. In the
+//! module, rustc keeps quiet about names that the module lacks; beside it, about names that are
+//! imported from there by `*`.
 //!
 //! In place of an item with an error there is a stand-in, so that one mistake is one error.
 
@@ -66,6 +67,8 @@ fn judged(judged: &Judged) -> TokenStream {
     let problems = problems.iter().map(|problem| Error::new(problem.span, &problem.text));
     let errors = errors.iter().cloned().chain(problems);
     let errors: TokenStream = errors.map(Error::into_compile_error).collect();
+    let is_whole = module.errors.is_empty() && judged.left_out.is_empty();
+    let beside = (!is_whole || judged.generated.is_empty()).then_some(&errors);
     let payloads = verdict.payloads.iter().filter_map(|check| {
         let label = items(judged).filter_map(label).find(|label| label.name == check.label)?;
         payload::check(check, label, &krate)
@@ -84,7 +87,7 @@ fn judged(judged: &Judged) -> TokenStream {
             #errors
             #(const _: &[u8] = ::core::include_bytes!(#files);)*
         }
-        #errors
+        #beside
     }
 }
 
@@ -140,7 +143,8 @@ impl<'a> Scope<'a> {
         rumpsteak_front::hash::number(&[&self.sessions.to_string(), &name.to_string()])
     }
 
-    /// A name for a generic parameter that no item of the module has: the proposed one, if possible.
+    /// A name for a generic parameter that no item of the module has: the proposed one, if
+    /// possible.
     pub(crate) fn parameter(&self, proposed: &str) -> Ident {
         let mut name = proposed.to_owned();
         while self.kinds.contains_key(&name) {

@@ -160,9 +160,9 @@ fn run(
         /// Runs one process for each role, in the order of the fields, as one session of all of
         /// them in the task that awaits it, and returns their values.
         ///
-        /// A process takes the first state of a session of its role and returns its value beside the
-        /// end of that session: an `async fn(session: Session<'_>) -> Ended<'_, Role>`, or an async
-        /// closure.
+        /// A process takes the first state of a session of its role and returns its value beside
+        /// the end of that session: an `async fn(session: Session<'_>) -> Ended<'_, Role>`, or an
+        /// async closure.
         ///
         /// ```text
         /// let values = Roles::default().run(client, async |session: Server<'_>| { … }).await?;
