@@ -19,11 +19,11 @@
 //! * [`machine`] has the machine of a session, for tests and tools.
 //! * [`testing`](mod@testing) runs all roles in every order, and plays a peer by hand.
 //!
-//! The [`guide`] explains them one by one: [`linearity`](guide::linearity),
-//! [`recursion`](guide::recursion), [`choice`](guide::choice), [`peers`](guide::peers),
-//! [`interrupts`](guide::interrupts), [`failure`](guide::failure),
+//! The [`guide`] has a chapter for each question: [`module`](mod@guide::module),
+//! [`linearity`](guide::linearity), [`recursion`](guide::recursion), [`choice`](guide::choice),
+//! [`peers`](guide::peers), [`interrupts`](guide::interrupts), [`failure`](guide::failure),
 //! [`executors`](guide::executors), [`channels`](guide::channels),
-//! [`testing`](mod@guide::testing) and how to read the compiler's [`errors`](guide::errors).
+//! [`testing`](mod@guide::testing), and how to read the compiler's [`errors`](guide::errors).
 //!
 //! # Session types in signatures
 //!
