@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
 use rumpsteak_front::module::{BrokenItem, Item, ItemKind};
-use rumpsteak_front::{LabelItem, Module, ModuleKind};
+use rumpsteak_front::{LabelItem, Module, ModuleKind, SessionItem};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Error, Result, Token, Visibility};
 
@@ -108,16 +108,13 @@ impl<'a> Scope<'a> {
     fn new(judged: &'a Judged, krate: &'a TokenStream) -> Self {
         let kinds = items(judged).filter_map(named);
         let kinds = kinds.map(|(name, kind)| (name.to_string(), kind));
-        let sessions = items(judged).filter_map(|item| match item {
-            Item::Session(session) => Some(session),
-            _ => None,
-        });
-        Self {
-            judged,
-            krate,
-            kinds: kinds.collect(),
-            sessions: session::number(&judged.module.name, sessions),
-        }
+        let sessions = session::number(&judged.module.name, sessions(judged));
+        Self { judged, krate, kinds: kinds.collect(), sessions }
+    }
+
+    /// The sessions, in the order in which they expand.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = &SessionItem> {
+        sessions(self.judged)
     }
 
     /// The facts about a role.
@@ -190,6 +187,13 @@ impl<'a> Scope<'a> {
 /// All items, those that the module does not write at last.
 fn items(judged: &Judged) -> impl Iterator<Item = &Item> {
     judged.module.items.iter().chain(&judged.generated)
+}
+
+fn sessions(judged: &Judged) -> impl Iterator<Item = &SessionItem> {
+    items(judged).filter_map(|item| match item {
+        Item::Session(session) => Some(session),
+        _ => None,
+    })
 }
 
 /// The struct of a label, which may be the message type itself.
