@@ -48,7 +48,8 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
         }
         text.push_str("}\n");
     }
-    if !(0..scope.len()).any(|id| matches!(scope.item(id), Item::Set(_))) && !order.is_empty() {
+    let has_set = (0..scope.len()).any(|id| matches!(scope.item(id), Item::Set(_)));
+    if !has_set && !scope.has_own_routes() && !order.is_empty() {
         text.push_str(
             "/// The roles, wired to each other.\n#[derive(Roles)]\npub struct Roles {\n",
         );

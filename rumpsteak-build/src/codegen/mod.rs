@@ -33,6 +33,7 @@ use crate::protocols::{DoneOnce, Loaded, ScrFile};
 use crate::scope::Scope;
 
 pub(crate) use self::closed::closed;
+pub(crate) use self::payloads::signature;
 pub(crate) use self::print::session_items;
 
 /// The items that a module with a protocol does not write, as a text. `machines` take the place of
@@ -72,7 +73,7 @@ fn items(
     let mut names = Names::new(scope, protocol, file)?;
     let annotated = annotated(file)?;
     let mut text = String::new();
-    if !names.has_set {
+    if !names.has_set && !scope.has_own_routes() {
         print_set(&mut text, protocol, file, &names);
     }
     for position in 0..names.roles.len() {

@@ -36,7 +36,7 @@ pub(super) struct Payload {
 }
 
 /// The `sig` that declares a type for a message.
-pub(super) fn signature<'a>(message: &Message, file: &'a ScrFile) -> Option<&'a Declaration> {
+pub(crate) fn signature<'a>(message: &Message, file: &'a ScrFile) -> Option<&'a Declaration> {
     let mut declarations = file.modules.iter().flat_map(|module| &module.declarations);
     declarations.find(|found| {
         found.kind == DeclarationKind::Signature

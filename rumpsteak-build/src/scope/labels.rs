@@ -18,6 +18,7 @@ use rumpsteak_scribble::similar;
 use syn::Type;
 
 use super::Scope;
+use crate::codegen::signature;
 use crate::expansion::{Expected, PayloadCheck};
 use crate::fault::Cause;
 use crate::protocols::{Loaded, ScrFile};
@@ -34,6 +35,9 @@ pub(crate) struct Label<'a> {
     pub(crate) ty: &'a Ident,
     /// The types of its fields, if it is a struct of the module.
     fields: Option<&'a [Type]>,
+    /// True if the type is no item of the module, and neither does a `sig` say where it is, nor is
+    /// it the payload itself.
+    pub(crate) is_missing: bool,
     /// The message, or the reason why there is none.
     pub(crate) message: Result<Message, Cause>,
     /// Types that rustc has to compare.
@@ -61,6 +65,7 @@ pub(super) fn of<'a>(scope: &Scope<'a>, message: &str) -> BTreeMap<String, Label
             }),
         };
         let fields = item.and_then(|item: &LabelItem| item.fields.as_deref());
+        let mut is_missing = message.label.is_none() && scope.find(ty).is_none();
         let (message, checks) = match scope.loaded() {
             Some(loaded) => against((&variant.label, ty, fields), item.is_some(), loaded, scope),
             None => {
@@ -70,7 +75,10 @@ pub(super) fn of<'a>(scope: &Scope<'a>, message: &str) -> BTreeMap<String, Label
                 (Ok(Message { label, payload: payload.collect() }), Vec::new())
             }
         };
-        found.insert(ty.to_string(), Label { ty, fields, message, checks });
+        if let (Ok(message), Some((_, file))) = (&message, scope.loaded()) {
+            is_missing &= signature(message, file).is_none() && !is_payload(ty, message, file);
+        }
+        found.insert(ty.to_string(), Label { ty, fields, is_missing, message, checks });
     }
     found
 }
@@ -123,17 +131,12 @@ fn carries(
     file: &ScrFile,
 ) -> Option<Vec<PayloadCheck>> {
     let itself = ty.to_string();
-    // A struct may stand for itself: `order(Order)`.
-    let stands_for_itself = || match &message.payload[..] {
-        [sort] => rust_type(sort, file).is_some_and(|found| found.text == itself),
-        _ => false,
-    };
     let Some(fields) = fields else {
         // A type from outside may carry anything.
         let is_unknown = !is_here && !PRIMITIVES.contains(&&*itself);
-        return (is_unknown || stands_for_itself()).then(Vec::new);
+        return (is_unknown || is_payload(ty, message, file)).then(Vec::new);
     };
-    if stands_for_itself() {
+    if is_payload(ty, message, file) {
         return Some(Vec::new());
     }
     if fields.len() != message.payload.len() {
@@ -159,6 +162,14 @@ fn carries(
         checks.push(PayloadCheck { label: itself.clone(), field, expected });
     }
     Some(checks)
+}
+
+/// True if a struct stands for itself: `order(Order)`.
+fn is_payload(ty: &Ident, message: &Message, file: &ScrFile) -> bool {
+    match &message.payload[..] {
+        [sort] => rust_type(sort, file).is_some_and(|found| *ty == found.text),
+        _ => false,
+    }
 }
 
 /// The Rust type of a sort.

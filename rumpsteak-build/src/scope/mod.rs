@@ -26,12 +26,13 @@ use rumpsteak_front::name;
 use rumpsteak_front::role::RoleItem;
 use rumpsteak_front::session::SessionItem;
 use rumpsteak_fsm::Role;
+use syn::Type;
 use syn::ext::IdentExt as _;
 
 use self::labels::Label;
 use crate::fault::{Cause, Fault, NameProblem};
 use crate::protocols::{Loaded, Protocols, ScrFile};
-use crate::words::meant;
+use crate::words::{did_you_mean, meant};
 
 /// An item of a module, by its position among those that are written and those that are generated.
 pub(crate) type ItemId = usize;
@@ -92,6 +93,9 @@ impl<'a> Scope<'a> {
             }
         }
         scope.check_roles();
+        if !generated.is_empty() {
+            scope.check_labels();
+        }
         scope
     }
 
@@ -145,6 +149,22 @@ impl<'a> Scope<'a> {
     /// The role struct of a name.
     pub(crate) fn role(&self, name: &Ident) -> Option<&ScopedRole<'a>> {
         self.roles.iter().find(|role| role.item.name == *name)
+    }
+
+    /// True if a role is written with a route that a set may be unable to wire: one of another type
+    /// than those of the runtime, and than the generated ones.
+    pub(crate) fn has_own_routes(&self) -> bool {
+        let routes = self.module.arguments.routes.as_ref();
+        let generated = routes.and_then(|path| path.segments.last()).map(|last| &last.ident);
+        let is_known = |ty: &Type| match ty {
+            Type::Path(path) => path.path.segments.last().is_some_and(|last| {
+                let known = ["Channel", "Net", "Receiver", "Sender"];
+                known.iter().any(|known| last.ident == known) || generated == Some(&last.ident)
+            }),
+            _ => false,
+        };
+        let mut routes = self.roles.iter().flat_map(|role| &role.item.routes);
+        routes.any(|route| !is_known(&route.ty))
     }
 
     /// The role struct that plays a role of the protocol.
@@ -237,6 +257,31 @@ impl<'a> Scope<'a> {
         self.faults.append(&mut faults);
     }
 
+    /// Looks for labels that no item declares: once for each of them, where it is used first.
+    fn check_labels(&mut self) {
+        let sessions = (0..self.len()).filter_map(|id| self.session(id));
+        let labels = sessions.flat_map(|session| {
+            let actions = session.actions().map(|action| &action.label);
+            actions.chain(session.variants().iter().map(|variant| variant.head.label()))
+        });
+        let mut seen = BTreeSet::new();
+        let is_missing = |label: &&Ident| {
+            let mut roles = self.roles.iter().filter_map(|role| role.labels.get(&label.to_string()));
+            roles.any(|label| label.is_missing) && seen.insert(label.to_string())
+        };
+        let missing: Vec<&Ident> = labels.filter(is_missing).collect();
+        let faults = missing.into_iter().map(|label| {
+            let name = label.to_string();
+            let known = labels_of_module(self);
+            let hint = did_you_mean(&name, known.iter().map(String::as_str)).unwrap_or_else(|| {
+                format!("declare it, with what it carries: `struct {name};` or `struct {name}(…);`")
+            });
+            Cause::Name { name, problem: NameProblem::Unresolved, hint: Some(hint) }.at(label.span())
+        });
+        let faults: Vec<Fault> = faults.collect();
+        self.faults.extend(faults);
+    }
+
     fn two_structs(&self, earlier: &ScopedRole<'_>, later: &ScopedRole<'_>) -> Fault {
         let [first, second] = [earlier, later].map(|role| role.item);
         // The one whose name is another one is most likely wrong.
@@ -267,6 +312,12 @@ impl<'a> Scope<'a> {
         let hint = (!known.is_empty()).then(|| meant(&text, &known, "known are"));
         Cause::Name { name: text, problem, hint }.at(name.span())
     }
+}
+
+/// The names of the labels that the module declares.
+fn labels_of_module(scope: &Scope<'_>) -> Vec<String> {
+    let is_label = |id: &ItemId| matches!(scope.item(*id), Item::Label(_));
+    (0..scope.len()).filter(is_label).map(|id| scope.name_of(id)).collect()
 }
 
 /// The name of an item of ours.
