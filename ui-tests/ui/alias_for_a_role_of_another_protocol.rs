@@ -1,6 +1,6 @@
 //! `X` plays in `Ring`, the alias is for `Ping`.
 
-use rumpsteak_runtime::{Channel, Message, Role, session};
+use rumpsteak::{Channel, Message, Role, session};
 
 #[derive(Role)]
 #[protocol(Ping::c)]

@@ -1,6 +1,6 @@
 //! An alias made by a macro is not in the source that the build script reads.
 
-use rumpsteak_runtime::{Channel, Message, Role, session};
+use rumpsteak::{Channel, Message, Role, session};
 
 #[derive(Role)]
 #[protocol(Ping::c)]

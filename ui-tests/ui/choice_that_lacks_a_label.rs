@@ -1,6 +1,6 @@
 //! The producer may say `stop`, which this consumer does not expect.
 
-use rumpsteak_runtime::{Channel, Message, Role, session};
+use rumpsteak::{Channel, Message, Role, session};
 
 #[derive(Role)]
 #[protocol(Numbers::p)]

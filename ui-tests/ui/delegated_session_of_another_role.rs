@@ -1,6 +1,6 @@
 //! A session of another role changes hands than the protocol says.
 
-use rumpsteak_runtime::{Channel, Detached, Message, Role, session};
+use rumpsteak::{Channel, Detached, Message, Role, session};
 
 #[derive(Role)]
 #[protocol(Portal::user)]

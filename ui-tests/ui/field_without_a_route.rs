@@ -1,6 +1,6 @@
 //! A role holds its routes and nothing else.
 
-use rumpsteak_runtime::{Channel, Message, Role};
+use rumpsteak::{Channel, Message, Role};
 
 #[derive(Message)]
 pub struct Note;

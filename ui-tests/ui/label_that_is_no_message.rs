@@ -1,6 +1,6 @@
 //! `Hello` is not in `Label`.
 
-use rumpsteak_runtime::{Channel, Message, Role, session};
+use rumpsteak::{Channel, Message, Role, session};
 
 #[derive(Role)]
 #[protocol(Ping::c)]

@@ -1,6 +1,6 @@
 //! A role whose session was leaked is poisoned until its whole set is reset.
 
-use rumpsteak_runtime::{Role, transport::Link, transport::Mark};
+use rumpsteak::{Role, transport::Link, transport::Mark};
 use rumpsteak_ui_tests::ping::C;
 
 pub fn use_again(role: &mut C) {

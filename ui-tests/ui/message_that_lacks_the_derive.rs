@@ -1,6 +1,6 @@
 //! `Label` is no message type.
 
-use rumpsteak_runtime::{Channel, Role};
+use rumpsteak::{Channel, Role};
 
 pub enum Label {}
 

@@ -1,6 +1,6 @@
 //! To the protocol, `value_one` and `ValueOne` are the same label.
 
-use rumpsteak_runtime::Message;
+use rumpsteak::Message;
 
 #[derive(Message)]
 pub enum Label {

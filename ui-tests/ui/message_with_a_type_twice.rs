@@ -1,6 +1,6 @@
 //! A type cannot stand for two labels.
 
-use rumpsteak_runtime::Message;
+use rumpsteak::Message;
 
 #[derive(Message)]
 pub enum Label {

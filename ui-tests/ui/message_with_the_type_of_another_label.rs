@@ -1,6 +1,6 @@
 //! A variant is copied, and its type is not changed.
 
-use rumpsteak_runtime::Message;
+use rumpsteak::Message;
 
 #[derive(Message)]
 pub enum Label {

@@ -1,6 +1,6 @@
 //! A label is a type of its own.
 
-use rumpsteak_runtime::Message;
+use rumpsteak::Message;
 
 #[derive(Message)]
 pub enum Label {

@@ -1,6 +1,6 @@
 //! The build script takes `Rest` for the one in `seen`; rustc takes the one that the macro makes.
 
-use rumpsteak_runtime::{Channel, Message, Role, session, states::End};
+use rumpsteak::{Channel, Message, Role, session, states::End};
 use seen::*;
 
 #[derive(Role)]

@@ -1,6 +1,6 @@
 //! Either peer may answer, and one is not listened to.
 
-use rumpsteak_runtime::{Channel, Message, Role, session};
+use rumpsteak::{Channel, Message, Role, session};
 
 #[derive(Role)]
 #[protocol(Either::c)]

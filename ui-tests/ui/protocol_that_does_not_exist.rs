@@ -1,6 +1,6 @@
 //! No file declares `Pong`.
 
-use rumpsteak_runtime::{Channel, Message, Role, session};
+use rumpsteak::{Channel, Message, Role, session};
 
 #[derive(Role)]
 #[protocol(Pong::c)]

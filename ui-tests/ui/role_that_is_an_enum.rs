@@ -1,6 +1,6 @@
 //! A role is a struct.
 
-use rumpsteak_runtime::{Message, Role};
+use rumpsteak::{Message, Role};
 
 #[derive(Message)]
 pub struct Note;

@@ -1,6 +1,6 @@
 //! A role says what it exchanges.
 
-use rumpsteak_runtime::{Channel, Message, Role};
+use rumpsteak::{Channel, Message, Role};
 
 #[derive(Message)]
 pub struct Note;

@@ -1,6 +1,6 @@
 //! The client cannot send over a `Receiver`.
 
-use rumpsteak_runtime::{Channel, Message, Result, Role, session, try_run, channel::Receiver};
+use rumpsteak::{Channel, Message, Result, Role, session, try_run, channel::Receiver};
 
 #[derive(Role)]
 #[protocol(Ping::c)]

@@ -1,6 +1,6 @@
 //! A sender alone carries no mark of the session.
 
-use rumpsteak_runtime::{Channel, Message, Role};
+use rumpsteak::{Channel, Message, Role};
 
 #[derive(Message)]
 pub struct Note;

@@ -1,6 +1,6 @@
 //! A role does not talk to itself.
 
-use rumpsteak_runtime::{Channel, Message, Role};
+use rumpsteak::{Channel, Message, Role};
 
 #[derive(Message)]
 pub struct Note;

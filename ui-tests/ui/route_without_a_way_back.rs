@@ -1,6 +1,6 @@
 //! `A` has a route to `B`, but not the other way round.
 
-use rumpsteak_runtime::{Channel, Message, Role, Roles};
+use rumpsteak::{Channel, Message, Role, Roles};
 
 #[derive(Message)]
 pub struct Note;

@@ -1,6 +1,6 @@
 //! Two ends that both only receive.
 
-use rumpsteak_runtime::{Message, Role, Roles, channel::Receiver};
+use rumpsteak::{Message, Role, Roles, channel::Receiver};
 
 #[derive(Message)]
 pub struct Note;

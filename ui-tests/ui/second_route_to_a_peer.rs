@@ -1,6 +1,6 @@
 //! One route for each peer.
 
-use rumpsteak_runtime::{Channel, Message, Role};
+use rumpsteak::{Channel, Message, Role};
 
 #[derive(Message)]
 pub struct Note;

@@ -1,6 +1,6 @@
 //! An option of what is sent receives.
 
-use rumpsteak_runtime::{Channel, Message, Role, session};
+use rumpsteak::{Channel, Message, Role, session};
 
 #[derive(Role)]
 #[protocol(Either::c)]

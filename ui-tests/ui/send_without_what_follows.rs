@@ -1,6 +1,6 @@
 //! A session says how it goes on.
 
-use rumpsteak_runtime::{Channel, Message, Role, session};
+use rumpsteak::{Channel, Message, Role, session};
 
 #[derive(Role)]
 #[protocol(Ping::c)]

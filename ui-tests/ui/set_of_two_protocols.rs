@@ -1,6 +1,6 @@
 //! `A` plays in `Ping`, `B` in `Ring`.
 
-use rumpsteak_runtime::{Channel, Message, Role, Roles};
+use rumpsteak::{Channel, Message, Role, Roles};
 
 #[derive(Message)]
 pub struct Note;

@@ -1,6 +1,6 @@
 //! One struct, two fields.
 
-use rumpsteak_runtime::{Message, Role, Roles};
+use rumpsteak::{Message, Role, Roles};
 
 #[derive(Message)]
 pub struct Note;

@@ -1,6 +1,6 @@
 //! `String` is not a role.
 
-use rumpsteak_runtime::{Message, Role, Roles};
+use rumpsteak::{Message, Role, Roles};
 
 #[derive(Message)]
 pub struct Note;

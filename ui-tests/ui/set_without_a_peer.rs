@@ -1,6 +1,6 @@
 //! `A` has a route to `B`, which the set lacks.
 
-use rumpsteak_runtime::{Channel, Message, Role, Roles};
+use rumpsteak::{Channel, Message, Role, Roles};
 
 #[derive(Message)]
 pub struct Note;

@@ -1,7 +1,7 @@
 //! What only the macros of this crate implement.
 
-use rumpsteak_runtime::states::{Choice, Offers, Session, State};
-use rumpsteak_runtime::{Channel, Message, Role, session, transport::Route};
+use rumpsteak::states::{Choice, Offers, Session, State};
+use rumpsteak::{Channel, Message, Role, session, transport::Route};
 use rumpsteak_ui_tests::numbers::{Label, P, Stop};
 use rumpsteak_ui_tests::ping::C;
 

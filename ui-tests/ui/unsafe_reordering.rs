@@ -1,6 +1,6 @@
 //! The client waits for the answer before it asks.
 
-use rumpsteak_runtime::{Channel, Message, Role, session};
+use rumpsteak::{Channel, Message, Role, session};
 
 #[derive(Role)]
 #[protocol(Ping::c)]
