@@ -33,7 +33,6 @@ use crate::protocols::{DoneOnce, Loaded, ScrFile};
 use crate::scope::Scope;
 
 pub(crate) use self::closed::closed;
-pub(crate) use self::payloads::signature;
 pub(crate) use self::print::session_items;
 
 /// The items that a module with a protocol does not write, as a text. `machines` take the place of

@@ -15,12 +15,11 @@ use rumpsteak_front::name;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
-    Code, Diagnostic, Interaction, InteractionKind, Modules, Projection, Protocol, SourceId,
+    Code, Declaration, DeclarationKind, Diagnostic, Interaction, InteractionKind, Modules, Projection, Protocol, SourceId,
     file_of_module, parse, similar,
 };
 
 use self::scr_module::{ScrModule, root_of};
-use crate::fault::Cause;
 use crate::gravity::Gravity;
 use crate::limits::Limits;
 use crate::named_text::NamedText;
@@ -272,13 +271,12 @@ impl Protocols {
         }
     }
 
-    /// The position of the protocol that a Rust name stands for.
-    ///
-    /// # Errors
-    ///
-    /// The reason why there is none.
-    pub(crate) fn find(&self, wanted: &str) -> Result<usize, Cause> {
-        Cause::unless_found(self, self.lookup(wanted), wanted)
+    /// The position of the only protocol that a Rust name stands for.
+    pub(crate) fn position(&self, wanted: &str) -> Option<usize> {
+        match self.lookup(wanted) {
+            Lookup::Found(position) => Some(position),
+            _ => None,
+        }
     }
 
     /// True if the file at a position declares the protocol that a Rust name stands for.
@@ -322,6 +320,16 @@ impl ScrFile {
     /// What its errors mean.
     pub(crate) fn gravity(&self) -> Gravity {
         gravest(&self.diagnostics).unwrap_or(Gravity::Undecided)
+    }
+
+    /// The `sig` that declares a type for a message.
+    pub(crate) fn signature(&self, message: &Message) -> Option<&Declaration> {
+        let mut declarations = self.modules.iter().flat_map(|module| &module.declarations);
+        declarations.find(|found| {
+            found.kind == DeclarationKind::Signature
+                && found.schema.as_str() == "rust"
+                && found.name.as_str() == message.label.as_str()
+        })
     }
 
     /// Its warnings, each on one line.

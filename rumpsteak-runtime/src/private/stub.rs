@@ -1,6 +1,6 @@
-//! Stand-ins for items with an error. A stand-in fits wherever the item would, so that rustc does not
-//! follow up that error with others. The macro emits it beside a `compile_error!`, and only there:
-//! it never runs.
+//! Stand-ins for items with an error. A stand-in fits wherever the item would, so that rustc does
+//! not follow up that error with others. The macro emits it beside a `compile_error!`, and only
+//! there: it never runs.
 
 use std::task::{Context, Poll};
 
