@@ -1,8 +1,8 @@
 //! What only the macros of this crate implement.
 
-use rumpsteak::states::{Choice, Offers, Session, State};
-use rumpsteak::{Channel, Message, Role, session, transport::Route};
-use rumpsteak_ui_tests::numbers::{Label, P, Stop};
+use rumpsteak::states::{Choice, Offers, Plays, Session, State};
+use rumpsteak::{Channel, Message, Role, transport::Route};
+use rumpsteak_ui_tests::numbers::{Label, More, P, Stop};
 use rumpsteak_ui_tests::ping::C;
 
 /// A label that no protocol has.
@@ -29,11 +29,6 @@ impl<'s> Choice for Choosing<'s> {
     fn decide(state: State<'s, P>, _: Label, _: u64) -> Result<Self, (State<'s, P>, Label)> {
         Ok(Self(state))
     }
-}
-
-#[session]
-pub enum More {
-    Stop(Stop, End),
 }
 
 impl<'s> Offers<Evil> for More<'s, P> {
@@ -65,6 +60,15 @@ impl Role for Player {
     const PROTOCOL: &'static str = "Numbers";
     const NAME: &'static str = "p";
     type Message = Label;
+}
+
+impl<'s> Plays<Stolen<'s>> for P {
+    type State = State<'s, P>;
+    type Player = P;
+
+    fn begin(state: State<'s, P>) -> Stolen<'s> {
+        Stolen(state)
+    }
 }
 
 pub struct T;
