@@ -5,7 +5,6 @@ use rumpsteak_ui_tests::ping::C;
 
 pub fn use_again(role: &mut C) {
     assert!(role.is_poisoned());
-    role.finish();
     role.s.set_in_session(false);
     role.s.mark().set_in_session(false);
     let _: &mut Mark = role.s.mark();
