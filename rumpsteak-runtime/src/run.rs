@@ -39,8 +39,8 @@ use crate::states::{End, State};
 /// # Ok::<(), Error>(())
 /// ```
 ///
-/// The session type must have been verified: `R: Plays<S>` is the proof, which only `#[session]`
-/// gives.
+/// The session type must have been verified: `R: Plays<S>` is the proof, which only the macro of
+/// a module gives.
 ///
 /// # Errors
 ///

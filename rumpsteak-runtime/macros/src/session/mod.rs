@@ -37,11 +37,11 @@ mod structure;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use rumpsteak_front::SessionItem;
-use rumpsteak_front::session::{Action, Form, Head, Tail};
+use rumpsteak_front::session::{Form, Tail};
 
 use self::expansion::Expansion;
 use self::parts::Parts;
-use crate::module::Scope;
+use crate::scope::Scope;
 
 pub(crate) fn expand(item: &SessionItem, scope: &Scope<'_>) -> TokenStream {
     let expansion = Expansion::new(item, scope);
@@ -87,26 +87,8 @@ fn denoted(item: &SessionItem, scope: &Scope<'_>) -> String {
 /// A name without a meaning. Beside an error, rustc says nothing of it, nor of what it is used for,
 /// since it has no type.
 pub(crate) fn nothing(name: &Ident) -> TokenStream {
-    quote!(pub type #name<'s, R = ()> = NoSession<'s, R>;)
-}
-
-/// A number for all sessions of a module, by which two programs know that they have the same ones.
-pub(crate) fn number<'a>(module: &Ident, items: impl Iterator<Item = &'a SessionItem>) -> u64 {
-    let mut texts = vec![module.to_string()];
-    for item in items {
-        texts.push(item.name.to_string());
-        texts.extend(item.role.as_ref().map(Ident::to_string));
-        texts.push(item.written());
-        for variant in item.variants() {
-            texts.push(match &variant.head {
-                Head::Label(label) => label.to_string(),
-                Head::Action(Action { constructor, peer, label, .. }) => {
-                    format!("{constructor} {peer} {label}")
-                }
-            });
-            texts.push(variant.then.to_string());
-        }
+    quote! {
+        #[allow(non_camel_case_types, reason = "whatever it is, there is an error about it")]
+        pub type #name<'s, R = ()> = NoSession<'s, R>;
     }
-    let texts: Vec<_> = texts.iter().map(String::as_str).collect();
-    rumpsteak_front::hash::number(&texts)
 }
