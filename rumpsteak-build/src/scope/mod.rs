@@ -280,7 +280,8 @@ impl<'a> Scope<'a> {
         });
         let mut seen = BTreeSet::new();
         let is_missing = |label: &&Ident| {
-            let mut roles = self.roles.iter().filter_map(|role| role.labels.get(&label.to_string()));
+            let mut roles =
+                self.roles.iter().filter_map(|role| role.labels.get(&label.to_string()));
             roles.any(|label| label.is_missing) && seen.insert(label.to_string())
         };
         let missing: Vec<&Ident> = labels.filter(is_missing).collect();
@@ -290,7 +291,8 @@ impl<'a> Scope<'a> {
             let hint = did_you_mean(&name, known.iter().map(String::as_str)).unwrap_or_else(|| {
                 format!("declare it, with what it carries: `struct {name};` or `struct {name}(…);`")
             });
-            Cause::Name { name, problem: NameProblem::Unresolved, hint: Some(hint) }.at(label.span())
+            Cause::Name { name, problem: NameProblem::Unresolved, hint: Some(hint) }
+                .at(label.span())
         });
         let faults: Vec<Fault> = faults.collect();
         self.faults.extend(faults);
