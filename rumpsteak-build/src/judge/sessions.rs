@@ -110,10 +110,12 @@ impl Judge<'_> {
             refusal: None,
         };
         if root.refused {
+            // A session is generated for a role that a struct with a mistake was to play.
+            let follows = scope.is_generated(id) && !scope.faults.is_empty();
             // A mistake in a part is said once, however many sessions have that part.
             for fault in reached.faults {
                 let same = |known: &Fault| known.is_same(&fault);
-                if !self.found.faults.iter().any(same) {
+                if !follows && !self.found.faults.iter().any(same) {
                     self.add(fault);
                 }
             }
@@ -212,8 +214,10 @@ impl Judge<'_> {
             if let Cause::Refused(refusal) = &mut cause {
                 let of_role = |other: &&Root| other.role == root.role && other.item != root.item;
                 refusal.has_siblings = self.found.roots.iter().any(|other| of_role(&other));
-                let is_idle =
-                    |role: &usize| self.found.roots.iter().all(|of| self.played(of) != Some(*role));
+                let plays = |of: &Root, role| {
+                    self.played(of) == Some(role) && !scope.is_generated(of.item)
+                };
+                let is_idle = |role: &usize| !self.found.roots.iter().any(|of| plays(of, *role));
                 let machine = root.machine.as_ref().filter(|_| refusal.has_siblings);
                 let fits = machine.and_then(|machine| {
                     let others = (0..protocol.projections.len()).filter(is_idle);
