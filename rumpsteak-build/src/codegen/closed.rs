@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use proc_macro2::Ident;
-use rumpsteak_front::module::Item;
 use rumpsteak_front::name;
 use rumpsteak_front::session::Tail;
 
@@ -48,7 +47,7 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
         }
         text.push_str("}\n");
     }
-    if !(0..scope.len()).any(|id| matches!(scope.item(id), Item::Set(_))) && !order.is_empty() {
+    if scope.lacks_set() && !order.is_empty() {
         text.push_str(
             "/// The roles, wired to each other.\n#[derive(Roles)]\npub struct Roles {\n",
         );

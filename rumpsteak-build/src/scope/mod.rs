@@ -188,6 +188,24 @@ impl<'a> Scope<'a> {
         })
     }
 
+    /// True if a set is to be generated: the module writes none, and no role with routes of a type
+    /// of its own, which only the program can connect.
+    pub(crate) fn lacks_set(&self) -> bool {
+        let last = |path: &syn::Path| path.segments.last().map(|it| it.ident.to_string());
+        let routes = self.module.arguments.routes.as_ref().and_then(last);
+        let is_known = |ty: &syn::Type| match ty {
+            syn::Type::Path(of) => last(&of.path).is_some_and(|name| {
+                ["Channel", "Receiver", "Sender"].contains(&&*name) || Some(name) == routes
+            }),
+            _ => false,
+        };
+        (0..self.len()).all(|id| match self.item(id) {
+            Item::Role(role) => role.routes.iter().all(|route| is_known(&route.ty)),
+            Item::Set(_) => false,
+            _ => true,
+        })
+    }
+
     /// The role that a struct plays, and its position in the protocol.
     fn played(&self, item: &RoleItem) -> Result<(Role, Option<usize>), Box<Fault>> {
         let named = item.link.as_ref().and_then(|link| link.protocol.as_ref());
