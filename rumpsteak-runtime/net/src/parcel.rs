@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use rumpsteak_runtime::Detached;
-use rumpsteak_runtime::private::{ByMacro, Leaves, Structure};
+use rumpsteak_runtime::private::{ByMacro, ChangesHands, Leaves, Structure};
 use rumpsteak_runtime::states::{Session, State};
 use rumpsteak_runtime::transport::Link as _;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,13 @@ pub struct Parcel<S> {
     routes: Vec<Packed>,
     #[serde(skip)]
     session: PhantomData<fn() -> S>,
+}
+
+impl<S: Session> ChangesHands for Parcel<S>
+where
+    Detached<S>: ChangesHands,
+{
+    type Role = <Detached<S> as ChangesHands>::Role;
 }
 
 impl<R: Joins + Leaves<()>> Joined<R> {
