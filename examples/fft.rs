@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use num_complex::Complex32;
 use rumpsteak_examples::fft::{self, Matrix, Order, Roles};
-use rumpsteak_runtime::Result;
+use rumpsteak::Result;
 
 /// Three columns of eight values each, by rows: an impulse, a constant and an oscillation in steps
 /// of a quarter.

@@ -7,7 +7,7 @@
 use std::process::ExitCode;
 
 use rumpsteak_examples::fft::Order;
-use rumpsteak_runtime::Result;
+use rumpsteak::Result;
 
 #[allow(dead_code, reason = "its columns and their transform, and the program")]
 #[path = "fft.rs"]
