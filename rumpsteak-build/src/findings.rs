@@ -5,14 +5,12 @@ use std::slice;
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
-use rumpsteak_front::hash::number;
 use rumpsteak_front::module::{Item, Module, ModuleKind};
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Direction, Fsm};
 
 use crate::codegen;
 use crate::codegen::machines::{self, Folders};
-use crate::expansion::{Machine, RoleFacts, RootFacts, Verdict};
 use crate::fault::{Cause, Fault};
 use crate::gravity::Gravity;
 use crate::judge::sessions::{self, Judgement};
@@ -20,8 +18,9 @@ use crate::judge::{self, capacities};
 use crate::package_root::PackageRoot;
 use crate::protocols::Protocols;
 use crate::report::wording::{self, Told};
-use crate::scope::Scope;
+use crate::scope::{self, Scope};
 use crate::settings::Settings;
+use crate::verdict::{Machine, RoleFacts, RootFacts, Verdict};
 use crate::warnings;
 
 /// The result for a module.
@@ -60,7 +59,7 @@ impl Findings {
     /// Judges a module, and returns the mistakes.
     fn judge(&mut self, module: &Module, protocols: &Protocols, base: &PackageRoot) -> Vec<Fault> {
         let protocol = match &module.arguments.protocol {
-            Some(name) => match protocols.find(&name.to_string()) {
+            Some(name) => match scope::protocol(protocols, &name.to_string()) {
                 Ok(position) => Some(position),
                 Err(cause) => return self.leave_out(module, cause.at(name.span())),
             },
@@ -163,13 +162,6 @@ impl Findings {
             _ => None,
         });
         self.left_out = sessions.collect();
-    }
-}
-
-impl RoleFacts {
-    /// A number for the names of the protocol and of the role.
-    pub fn number(&self) -> u64 {
-        number(&[&self.protocol, &self.role])
     }
 }
 

@@ -33,6 +33,7 @@
 //! verdict     the files that the macros read
 //! ```
 
+mod analysis;
 mod codegen;
 #[doc(hidden)]
 pub mod command;
@@ -59,7 +60,8 @@ mod words;
 
 use std::path::PathBuf;
 
-pub use configuration::{Configuration, Summary};
+pub use analysis::Summary;
+pub use configuration::Configuration;
 pub use limits::Limits;
 pub use report::build_report::Report;
 
@@ -77,11 +79,6 @@ pub fn verify(path: impl Into<PathBuf>) -> Result<Summary, Report> {
 /// Begins a [`Configuration`]: what to verify.
 pub fn configure() -> Configuration {
     Configuration::default()
-}
-
-/// The name of the module of a protocol, in examples and in generated code.
-fn module_name(protocol: &str) -> String {
-    rumpsteak_front::name::snake(protocol)
 }
 
 /// The examples of README.md run as tests.

@@ -7,22 +7,21 @@
 //! ```
 
 use std::env;
-use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rumpsteak_front::hash::Hasher;
 use rumpsteak_front::{Module, name};
 
 use crate::codegen::machines;
-use crate::expansion::Verdict;
 use crate::findings::Findings;
 use crate::limits::Limits;
 use crate::package_root::PackageRoot;
 use crate::protocols::{Protocols, ScrFile};
 use crate::settings;
 use crate::text_file;
-use crate::verdict;
+use crate::verdict::{self, Verdict};
 
 /// The variable by which the build script tells rustc that it has verified the package: a file in
 /// `OUT_DIR` outlives the build script that wrote it, and this does not.
@@ -72,14 +71,11 @@ impl Place {
         Self { root: file.path.clone(), imports: file.imports.clone(), files: files.collect() }
     }
 
-    /// The text of the list of files.
-    fn print(&self) -> String {
-        let mut text = format!("{}\n", self.imports.display());
-        for path in self.paths() {
-            // Writing to a string does not fail.
-            let _ = writeln!(text, "{}", path.display());
-        }
-        text
+    /// The list of files, with paths from the package's folder on: another checkout may come to use
+    /// this `OUT_DIR`.
+    fn print(&self, base: &PackageRoot) -> String {
+        let paths = [&self.imports].into_iter().chain(self.paths());
+        paths.map(|path| format!("{}\n", base.relative(path).display())).collect()
     }
 }
 
@@ -119,7 +115,7 @@ impl Package {
     pub(crate) fn place(&self, module: &Module) -> Option<Place> {
         let name = module.arguments.protocol.as_ref()?.to_string();
         let text = fs::read_to_string(self.list_of(&name)).ok()?;
-        let mut lines = text.lines().map(PathBuf::from);
+        let mut lines = text.lines().map(|path| self.base.join(path));
         let imports = lines.next()?;
         let files = lines.map(|path| {
             let text = text_file::read(&path).ok()?;
@@ -185,7 +181,7 @@ impl Package {
                 let own = declared.name.as_str();
                 let is_same = |other: &&str| name::same(other, own);
                 if protocols.names().filter(is_same).count() == 1 {
-                    fs::write(self.list_of(own), place.print())?;
+                    fs::write(self.list_of(own), place.print(&self.base))?;
                 }
             }
         }
@@ -200,6 +196,20 @@ impl Package {
     pub(crate) fn leave(&self, key: u64, verdict: &Verdict) -> io::Result<()> {
         fs::write(verdict::path(&self.folder, key), verdict::print(verdict))
     }
+}
+
+/// The hash of all that the verdict on a module depends on.
+pub(crate) fn key(module: &Module, place: Option<&Place>) -> u64 {
+    let mut hasher = Hasher::new();
+    hasher.text(env!("CARGO_PKG_VERSION"));
+    hasher.bytes(&module.hash.to_be_bytes());
+    for (path, text) in place.into_iter().flat_map(|place| &place.files) {
+        // The name of a machine's file says whose it is.
+        let name = path.file_name().unwrap_or_default();
+        hasher.text(&name.to_string_lossy());
+        hasher.text(text);
+    }
+    hasher.finish()
 }
 
 /// The paths of protocols that a build script left in its `OUT_DIR`; `None` if it left none, or is

@@ -1,27 +1,92 @@
 //! The verdicts that the build script leaves for the macros: one file for each module without a
 //! mistake, named after the hash of all that the verdict depends on.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rumpsteak_front::Module;
-use rumpsteak_front::hash::Hasher;
+use rumpsteak_front::hash;
 use serde_json::{Value, json};
 
-use crate::expansion::{Expected, Machine, PayloadCheck, RoleFacts, RootFacts, Verdict};
-use crate::package::Place;
+/// What is known of a role.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct RoleFacts {
+    /// The protocol, or the name of a module without one.
+    pub protocol: String,
+    /// The name of the role in the protocol.
+    pub role: String,
+    /// The queues that the role sends into: the struct of the peer, and the capacity, as a
+    /// `Capacity` of the runtime is written.
+    pub queues: Vec<(String, String)>,
+    /// A number for all sessions of the module; never 0.
+    pub system: u64,
+    /// The projections of the protocol onto all of its roles, as a text.
+    pub projections: String,
+    /// The roles of the protocol that play on demand.
+    pub on_demand: Vec<String>,
+    /// A number for all sessions, if they are safe with one another only; otherwise 0.
+    pub closed: u64,
+}
 
-/// The hash of all that the verdict on a module depends on.
-pub(crate) fn key(module: &Module, place: Option<&Place>) -> u64 {
-    let mut hasher = Hasher::new();
-    hasher.text(env!("CARGO_PKG_VERSION"));
-    hasher.bytes(&module.hash.to_be_bytes());
-    for (path, text) in place.into_iter().flat_map(|place| &place.files) {
-        // The name of a machine's file says whose it is.
-        let name = path.file_name().unwrap_or_default();
-        hasher.text(&name.to_string_lossy());
-        hasher.text(text);
+impl RoleFacts {
+    /// A number for the names of the protocol and of the role.
+    pub fn number(&self) -> u64 {
+        hash::number(&[&self.protocol, &self.role])
     }
-    hasher.finish()
+}
+
+/// What is known of a session with a role.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct RootFacts {
+    /// True if nothing in the module is wrong.
+    pub passed: bool,
+    /// The machine that was judged.
+    pub machine: Option<Machine>,
+    /// A picture of the machine for the documentation: SVG, or empty.
+    pub picture: String,
+}
+
+/// A machine: its role, the number of its states, the one in which it begins, and its transitions.
+pub type Machine = (String, usize, usize, Vec<Transition>);
+
+/// Source, true if it sends, peer, label, sorts, target.
+pub type Transition = (usize, bool, String, String, Vec<String>, usize);
+
+/// A type in a label that rustc compares with the one in the protocol.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PayloadCheck {
+    /// The struct of the label.
+    pub label: String,
+    /// The position of the field.
+    pub field: usize,
+    /// The type in the protocol.
+    pub expected: Expected,
+}
+
+/// The type of a payload in a protocol.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Expected {
+    /// A session that changes hands, of this role of this protocol.
+    Session {
+        /// The protocol.
+        protocol: String,
+        /// The role.
+        role: String,
+    },
+    /// A type, as the protocol declares it.
+    Type(String),
+}
+
+/// What was proven of a module, and the items that it does not write.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Verdict {
+    /// The items that the module does not write.
+    pub text: String,
+    /// The roles, by the names of their structs.
+    pub roles: BTreeMap<String, RoleFacts>,
+    /// The sessions with a role, by their names.
+    pub roots: BTreeMap<String, RootFacts>,
+    /// The types of payloads that rustc compares.
+    pub payloads: Vec<PayloadCheck>,
 }
 
 /// The file of a verdict.

@@ -1,71 +1,12 @@
 //! What is right and may surprise: one line each.
 
-use std::collections::BTreeSet;
-
 use rumpsteak_fsm::Run;
 use rumpsteak_fsm::run::Failure;
 
-use crate::codegen::machines::{self, Machine};
-use crate::configuration::Analysis;
+use crate::codegen::machines::Machine;
 use crate::judge::sessions::Judgement;
-use crate::protocols::{DoneOnce, ScrFile};
 use crate::scope::Scope;
 use crate::settings::{self, attribute};
-
-/// The warnings of a package, in the order of the texts. Those of protocols without a module count
-/// only if the package is right: with an error, they mostly follow from it.
-pub(crate) fn of_package(analysis: &Analysis) -> Vec<String> {
-    let protocols = &analysis.protocols;
-    let is_right = analysis.judged.iter().flatten().all(|judged| {
-        judged
-            .as_ref()
-            .is_ok_and(|(module, findings)| module.errors.is_empty() && findings.told.is_empty())
-    });
-    let mut warnings = Vec::new();
-    let names = analysis.modules().filter_map(|(module, _)| module.arguments.protocol.as_ref());
-    let named: BTreeSet<usize> =
-        names.filter_map(|name| protocols.find(&name.to_string()).ok()).collect();
-    for (position, protocol) in protocols.protocols.iter().enumerate() {
-        let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
-        if is_right && !named.contains(&position) {
-            warnings.push(format!(
-                "{file}: no module is for the protocol `{name}`: `#[rumpsteak::protocol({name})] mod {} {{}}`",
-                crate::module_name(name)
-            ));
-        }
-        let projections = protocol.projections.iter().enumerate();
-        let idle = projections.filter(|(_, of)| of.fsm.transitions().next().is_none());
-        warnings.extend(idle.map(|(role, _)| {
-            let role = protocol.role_at(role);
-            format!(
-                "{file}: the role `{role}` of `{name}` does nothing: no message is from it or to it"
-            )
-        }));
-    }
-    warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));
-    for (position, file) in protocols.files.iter().enumerate() {
-        let shown = file.shown();
-        // The macro of a module that a `cfg` leaves out says nothing.
-        if !file.diagnostics.is_empty() && analysis.is_named(position) {
-            warnings.push(format!("{shown} has errors"));
-        }
-        if is_right {
-            warnings.extend(file.done_once().iter().map(|DoneOnce { variable, line, .. }| {
-                format!("{shown}:{line}: `rec {variable}` is done once: write `continue {variable};` where it begins again")
-            }));
-        }
-    }
-    for (path, line) in &analysis.source.unreadable {
-        let shown = analysis.base.show(path);
-        warnings.push(format!("{shown}:{line}: not read, since it is not Rust"));
-    }
-    let is_named = |protocol: usize| named.contains(&protocol);
-    warnings.extend(machines::unused(protocols, &analysis.base, &is_named));
-    warnings.extend(analysis.modules().flat_map(|(_, findings)| findings.warnings.iter().cloned()));
-    warnings.sort();
-    warnings.dedup();
-    warnings
-}
 
 /// The warnings of a module without a mistake.
 pub(crate) fn of_module(

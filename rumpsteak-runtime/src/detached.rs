@@ -16,7 +16,7 @@ use crate::states::{End, Session, State};
 /// *delegation*.
 ///
 /// `S` is a state of a verified session, of whatever lifetime: `Detached<Rest<'static, K>>` for a
-/// session of the role `K` that goes on with `#[session] type Rest = …;`. The types guarantee that
+/// session of the role `K` that goes on with `type Rest = …;`. The types guarantee that
 /// the session is in that state, so what is done with it was verified with the session as a whole:
 /// its peers cannot tell.
 ///

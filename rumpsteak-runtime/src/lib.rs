@@ -76,7 +76,8 @@
 //!   if the roles mostly wait for each other. A process returns [`Ended`].
 //! * [`try_run`] runs a process of one role, for example in a task of its own, and
 //!   [`join`](fn@join) runs some of them in one task.
-//! * The roles of a set are wired over [`Channel`]s, which [`channel`] explains. Other routes go over
+//! * The roles of a set are wired over [`Channel`]s, which [`channel`] explains. Other routes go
+//!   over
 //!   any `Sink` and `Stream`, with [`transport`].
 //! * What can fail is an [`Error`]; a session that fails poisons its role and wakes the peers,
 //!   until the set is [reset](guide::failure#reset).

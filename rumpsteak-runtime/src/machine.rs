@@ -25,11 +25,11 @@ pub struct Machine {
     transitions: &'static [Row],
 }
 
-/// A [`Transition`], as `#[session]` writes it: its fields, in their order.
+/// A [`Transition`], as the macro writes it: its fields, in their order.
 type Row = (usize, bool, &'static str, &'static str, &'static [&'static str], usize);
 
 impl Machine {
-    /// For `#[session]`: the machine that was verified.
+    /// For the macro: the machine that was verified.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(

@@ -19,8 +19,9 @@ use crate::states::{End, State};
 /// Runs `process` as a session of `role`, where the process may fail.
 ///
 /// The process gets the first state of a session type that carries `#[session(Role)]`, and returns
-/// its value together with the [`End`] that the last action gave it: `end.end(value)`. A session without an end runs
-/// for ever: its process loops, and its value is [`Infallible`](std::convert::Infallible).
+/// its value together with the [`End`] that the last action gave it: `end.end(value)`. A session
+/// without an end runs for ever: its process loops, and its value is
+/// [`Infallible`](std::convert::Infallible).
 ///
 /// ```
 /// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
@@ -38,8 +39,8 @@ use crate::states::{End, State};
 /// # Ok::<(), Error>(())
 /// ```
 ///
-/// The session type must have been verified: `R: Plays<S>` is the proof, which only `#[session]`
-/// gives.
+/// The session type must have been verified: `R: Plays<S>` is the proof, which only the macro of
+/// a module gives.
 ///
 /// # Errors
 ///

@@ -21,7 +21,7 @@ use lines::Lines;
 use tree::{Package, Tree, packages};
 
 const PUBLISHED: [&str; 8] =
-    ["build", "cargo-rumpsteak", "contract", "fsm", "net", "runtime", "runtime-macros", "scribble"];
+    ["build", "cargo-rumpsteak", "front", "fsm", "net", "runtime", "runtime-macros", "scribble"];
 const FOR_TESTS: [&str; 4] = ["fuzz", "layout", "oracle", "ui-tests"];
 
 /// Lines of `src` without tests, comments included, of the published packages: to be lowered with

@@ -51,7 +51,8 @@ pub(crate) struct Scribble {
     pub(crate) limits: Limits,
 }
 
-/// How far to go before giving up. Each option has the name of a limit in the attribute of a module.
+/// How far to go before giving up. Each option has the name of a limit in the attribute of a
+/// module.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Limits {
     /// Explore at most N configurations of the roles and their queues [default: 100000]

@@ -17,8 +17,7 @@ use syn::parse::ParseStream;
 use syn::{Error, Ident, LitInt, LitStr, Path, Result, Token, parenthesized, token};
 
 use crate::attribute::{expect, ident};
-use crate::cut::{check_depth, parse};
-use crate::module::ModuleKind;
+use crate::cut::{ModuleKind, check_depth, parse};
 use crate::name;
 
 /// The arguments of the attribute.
@@ -27,7 +26,7 @@ pub struct Arguments {
     pub protocol: Option<Ident>,
     /// The type of generated routes, unless they are channels.
     pub routes: Option<Path>,
-    /// What generated messages derive, beside `Message`.
+    /// The derives of generated messages, beside `Message`.
     pub derives: Vec<Path>,
     /// The liveness that is asked of roles; a name is a role of the protocol.
     pub liveness: Vec<Asked>,

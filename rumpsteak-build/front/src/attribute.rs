@@ -13,7 +13,6 @@ use syn::{
 
 use crate::cut::{attribute_path, end_of, is_punct, trees};
 use crate::hash::{Piece, Pieces};
-use crate::session::Constructor;
 
 /// Returns the visibility that an item or a field has: the visibility of the module decides over
 /// an inherited one.
@@ -83,6 +82,9 @@ pub(crate) fn expect_end(input: ParseStream<'_>, message: &str) -> Result<()> {
     if input.is_empty() { Ok(()) } else { Err(Error::new(input.span(), message)) }
 }
 
+/// The words of sessions.
+const WORDS: [&str; 6] = ["Branch", "End", "Race", "Receive", "Select", "Send"];
+
 /// Parses a name of an item of the module.
 pub(crate) fn name(input: ParseStream<'_>, expected: &str) -> Result<Ident> {
     let start = input.span();
@@ -97,7 +99,7 @@ pub(crate) fn name(input: ParseStream<'_>, expected: &str) -> Result<Ident> {
     }
     while input.parse::<Option<Token![::]>>()?.is_some() {
         let last = ident(input, "a path goes on with a name after `::`")?;
-        if Constructor::of(&last).is_some() && !input.peek(Token![::]) {
+        if WORDS.iter().any(|word| last == word) && !input.peek(Token![::]) {
             let text = format!("`{last}` is a word of sessions, which is written without a path");
             return Err(Error::new(start, text));
         }

@@ -9,7 +9,15 @@ use syn::parse::{ParseStream, Parser as _};
 use syn::{Error, Result, braced};
 
 use crate::hash::{Piece, Pieces};
-use crate::module::ModuleKind;
+
+/// The attribute of a module.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum ModuleKind {
+    /// `#[closed_system]`.
+    ClosedSystem,
+    /// `#[protocol(…)]`.
+    Protocol,
+}
 
 /// Finds the modules of protocols in the tokens of a whole file: each `mod name { … }` with
 /// `#[protocol(…)]` or `#[closed_system(…)]`, at any depth of braces.
@@ -27,21 +35,15 @@ pub fn modules(file: TokenStream) -> Vec<(ModuleKind, TokenStream, TokenStream)>
             TokenTree::Group(group) => Some(group.clone()),
             _ => None,
         };
+        let is_brace = delimiter(&tree) == Some(Delimiter::Brace);
+        let is_end = is_brace || is_punct(Some(&tree), ';');
         level.item.push(tree);
-        let Some(group) = group else {
-            if is_punct(level.item.trees.last(), ';') {
-                level.item = Cut::default();
-            }
-            continue;
-        };
-        let is_brace = group.delimiter() == Delimiter::Brace;
-        // The content of other brackets may have braces in it, as closures in calls do.
-        let mut item = None;
-        if is_brace {
-            item = Some(std::mem::take(&mut level.item));
+        if is_end {
+            let item = std::mem::take(&mut level.item);
+            modules.extend(item.module());
         }
-        modules.extend(item.and_then(Cut::module));
-        levels.push(Level::new(group.stream()));
+        // Other brackets may have braces in them, as calls with closures do.
+        levels.extend(group.map(|group| Level::new(group.stream())));
     }
     modules
 }
@@ -135,21 +137,25 @@ impl Cut {
     fn is_cut_off_by(&self, tree: &TokenTree, next: Option<&TokenTree>) -> bool {
         const BEGINNINGS: [&str; 6] = ["enum", "mod", "pub", "struct", "trait", "type"];
         const OTHERS: [&str; 7] = ["async", "const", "extern", "fn", "impl", "static", "unsafe"];
-        let Some(start) = self.start else { return false };
+        let is_attribute = is_punct(Some(tree), '#')
+            && (next.and_then(delimiter) == Some(Delimiter::Bracket) || is_punct(next, '!'));
+        let Some(start) = self.start else {
+            return is_attribute && self.trees.len() > self.attributes;
+        };
         // Half a word, and no macro call.
         let is_stray = self.trees.len() == start + 1 && !is_item(&self.keyword());
         is_word(Some(tree), &BEGINNINGS)
             || is_word(Some(tree), &["use"]) && !is_punct(next, '<')
             || is_stray && is_word(Some(tree), &OTHERS)
-            || is_punct(Some(tree), '#')
-                && (next.and_then(delimiter) == Some(Delimiter::Bracket) || is_punct(next, '!'))
+            || is_attribute
     }
 
     /// Takes the attribute of a protocol off a module. `None` if the item has none, or is no
     /// `mod name { … }`.
     fn module(mut self) -> Option<(ModuleKind, TokenStream, TokenStream)> {
         self.name()?;
-        if self.keyword() != "mod" || self.trees.len() != self.start? + 3 {
+        let body = self.tree(2).and_then(delimiter);
+        if self.keyword() != "mod" || body != Some(Delimiter::Brace) {
             return None;
         }
         for position in 1..self.attributes {
@@ -188,7 +194,7 @@ pub(crate) fn items(trees: Vec<TokenTree>) -> Vec<Cut> {
     }
     items.push(item);
     // A `;` after a struct in braces is no item.
-    items.retain(|item| !item.trees.is_empty() && !(item.trees.len() == 1 && item.is_complete()));
+    items.retain(|item| item.trees.len() > 1 || !item.trees.is_empty() && !item.is_complete());
     items
 }
 
@@ -281,68 +287,66 @@ pub(crate) fn parse<T>(
     whole.parse2(TokenTree::Group(group).into())
 }
 
-/// The number of tokens on the way to a token: those between the last comma, on each level of
-/// brackets, and the token or the next level. syn recurses at most once for each.
-const MOST_STEPS: usize = 256;
+/// The most tokens on the way to a token: on each level of brackets, those after the last comma.
+///
+/// syn recurses at most once for each of them. Without optimisation that takes up to 32 KB of
+/// stack, and a thread may have no more than 2 MB.
+const MOST_STEPS: usize = 48;
 
 /// Refuses tokens that are nested too deep.
 ///
 /// A session is parsed without recursion, so its angle brackets are no levels.
 pub(crate) fn check_depth(tokens: TokenStream, is_session: bool) -> Result<()> {
-    const TOO_DEEP: &str = "this is nested too deep";
-    // The steps on each level, and whether its bracket is `<`.
+    // The steps on each level, and true if its bracket is `<`.
     let (mut levels, mut attributes) = (vec![(0_usize, false)], 0_usize);
-    let (mut steps, mut is_arrow) = (0, false);
+    let (mut steps, mut after_arrow, mut after_number) = (0, false, false);
     for piece in Pieces::new(tokens) {
         let has_angles = !is_session || attributes > 0;
-        let mut arrow = false;
-        let span = match &piece {
-            Piece::Close(delimiter) => {
-                attributes -= usize::from(*delimiter == Delimiter::Bracket);
-                while let Some((own, is_angle)) = levels.pop() {
-                    steps -= own;
-                    if !is_angle {
-                        break;
-                    }
-                }
-                continue;
-            }
-            Piece::Open(group) => {
-                attributes += usize::from(group.delimiter() == Delimiter::Bracket);
-                levels.push((0, false));
-                group.span_open()
-            }
-            Piece::Tree(TokenTree::Punct(punct)) => match punct.as_char() {
-                ',' | ';' | '#' => {
-                    if let Some((own, _)) = levels.last_mut() {
-                        steps -= std::mem::take(own);
-                    }
-                    continue;
-                }
-                ':' => continue,
-                '<' | '>' if !has_angles => continue,
-                '<' => {
-                    levels.push((0, true));
-                    punct.span()
-                }
-                '>' if !is_arrow && levels.last().is_some_and(|(_, is_angle)| *is_angle) => {
-                    steps -= levels.pop().map_or(0, |(own, _)| own);
-                    continue;
-                }
-                character => {
-                    arrow = matches!(character, '-' | '=');
-                    punct.span()
-                }
-            },
-            Piece::Tree(tree) => tree.span(),
+        let (span, mark) = match &piece {
+            Piece::Close(_) => (None, ' '),
+            Piece::Open(group) => (Some(group.span_open()), ' '),
+            Piece::Tree(TokenTree::Punct(punct)) => (Some(punct.span()), punct.as_char()),
+            Piece::Tree(tree) => (Some(tree.span()), ' '),
         };
-        is_arrow = arrow;
-        steps += 1;
-        if let Some((own, _)) = levels.last_mut() {
-            *own += 1;
+        let is_arrow = std::mem::replace(&mut after_arrow, matches!(mark, '-' | '='));
+        // As in `1 << 3`.
+        let is_shift = after_number && mark == '<';
+        after_number = is_shift || matches!(&piece, Piece::Tree(TokenTree::Literal(_)));
+        if let Piece::Close(delimiter) = piece {
+            attributes -= usize::from(delimiter == Delimiter::Bracket);
+        }
+        // A closing bracket closes the angle brackets inside it, too.
+        let closes = span.is_none() || mark == '>' && has_angles && !is_arrow;
+        if closes {
+            while let Some((own, is_angle)) =
+                levels.pop_if(|(_, is_angle)| span.is_none() || *is_angle)
+            {
+                steps -= own;
+                if is_angle == span.is_some() {
+                    break;
+                }
+            }
+            continue;
+        }
+        let Some((own, _)) = levels.last_mut() else { continue };
+        match mark {
+            ',' | ';' | '#' => steps -= std::mem::take(own),
+            ':' => {}
+            '<' | '>' if !has_angles => {}
+            _ => {
+                *own += 1;
+                steps += 1;
+            }
         }
         if steps > MOST_STEPS {
-            return Err(Error::new(span, TOO_DEEP));
+            let text = "this is nested too deep: give a part of it a name of its own";
+            return Err(Error::new(span.unwrap_or_else(Span::call_site), text));
+        }
+        if let Piece::Open(group) = &piece {
+            attributes += usize::from(group.delimiter() == Delimiter::Bracket);
+            levels.push((0, false));
+        } else if mark == '<' && has_angles && !is_shift {
+            levels.push((0, true));
         }
     }
     Ok(())

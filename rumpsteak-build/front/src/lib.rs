@@ -12,6 +12,19 @@
 //! * [`hash`]: hashes of texts and of tokens.
 //!
 //! The crate is pure: it reads no file and no environment variable.
+//!
+//! ```
+//! use rumpsteak_front::module::Item;
+//! use rumpsteak_front::{Module, cut};
+//!
+//! let file = "#[protocol(P)] mod p { #[session(K)] type Kernel = Send<S, Ready, End>; }";
+//! let [(kind, arguments, item)] = &cut::modules(file.parse()?)[..] else { unreachable!() };
+//! let module = Module::parse(*kind, arguments.clone(), item.clone())?;
+//! assert!(module.errors.is_empty());
+//! let [Item::Session(kernel)] = &module.items[..] else { unreachable!() };
+//! assert_eq!(kernel.written(), "Send<S, Ready, End");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![allow(missing_debug_implementations, reason = "syn's types have none without `extra-traits`")]
 

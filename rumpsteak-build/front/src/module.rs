@@ -23,7 +23,7 @@
 //! * all other structs and enums may be labels;
 //! * everything else stays as it is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -31,6 +31,7 @@ use syn::{AttrStyle, Attribute, Error, Result, Token, Visibility};
 
 use crate::arguments::Arguments;
 use crate::attribute::{attributes, derived, expect, expect_end, ident};
+pub use crate::cut::ModuleKind;
 use crate::cut::{
     self, Cut, attribute_path, check_depth, delimiter, end_of, is_item, is_punct, trees,
 };
@@ -40,15 +41,6 @@ use crate::message::MessageItem;
 use crate::role::RoleItem;
 use crate::session::{Constructor, SessionItem};
 use crate::set::SetItem;
-
-/// The attribute of a module.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum ModuleKind {
-    /// `#[closed_system]`.
-    ClosedSystem,
-    /// `#[protocol(…)]`.
-    Protocol,
-}
 
 /// A module of a protocol.
 pub struct Module {
@@ -94,11 +86,11 @@ pub enum Item {
 pub struct BrokenItem {
     /// The name, if there is one.
     pub name: Option<Ident>,
-    /// What it was to be.
+    /// The kind that the item was to have.
     pub kind: ItemKind,
 }
 
-/// What an item is to be.
+/// The kind of an item.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ItemKind {
     /// A struct or an enum that may be a label.
@@ -256,10 +248,11 @@ impl<'a> Sessions<'a> {
             Piece::Tree(TokenTree::Ident(name)) => Some(name.to_string()),
             _ => None,
         });
-        let names = names.filter(|name| {
-            self.candidates.get(name).is_some_and(|indices| indices.iter().all(|it| is_choice(it)))
-        });
-        names.collect()
+        let names: HashSet<String> = names.collect();
+        let is_choice = |name: &String| {
+            self.candidates.get(name).is_some_and(|indices| indices.iter().all(is_choice))
+        };
+        names.into_iter().filter(is_choice).collect()
     }
 }
 
@@ -279,6 +272,10 @@ fn item(cut: &Cut, kind: ItemKind) -> Result<Item> {
             if !is_item {
                 let place = cut.tree(0).map_or_else(|| end_of(&cut.trees), TokenTree::span);
                 return Err(Error::new(place, EXPECTED_AN_ITEM));
+            }
+            let before_end = cut.trees.len().checked_sub(2).and_then(|it| cut.trees.get(it));
+            if keyword == "use" && cut.is_complete() && is_punct(before_end, ':') {
+                return Err(Error::new(end_of(&cut.trees), "expected a name after `::`"));
             }
             if !cut.is_complete() {
                 return Err(Error::new(end_of(&cut.trees), "expected `;` or `{…}` after this"));

@@ -42,7 +42,7 @@ fn a_role_with_named_fields() {
     assert_eq!((&*link.protocol.unwrap().to_string(), &*link.role), ("DoubleBuffering", "k"));
     assert_eq!(at(source, link.span), "k");
     assert_eq!(role.message.unwrap(), "Label");
-    assert_eq!(texts(&role.attributes), ["#[doc = r\" Words.\"]", "#[derive(Debug)]"]);
+    assert_eq!(texts(&role.attributes), ["#[doc = \" Words.\"]", "#[derive(Debug)]"]);
     assert_eq!(text(&role.visibility), "pub");
     assert!(!role.is_tuple);
     let routes = role.routes.iter();
@@ -296,6 +296,8 @@ fn labels_carry_their_fields() {
             types.as_ref().map(|types| types.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!((types, text(label.tokens).as_str()), (fields, tokens));
     }
+    let shifts: Vec<_> = (0..100).map(|it| format!("A{it} = 1 << {it}")).collect();
+    accept(LabelItem::parse, &format!("enum A {{ {} }}", shifts.join(", ")));
     assert!(refuse(LabelItem::parse, "struct A { #[cfg(x)] a: u8 }").starts_with("#[cfg(x)]: put"));
     assert!(
         refuse(LabelItem::parse, "#[my::macro_] struct A;")

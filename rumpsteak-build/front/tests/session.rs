@@ -178,7 +178,7 @@ fn deep_brackets_are_refused_without_recursion() {
     let nested = format!("{}{}", "(".repeat(100_000), ")".repeat(100_000));
     for item in [nested.clone(), format!("type A = Send<S, L, {nested}>;")] {
         let error = parse("", &item).err().unwrap();
-        assert_eq!(error.to_string(), "this is nested too deep");
+        assert!(error.to_string().starts_with("this is nested too deep"));
     }
 }
 

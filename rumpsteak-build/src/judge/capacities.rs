@@ -1,10 +1,10 @@
 //! How much room the queues between the roles of a module need.
 //!
-//! The sessions of the module are composed as they are written. [`rumpsteak_fsm::capacity`] says how
-//! long the queues of one session get. That is enough for session after session: a role that is a
-//! session ahead of a peer sends into a queue of its own for that session, and a role that would be
-//! two sessions ahead waits. Only the queues of a role that plays on demand are shared by several
-//! sessions of its peer; there each role starts again when it has finished.
+//! The sessions of the module are composed as they are written. [`rumpsteak_fsm::capacity`] says
+//! how long the queues of one session get. That is enough for session after session: a role that is
+//! a session ahead of a peer sends into a queue of its own for that session, and a role that would
+//! be two sessions ahead waits. Only the queues of a role that plays on demand are shared by
+//! several sessions of its peer; there each role starts again when it has finished.
 //!
 //! # What is believed
 //!

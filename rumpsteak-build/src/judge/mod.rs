@@ -4,6 +4,7 @@ pub(crate) mod capacities;
 pub(crate) mod closed_system;
 pub(crate) mod liveness;
 pub(crate) mod machines;
+mod root;
 pub(crate) mod sessions;
 pub(crate) mod subtype;
 pub(crate) mod together;

@@ -6,17 +6,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Ident, Span};
 use rumpsteak_front::module::Item;
 use rumpsteak_fsm::system::Neglected;
-use rumpsteak_fsm::verify::Accepted;
 use rumpsteak_fsm::{Fsm, Message};
 use rumpsteak_scribble::Projection;
 
-use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind, Refusal};
+use crate::fault::{Cause, Fault, Gap, Hint, NameProblem, Note, NoteKind, Refusal};
 use crate::judge::closed_system::{self, Member, Session};
 use crate::judge::liveness::{self, Neglects};
+use crate::judge::root::Root;
 use crate::judge::together::{self, Combined, CombinedFault};
 use crate::judge::{subtype, wrong_part};
 use crate::protocols::{Loaded, ProtocolRole};
-use crate::scope::machine::{SessionMachine, number};
+use crate::scope::machine::number;
 use crate::scope::{ItemId, Place, Scope};
 use crate::settings::Settings;
 
@@ -37,24 +37,6 @@ pub(crate) struct Judgement {
     pub(crate) neglected: Vec<Neglected>,
     /// The result for the closed system of all sessions, if a projection refuses one of them.
     pub(crate) closed_system: Option<ClosedSystem>,
-}
-
-/// A session with a role, `#[session(K)]`.
-#[derive(Debug)]
-pub(crate) struct Root {
-    pub(crate) item: ItemId,
-    /// The position of the role among those of the module.
-    pub(crate) role: usize,
-    /// The items that it reaches, itself among them.
-    pub(crate) items: BTreeSet<ItemId>,
-    /// True if something is wrong with it.
-    pub(crate) refused: bool,
-    /// Its machine, if its names have a meaning.
-    pub(crate) machine: Option<SessionMachine>,
-    /// The evidence that its projection accepts it.
-    pub(super) accepted: Option<Accepted>,
-    /// Why its projection refuses it.
-    pub(super) refusal: Option<(Place, Cause)>,
 }
 
 /// The result for all sessions of a protocol as a closed system.
@@ -228,16 +210,12 @@ impl Judge<'_> {
             let root = &self.found.roots[index];
             let Some(role) = self.played(root) else { continue };
             if let Cause::Refused(refusal) = &mut cause {
-                let of_role = |other: &&Root| other.role == root.role && other.item != root.item;
-                refusal.has_siblings = self.found.roots.iter().any(|other| of_role(&other));
-                let is_idle =
-                    |role: &usize| self.found.roots.iter().all(|of| self.played(of) != Some(*role));
-                let machine = root.machine.as_ref().filter(|_| refusal.has_siblings);
-                let fits = machine.and_then(|machine| {
-                    let others = (0..protocol.projections.len()).filter(is_idle);
-                    subtype::fits(&machine.fsm, protocol, others)
-                });
-                refusal.fits = fits.map(|other| refusal.subject.roles[other].clone());
+                let of_role = |other: &Root| other.role == root.role && other.item != root.item;
+                if self.found.roots.iter().any(of_role) {
+                    let fits = self.fits(root, protocol);
+                    let fits = fits.map(|other| Hint::Fits(refusal.subject.roles[other].clone()));
+                    refusal.hint = fits.or(refusal.hint.take()).or(Some(Hint::Sibling));
+                }
             }
             if let Some(unknown) = cause.unknown_message() {
                 let action = protocol.projections[role].fsm.transition(unknown).action;
@@ -264,6 +242,14 @@ impl Judge<'_> {
             let note = note.cloned();
             self.add(Fault { note, ..cause.at(place.span) });
         }
+    }
+
+    /// The role without a session that a session of another role fits.
+    fn fits(&self, root: &Root, protocol: &Loaded) -> Option<usize> {
+        let is_idle =
+            |role: &usize| self.found.roots.iter().all(|of| self.played(of) != Some(*role));
+        let others = (0..protocol.projections.len()).filter(is_idle);
+        subtype::fits(&root.machine.as_ref()?.fsm, protocol, others)
     }
 
     /// Two structs, each with the name of the other one's role: the refusals would blame others for

@@ -13,7 +13,7 @@
 use rumpsteak_front::session::Tail;
 
 use crate::fault::{Cause, Fault};
-use crate::judge::sessions::Root;
+use crate::judge::root::Root;
 use crate::judge::subtype::name;
 use crate::scope::{ItemId, Place, Scope};
 use crate::settings::Settings;

@@ -20,7 +20,6 @@ use rumpsteak_scribble::{
 };
 
 use self::scr_module::{ScrModule, root_of};
-use crate::fault::Cause;
 use crate::gravity::Gravity;
 use crate::limits::Limits;
 use crate::named_text::NamedText;
@@ -272,13 +271,12 @@ impl Protocols {
         }
     }
 
-    /// The position of the protocol that a Rust name stands for.
-    ///
-    /// # Errors
-    ///
-    /// The reason why there is none.
-    pub(crate) fn find(&self, wanted: &str) -> Result<usize, Cause> {
-        Cause::unless_found(self, self.lookup(wanted), wanted)
+    /// The position of the only protocol that a Rust name stands for.
+    pub(crate) fn position(&self, wanted: &str) -> Option<usize> {
+        match self.lookup(wanted) {
+            Lookup::Found(position) => Some(position),
+            _ => None,
+        }
     }
 
     /// True if the file at a position declares the protocol that a Rust name stands for.

@@ -1,10 +1,10 @@
 //! Labels, and the messages of a protocol that they stand for.
 //!
 //! Payloads are compared as types are written, without the modules before a name: `value(i32)` is
-//! `struct Value(i32)`, and `type <rust> "std::string::String" from "std" as Str;` makes `name(Str)`
-//! a `struct Name(String)`. If the texts differ and one of them may be an alias or an import, rustc
-//! compares the types. A payload `Portal@portal` is a session that changes hands: rustc compares the
-//! protocol and the role of the session in the type.
+//! `struct Value(i32)`, and `type <rust> "std::string::String" from "std" as Str;` makes
+//! `name(Str)` a `struct Name(String)`. If the texts differ and one of them may be an alias or an
+//! import, rustc compares the types. A payload `Portal@portal` is a session that changes hands:
+//! rustc compares the protocol and the role of the session in the type.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,14 @@ use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use rumpsteak_front::label::LabelItem;
 use rumpsteak_front::module::Item;
-use rumpsteak_front::name;
+use rumpsteak_front::{MessageItem, name};
 use rumpsteak_fsm::{Message, Sort};
 use rumpsteak_scribble::similar;
 use syn::Type;
 
-use super::Scope;
-use crate::expansion::{Expected, PayloadCheck};
 use crate::fault::Cause;
 use crate::protocols::{Loaded, ScrFile};
+use crate::verdict::{Expected, PayloadCheck};
 
 /// The types that a sort may be without a declaration.
 pub(crate) const PRIMITIVES: [&str; 18] = [
@@ -40,29 +39,31 @@ pub(crate) struct Label<'a> {
     pub(crate) checks: Vec<PayloadCheck>,
 }
 
-/// The labels of a message type, by the names of their types.
-pub(super) fn of<'a>(scope: &Scope<'a>, message: &str) -> BTreeMap<String, Label<'a>> {
+/// A protocol with its file and its position.
+pub(super) type Own<'a> = (&'a Loaded, &'a ScrFile, usize);
+
+/// The labels of a message type, by the names of their types. `find` looks up the other items of
+/// the module.
+pub(super) fn of<'a>(
+    message: &'a MessageItem,
+    find: &dyn Fn(&Ident) -> Option<&'a Item>,
+    protocol: Option<Own<'_>>,
+) -> BTreeMap<String, Label<'a>> {
     let mut found = BTreeMap::new();
-    let items = (0..scope.len()).map(|id| scope.item(id));
-    let mut messages = items.filter_map(|item| match item {
-        Item::Message(item) if item.name == message => Some(item),
-        _ => None,
-    });
-    let Some(message) = messages.next() else { return found };
     for variant in &message.variants {
         // rustc's, or the macro's, error about a type that is no name.
         let Some(ty) = &variant.ident else { continue };
         let item = match &message.label {
             Some(label) => Some(label),
-            None => scope.find(ty).and_then(|id| match scope.item(id) {
+            None => find(ty).and_then(|item| match item {
                 Item::Label(label) => Some(label),
                 Item::Message(message) => message.label.as_ref(),
                 _ => None,
             }),
         };
         let fields = item.and_then(|item: &LabelItem| item.fields.as_deref());
-        let (message, checks) = match scope.loaded() {
-            Some(loaded) => against((&variant.label, ty, fields), item.is_some(), loaded, scope),
+        let (message, checks) = match protocol {
+            Some(own) => against((&variant.label, ty, fields), item.is_some(), own),
             None => {
                 let payload = fields.unwrap_or_default().iter();
                 let payload = payload.map(|ty| text(ty.to_token_stream()).as_str().into());
@@ -75,16 +76,14 @@ pub(super) fn of<'a>(scope: &Scope<'a>, message: &str) -> BTreeMap<String, Label
     found
 }
 
-type Own<'a> = (&'a str, &'a Ident, Option<&'a [Type]>);
+type Written<'a> = (&'a str, &'a Ident, Option<&'a [Type]>);
 
 /// The message of the protocol that a label stands for, and what rustc has to compare for that.
 fn against(
-    own @ (label, ty, fields): Own<'_>,
+    own @ (label, ty, fields): Written<'_>,
     is_here: bool,
-    (protocol, file): (&Loaded, &ScrFile),
-    scope: &Scope<'_>,
+    (protocol, file, position): Own<'_>,
 ) -> (Result<Message, Cause>, Vec<PayloadCheck>) {
-    let position = scope.protocol.unwrap_or_default();
     let exact = protocol.messages.get(label);
     let named: Vec<&Message> = match (exact, protocol.labels.get(&name::normalise(label))) {
         (Some(messages), _) => messages.iter().collect(),
@@ -117,7 +116,7 @@ fn against(
 /// What rustc has to compare so that a label carries what a message does; `None` if it carries
 /// something else.
 fn carries(
-    (_, ty, fields): Own<'_>,
+    (_, ty, fields): Written<'_>,
     is_here: bool,
     message: &Message,
     file: &ScrFile,

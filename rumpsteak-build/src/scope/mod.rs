@@ -7,7 +7,8 @@
 //!
 //! * A role struct plays the role of the protocol that has its name, or the one that
 //!   `#[protocol(P::k)]` or `#[role("k")]` names.
-//! * A label is a message of the protocol by the variant of the message enum that carries it: by the
+//! * A label is a message of the protocol by the variant of the message enum that carries it: by
+//!   the
 //!   variant's name, or its `#[label("…")]`, and by its payload. See [`labels`].
 //!
 //! Names are compared as [`name`](rumpsteak_front::name) says.
@@ -26,11 +27,12 @@ use rumpsteak_front::name;
 use rumpsteak_front::role::RoleItem;
 use rumpsteak_front::session::SessionItem;
 use rumpsteak_fsm::Role;
+use rumpsteak_scribble::similar;
 use syn::ext::IdentExt as _;
 
 use self::labels::Label;
 use crate::fault::{Cause, Fault, NameProblem};
-use crate::protocols::{Loaded, Protocols, ScrFile};
+use crate::protocols::{Loaded, Lookup, Protocols, ScrFile};
 use crate::words::meant;
 
 /// An item of a module, by its position among those that are written and those that are generated.
@@ -82,9 +84,8 @@ impl<'a> Scope<'a> {
             match scope.played(item) {
                 Ok((role, position)) => {
                     let message = scope.message_of(item);
-                    let labels = labels
-                        .entry(message)
-                        .or_insert_with_key(|name| Rc::new(labels::of(&scope, name)));
+                    let labels = labels.entry(message);
+                    let labels = labels.or_insert_with_key(|name| Rc::new(scope.labels(name)));
                     let labels = Rc::clone(labels);
                     scope.roles.push(ScopedRole { item, role, position, labels });
                 }
@@ -206,6 +207,19 @@ impl<'a> Scope<'a> {
         })
     }
 
+    /// The labels of a message type, by the names of their types.
+    fn labels(&self, message: &str) -> BTreeMap<String, Label<'a>> {
+        let find = |name: &Ident| Some(self.item(self.find(name)?));
+        let own = self.loaded().zip(self.protocol);
+        let own = own.map(|((protocol, file), position)| (protocol, file, position));
+        let mut messages = (0..self.len()).filter_map(|id| match self.item(id) {
+            Item::Message(item) if item.name == message => Some(item),
+            _ => None,
+        });
+        let message = messages.next();
+        message.map_or_else(BTreeMap::new, |message| labels::of(message, &find, own))
+    }
+
     /// The role that a struct plays, and its position in the protocol.
     fn played(&self, item: &RoleItem) -> Result<(Role, Option<usize>), Box<Fault>> {
         let named = item.link.as_ref().and_then(|link| link.protocol.as_ref());
@@ -285,6 +299,30 @@ impl<'a> Scope<'a> {
         let hint = (!known.is_empty()).then(|| meant(&text, &known, "known are"));
         Cause::Name { name: text, problem, hint }.at(name.span())
     }
+}
+
+/// The position of the protocol that a name stands for.
+///
+/// # Errors
+///
+/// The reason why there is none.
+pub(crate) fn protocol(protocols: &Protocols, wanted: &str) -> Result<usize, Cause> {
+    let lookup = protocols.lookup(wanted);
+    let wanted = wanted.to_owned();
+    Err(match lookup {
+        Lookup::Found(position) => return Ok(position),
+        Lookup::Broken(file) => Cause::BrokenFile { file },
+        Lookup::Several(first, second) => {
+            let files = [first, second];
+            Cause::ProtocolDeclaredTwice { wanted, files }
+        }
+        Lookup::Unknown => {
+            let known: Vec<&str> = protocols.names().collect();
+            let meant = similar(&wanted, &known).map(str::to_owned);
+            Cause::UnknownProtocol { wanted, meant }
+        }
+        Lookup::Unplayable => Cause::UnplayableProtocol { wanted },
+    })
 }
 
 /// The name of an item of ours.

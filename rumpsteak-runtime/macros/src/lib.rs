@@ -38,8 +38,8 @@ use rumpsteak_front::ModuleKind;
 /// ```
 ///
 /// Items that the module does not write are generated: a struct for each role and each message, the
-/// message type `Label`, the set `Roles`, and for each role `k` the session `KSession`, in the order
-/// of the protocol. Each of them can be written in its place:
+/// message type `Label`, the set `Roles`, and for each role `k` the session `KSession`, in the
+/// order of the protocol. Each of them can be written in its place:
 ///
 /// ```text
 /// #[derive(Roles)]

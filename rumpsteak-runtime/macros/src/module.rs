@@ -14,8 +14,9 @@
 //!     compile_error!("…");
 //! ```
 //!
-//! An error is raised twice, and rustc prints it once. In the module, rustc keeps quiet about names
-//! that the module lacks; beside it, about names that are imported from there by `*`.
+//! If names are missing for an error, the error is raised twice, and rustc prints it once. In the
+//! module, rustc keeps quiet about names that the module lacks; beside it, about names that are
+//! imported from there by `*`.
 //!
 //! In place of an item with an error there is a stand-in, so that one mistake is one error.
 
@@ -23,13 +24,13 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
+use rumpsteak_build::expansion::{Judged, RoleFacts, RootFacts, judge, runtime_crate};
 use rumpsteak_front::module::{BrokenItem, Item, ItemKind};
 use rumpsteak_front::{LabelItem, Module, ModuleKind};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Error, Result, Token, Visibility};
 
 use crate::{message, payload, role, session, set};
-use rumpsteak_build::expansion::{Judged, RoleFacts, RootFacts, judge, runtime_crate};
 
 pub(crate) fn expand(kind: ModuleKind, arguments: TokenStream, item: TokenStream) -> TokenStream {
     match Module::parse(kind, arguments, item.clone()) {
@@ -59,18 +60,15 @@ fn judged(judged: &Judged) -> TokenStream {
     let Module { attributes, visibility, name, errors, .. } = module;
     let krate = match &module.arguments.krate {
         Some(path) => path.to_token_stream(),
-        None => {
-            let name = format_ident!("{}", runtime_crate());
-            quote!(::#name)
-        }
+        None => format!("::{}", runtime_crate()).parse().unwrap_or_default(),
     };
     let scope = Scope::new(judged, &krate);
     let code = items(judged).map(|item| scope.item(item));
-    let errors = errors.iter().map(Error::to_compile_error);
-    let problems = problems.iter();
-    let problems =
-        problems.map(|problem| Error::new(problem.span, &problem.text).into_compile_error());
-    let errors: TokenStream = errors.chain(problems).collect();
+    let problems = problems.iter().map(|problem| Error::new(problem.span, &problem.text));
+    let errors = errors.iter().cloned().chain(problems);
+    let errors: TokenStream = errors.map(Error::into_compile_error).collect();
+    let is_whole = module.errors.is_empty() && judged.left_out.is_empty();
+    let beside = (!is_whole || judged.generated.is_empty()).then_some(&errors);
     let payloads = verdict.payloads.iter().filter_map(|check| {
         let label = items(judged).filter_map(label).find(|label| label.name == check.label)?;
         payload::check(check, label, &krate)
@@ -89,7 +87,7 @@ fn judged(judged: &Judged) -> TokenStream {
             #errors
             #(const _: &[u8] = ::core::include_bytes!(#files);)*
         }
-        #errors
+        #beside
     }
 }
 
@@ -130,6 +128,11 @@ impl<'a> Scope<'a> {
         self.judged.verdict.roots.get(&name.to_string())
     }
 
+    /// True if nothing is wrong with the module.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.judged.problems.is_empty() && self.judged.module.errors.is_empty()
+    }
+
     /// True if a role has this name, also if it has an error.
     pub(crate) fn is_role(&self, name: &Ident) -> bool {
         self.kinds.get(&name.to_string()) == Some(&ItemKind::Role)
@@ -140,7 +143,8 @@ impl<'a> Scope<'a> {
         rumpsteak_front::hash::number(&[&self.sessions.to_string(), &name.to_string()])
     }
 
-    /// A name for a generic parameter that no item of the module has: the proposed one, if possible.
+    /// A name for a generic parameter that no item of the module has: the proposed one, if
+    /// possible.
     pub(crate) fn parameter(&self, proposed: &str) -> Ident {
         let mut name = proposed.to_owned();
         while self.kinds.contains_key(&name) {

@@ -2,12 +2,12 @@
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
+use rumpsteak_build::expansion::{Expected, PayloadCheck};
 use rumpsteak_front::LabelItem;
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput};
 
 use crate::tokens::{at, member};
-use rumpsteak_build::expansion::{Expected, PayloadCheck};
 
 /// The comparison of a type in a label.
 pub(crate) fn check(

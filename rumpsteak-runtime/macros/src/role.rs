@@ -2,14 +2,13 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
+use rumpsteak_build::expansion::RoleFacts;
 use rumpsteak_front::RoleItem;
-use rumpsteak_front::hash::number;
 use rumpsteak_front::role::Route;
 use syn::spanned::Spanned as _;
 
 use crate::module::Scope;
 use crate::tokens::{at, body, field, member};
-use rumpsteak_build::expansion::RoleFacts;
 
 pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
     let RoleItem { attributes, visibility, name, routes, is_tuple, .. } = item;
@@ -42,6 +41,7 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
         }
 
         #[automatically_derived]
+        #[allow(unused_mut, unused_variables, reason = "a role may have no routes")]
         impl #krate::private::Participant for #name {
             #methods
         }
@@ -66,7 +66,7 @@ pub(crate) fn stub(name: &Ident, message: Option<&Ident>, scope: &Scope<'_>) -> 
 
 fn played(facts: &RoleFacts, krate: &TokenStream) -> TokenStream {
     let RoleFacts { protocol, role, system, projections, on_demand, closed, .. } = facts;
-    let number = number(&[protocol, role]);
+    let number = facts.number();
     quote! {
         #krate::private::Played {
             protocol: #protocol,
@@ -88,9 +88,8 @@ fn methods(item: &RoleItem, message: &Ident, krate: &TokenStream) -> TokenStream
     for route in &item.routes {
         let (span, peer) = (route.ty.span(), route.peer.to_string());
         let (krate, member) = (at(krate, span), member(route.field.as_ref(), route.index));
-        visits.extend(
-            quote_spanned!(span=> visit(#peer, #krate::transport::Link::mark(&self.#member));),
-        );
+        let mark = quote_spanned!(span=> #krate::transport::Link::mark(&self.#member));
+        visits.extend(quote_spanned!(span=> visit(#peer, #mark);));
         let (name, with) = (&item.name, &route.peer);
         let between = quote_spanned!(span=> #krate::private::Between::<#name, #with>);
         begins.extend(quote_spanned! {span=>
@@ -107,10 +106,6 @@ fn methods(item: &RoleItem, message: &Ident, krate: &TokenStream) -> TokenStream
         once.extend(quote_spanned!(span=> #between::ONCE,));
         closes.extend(quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);));
     }
-    // A role without routes visits none.
-    let is_alone = item.routes.is_empty();
-    let visit = if is_alone { quote!(_) } else { quote!(mut visit) };
-    let waker = if is_alone { quote!(_) } else { quote!(waker) };
     let routes = item.routes.len();
     quote! {
         const ROUTES: usize = #routes;
@@ -121,13 +116,13 @@ fn methods(item: &RoleItem, message: &Ident, krate: &TokenStream) -> TokenStream
         #[inline]
         fn for_each_mark<'a>(
             &'a self,
-            #visit: impl ::core::ops::FnMut(&'static str, &'a #krate::transport::Mark),
+            mut visit: impl ::core::ops::FnMut(&'static str, &'a #krate::transport::Mark),
         ) {
             #visits
         }
 
         #[inline]
-        fn poll_begin(&mut self, #waker: &::core::task::Waker) -> ::core::task::Poll<()> {
+        fn poll_begin(&mut self, waker: &::core::task::Waker) -> ::core::task::Poll<()> {
             let ready = ::core::task::Poll::Ready(());
             #begins
             ready
@@ -179,8 +174,8 @@ fn leaving(item: &RoleItem, krate: &TokenStream) -> TokenStream {
     let types = item.routes.iter().map(|route| &route.ty);
     let members = item.routes.iter().map(|route| member(route.field.as_ref(), route.index));
     let members: Vec<_> = members.collect();
-    let visit = if members.is_empty() { quote!(_) } else { quote!(mut visit) };
     quote! {
+        #[allow(unused_mut, unused_variables, reason = "a role may have no routes")]
         impl<__To> #krate::private::Leaves<__To> for #name
         where
             #(#types: #krate::private::Moves<__To>,)*
@@ -191,7 +186,7 @@ fn leaving(item: &RoleItem, krate: &TokenStream) -> TokenStream {
 
             fn into_routes(
                 self,
-                #visit: impl ::core::ops::FnMut(::std::boxed::Box<dyn ::core::any::Any>),
+                mut visit: impl ::core::ops::FnMut(::std::boxed::Box<dyn ::core::any::Any>),
             ) {
                 #(visit(::std::boxed::Box::new(self.#members));)*
             }
@@ -203,8 +198,7 @@ fn leaving(item: &RoleItem, krate: &TokenStream) -> TokenStream {
 fn wiring(item: &RoleItem, krate: &TokenStream) -> TokenStream {
     let name = &item.name;
     let peers: Vec<_> = item.routes.iter().map(|route| &route.peer).collect();
-    let members = item.routes.iter();
-    let members = members.map(|route| member(route.field.as_ref(), route.index));
+    let members = item.routes.iter().map(|route| member(route.field.as_ref(), route.index));
     let indices = 0..peers.len();
     // All spans are those of the struct: rustc advises against bounds that a derive makes.
     let bounds = item.routes.iter().map(|Route { peer, ty, .. }| {
@@ -222,14 +216,13 @@ fn wiring(item: &RoleItem, krate: &TokenStream) -> TokenStream {
     });
     let placed = at(krate, name.span());
     let wire = quote_spanned!(name.span()=> #placed::private::wiring::Wire<__Set>);
-    // A role without routes needs no wiring.
-    let wiring = if peers.is_empty() { quote!(_) } else { quote!(wiring) };
     quote! {
+        #[allow(unused_variables, reason = "a role may have no routes")]
         impl<__Set> #wire for #name
         where
             #(#bounds)*
         {
-            fn wire(#wiring: &mut #krate::private::wiring::Wiring<'_>) -> Self {
+            fn wire(wiring: &mut #krate::private::wiring::Wiring<'_>) -> Self {
                 Self { #(#members: wiring.connect::<#name, #peers, __Set, #indices>()),* }
             }
         }

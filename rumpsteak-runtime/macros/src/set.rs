@@ -29,15 +29,11 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
         field(attributes, visibility, name.as_ref(), role)
     });
     let body = body(&written.collect::<Vec<_>>(), *is_tuple);
-    let members = fields.iter().enumerate();
-    let members = members.map(|(index, field)| member(field.name.as_ref(), index));
-    let members: Vec<_> = members.collect();
-    let parameters = fields.iter().enumerate();
-    let parameters = parameters.map(|(index, field)| match &field.name {
-        Some(name) => name.clone(),
-        None => format_ident!("role_{index}"),
+    let names = fields.iter().enumerate().map(|(index, SetField { name, .. })| {
+        let parameter = name.clone().unwrap_or_else(|| format_ident!("role_{index}"));
+        (member(name.as_ref(), index), parameter)
     });
-    let parameters: Vec<_> = parameters.collect();
+    let (members, parameters): (Vec<_>, Vec<_>) = names.unzip();
     // Anything else has an error of its own.
     let are_roles = fields.iter().all(|field| scope.is_role(&field.role));
     let code = are_roles.then(|| {
@@ -164,9 +160,9 @@ fn run(
         /// Runs one process for each role, in the order of the fields, as one session of all of
         /// them in the task that awaits it, and returns their values.
         ///
-        /// A process takes the first state of a session of its role and returns its value beside the
-        /// end of that session: an `async fn(session: Session<'_>) -> Ended<'_, Role>`, or an async
-        /// closure.
+        /// A process takes the first state of a session of its role and returns its value beside
+        /// the end of that session: an `async fn(session: Session<'_>) -> Ended<'_, Role>`, or an
+        /// async closure.
         ///
         /// ```text
         /// let values = Roles::default().run(client, async |session: Server<'_>| { … }).await?;

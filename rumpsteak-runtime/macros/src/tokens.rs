@@ -4,7 +4,8 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, Visibility};
 
-/// Tokens, such as the path of the runtime, all of them placed at `span`, so that rustc points there.
+/// Tokens, such as the path of the runtime, all of them placed at `span`, so that rustc points
+/// there.
 pub(crate) fn at(tokens: &TokenStream, span: Span) -> TokenStream {
     let placed = tokens.clone().into_iter().map(|mut tree| {
         tree.set_span(span);

@@ -10,7 +10,7 @@ use crate::transport::{Bidirectional, Nil, Pair};
 
 /// A route over two queues in memory, one in each direction.
 ///
-/// `#[derive(Roles)]` gives the queues the capacities that the build script proved for the sessions
+/// A set of roles gives its queues the capacities that the build script proved for the sessions
 /// of the roles at both ends: see [`guide::channels`](crate::guide::channels). For roles that are
 /// built by hand, [`pair`](Pair::pair) creates queues that grow, and
 /// [`with_capacities`](Bidirectional::with_capacities) queues of any capacity.

@@ -9,7 +9,7 @@ use crate::states::{Session, State};
 
 /// The proof that role `Self` may run sessions of type `S`, because they were verified.
 ///
-/// `#[session]` implements it, beside the assertion that the verdict is about this very type.
+/// The macro of a module implements it for each session with a role.
 #[diagnostic::on_unimplemented(
     message = "role `{Self}` has no verified session that begins like this",
     label = "this session was never verified for `{Self}`",

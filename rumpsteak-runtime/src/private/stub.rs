@@ -1,6 +1,6 @@
-//! Stand-ins for items with an error. A stand-in fits wherever the item would, so that rustc does not
-//! follow up that error with others. The macro emits it beside a `compile_error!`, and only there:
-//! it never runs.
+//! Stand-ins for items with an error. A stand-in fits wherever the item would, so that rustc does
+//! not follow up that error with others. The macro emits it beside a `compile_error!`, and only
+//! there: it never runs.
 
 use std::task::{Context, Poll};
 
@@ -59,9 +59,6 @@ impl<Tx, Rx> Pair<NoRoute> for Bidirectional<Tx, Rx> {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __stub {
-    (role $role:ty, $message:ty) => {
-        $crate::private::stub!(role $role, $message, $crate::private::Played::STUB);
-    };
     (role $role:ty, $message:ty, $played:expr) => {
         impl $crate::Role for $role {
             const PLAYED: $crate::private::ByMacro<$crate::private::Played> =

@@ -1,9 +1,9 @@
 //! How a set of roles is connected.
 //!
 //! A role alone compiles as well, if its peers are in other processes. So the code of a role knows
-//! the peers of its routes but not the set, and the roles of a set are wired in turn. The first of two
-//! peers creates both ends of their route, keeps its own, and leaves the other in the [`Wiring`]
-//! for its peer. So each route is created exactly once, in any order of the fields.
+//! the peers of its routes but not the set, and the roles of a set are wired in turn. The first of
+//! two peers creates both ends of their route, keeps its own, and leaves the other in the
+//! [`Wiring`] for its peer. So each route is created exactly once, in any order of the fields.
 //!
 //! ```text
 //! set {a, b}   wire a: nothing is left for a→b: (x, y) = pair(); keep x, leave y for b→a

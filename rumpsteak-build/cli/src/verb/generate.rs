@@ -12,8 +12,9 @@ use crate::terminal::Terminal;
 
 /// Prints the Rust code of a protocol: its roles, its messages and their sessions
 ///
-/// The code is a module with all that it can hold, to be changed by hand. A machine beside the file, such as
-/// `double_buffering.k.dot`, takes the place of that role's order in the protocol, if it is safe.
+/// The code is a module with all that it can hold, to be changed by hand. A machine beside the
+/// file, such as `double_buffering.k.dot`, takes the place of that role's order in the protocol, if
+/// it is safe.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The Scribble file

@@ -6,6 +6,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use rumpsteak_front::SessionItem;
 use rumpsteak_front::session::{Action, Direction, Variant};
+use syn::Error;
 
 use super::expansion::Expansion;
 use crate::tokens;
@@ -14,9 +15,14 @@ impl Expansion<'_> {
     pub(super) fn choice(&self, variants: &[Variant]) -> TokenStream {
         let SessionItem { attributes, visibility, name, .. } = self.item;
         let (krate, role, message) = (self.krate, &self.role, self.message());
-        if has_repeated_label(variants) {
-            // There is an error. The code would have two implementations of one trait.
-            return super::nothing(name);
+        if let Some(label) = repeated_label(variants) {
+            // The code would have two implementations of one trait.
+            let text = format!(
+                "a second alternative with the label `{label}`: no peer could tell which one it is"
+            );
+            let error = Error::new(label.span(), text).into_compile_error();
+            let (nothing, error) = (super::nothing(name), self.scope.is_whole().then_some(error));
+            return quote!(#nothing #error);
         }
         let docs = variants.iter().map(noted);
         let names: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
@@ -29,22 +35,10 @@ impl Expansion<'_> {
         let decide = self.decide(variants);
         let offers = variants.iter().zip(&thens).map(|(variant, then)| self.offers(variant, then));
         let identity = self.identity(name);
-        let debug = self.debug(
-            name,
-            attributes,
-            &quote! {
-                ::core::fmt::Formatter::write_str(f, match self {
-                    #(Self::#names(..) => ::core::stringify!(#names),)*
-                })
-            },
-        );
+        let shown = quote!(match self { #(Self::#names(..) => ::core::stringify!(#names),)* });
+        let debug = self.debug(name, attributes, &shown);
         let bounds =
             variants.iter().zip(&thens).map(|(variant, then)| self.bound(&variant.then, then));
-        let wheres = quote! {
-            #role: #krate::Role,
-            #(#message: #krate::Message<#labels>,)*
-            #(#bounds)*
-        };
         quote! {
             #(#attributes)*
             #[allow(dead_code, reason = "what is selected is never constructed")]
@@ -59,7 +53,9 @@ impl Expansion<'_> {
             #[automatically_derived]
             impl<'s, #role> #krate::states::Choice for #name<'s, #role>
             where
-                #wheres
+                #role: #krate::Role,
+                #(#message: #krate::Message<#labels>,)*
+                #(#bounds)*
             {
                 type Peers = #peers;
                 type Message = #message;
@@ -189,12 +185,12 @@ fn noted(variant: &Variant) -> TokenStream {
     quote!(#(#attributes)* #note)
 }
 
-/// True if two alternatives have one label and one peer.
-fn has_repeated_label(variants: &[Variant]) -> bool {
-    let key = |variant: &Variant| {
-        let end = variant.head.action().map(|action| (action.direction, action.peer.to_string()));
-        (variant.head.label().to_string(), end)
-    };
-    let all: BTreeSet<_> = variants.iter().map(key).collect();
-    all.len() < variants.len()
+/// The label of the first alternative that has the label and the peer of an earlier one.
+fn repeated_label(variants: &[Variant]) -> Option<&Ident> {
+    let mut seen = BTreeSet::new();
+    let mut labels = variants.iter().filter_map(|Variant { head, .. }| {
+        let end = head.action().map(|action| (action.direction, &action.peer));
+        (!seen.insert((head.label(), end))).then_some(head.label())
+    });
+    labels.next()
 }

@@ -33,11 +33,12 @@ impl<'a> Expansion<'a> {
 
     pub(super) fn alias(&self, chain: &Parts<'_>) -> TokenStream {
         let (SessionItem { attributes, visibility, name, .. }, role) = (self.item, &self.role);
-        let default = self.item.role.as_ref().map(|role| quote!(= #role));
+        let (default, picture) = self.default();
         let session = self.session(chain, 0);
         let rest = self.rest(chain);
         quote! {
             #(#attributes)*
+            #picture
             #visibility type #name<'s, #role #default> = #session;
 
             #rest
@@ -67,7 +68,7 @@ impl<'a> Expansion<'a> {
         &self,
         name: &Ident,
         attributes: &[Attribute],
-        body: &TokenStream,
+        shown: &TokenStream,
     ) -> Option<TokenStream> {
         let (krate, role) = (self.krate, &self.role);
         let mut derives = attributes.iter().filter(|attribute| attribute.path().is_ident("derive"));
@@ -78,7 +79,7 @@ impl<'a> Expansion<'a> {
                 #[allow(deprecated, reason = "what is sent is marked for those who match on it")]
                 impl<'s, #role: #krate::Role> ::core::fmt::Debug for #name<'s, #role> {
                     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                        #body
+                        ::core::fmt::Formatter::write_str(f, #shown)
                     }
                 }
             }

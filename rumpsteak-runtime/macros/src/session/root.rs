@@ -1,12 +1,26 @@
-//! The proof that a role may run a session.
+//! A root: what only the whole session of a role has.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
-
-use super::expansion::Expansion;
 use rumpsteak_build::expansion::Machine;
 
+use super::expansion::Expansion;
+
 impl Expansion<'_> {
+    /// The default of the role's parameter, and a picture of the machine for the documentation.
+    /// Only a root has them. Editors would show the text of the picture.
+    pub(super) fn default(&self) -> (Option<TokenStream>, Option<TokenStream>) {
+        let default = self.item.role.as_ref().map(|role| quote!(= #role));
+        let facts = self.scope.root(&self.item.name);
+        let picture = facts.map(|facts| facts.picture.trim_end()).filter(|it| !it.is_empty());
+        let picture = picture.map(|picture| {
+            let picture = format!("\n<div style=\"overflow-x:auto\">{picture}</div>");
+            quote!(#[cfg_attr(doc, doc = #picture)])
+        });
+        (default, picture)
+    }
+
+    /// The proof that the role may run the session.
     pub(super) fn root(&self, role: &Ident) -> TokenStream {
         let (name, here) = (&self.item.name, &self.here);
         let facts = self.scope.root(name);

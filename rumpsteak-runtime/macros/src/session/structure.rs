@@ -11,31 +11,30 @@ use super::parts::Parts;
 
 impl Expansion<'_> {
     pub(super) fn structure(&self, parts: &Parts<'_>) -> TokenStream {
-        let SessionItem { attributes, name, role, .. } = self.item;
-        let session = self.nominal(parts, 0, name, attributes, role.as_ref());
+        let SessionItem { attributes, name, .. } = self.item;
+        let session = self.nominal(parts, 0, name, attributes, self.default());
         let rest = self.rest(parts);
         quote!(#session #rest)
     }
 
-    /// A struct that goes on as a chain does from an action on. Only a root has a role by default.
+    /// A struct that goes on as a chain does from an action on.
     fn nominal(
         &self,
         parts: &Parts<'_>,
         from: usize,
         name: &Ident,
         attributes: &[Attribute],
-        default: Option<&Ident>,
+        (default, picture): (Option<TokenStream>, Option<TokenStream>),
     ) -> TokenStream {
         let (krate, role, visibility) = (self.krate, &self.role, &self.item.visibility);
-        let default = default.map(|default| quote!(= #default));
         let session = self.session(parts, from);
         let bound = self.bound(parts.chain, &session);
         let identity = self.identity(name);
         let methods = self.methods(parts, from);
-        let shown = quote!(::core::fmt::Formatter::write_str(f, ::core::stringify!(#name)));
-        let debug = self.debug(name, attributes, &shown);
+        let debug = self.debug(name, attributes, &quote!(::core::stringify!(#name)));
         quote! {
             #(#attributes)*
+            #picture
             #[must_use = "the session stops here, and the role is poisoned, unless you go on"]
             #visibility struct #name<'s, #role: #krate::Role #default>(#session);
 
@@ -90,7 +89,13 @@ impl Expansion<'_> {
     pub(super) fn rest(&self, parts: &Parts<'_>) -> TokenStream {
         let structs = parts.cuts().map(|cut| {
             let docs = format!("The rest of `{}`, from action {} on.", parts.name, cut + 1);
-            self.nominal(parts, cut, &parts.part(cut), &[parse_quote!(#[doc = #docs])], None)
+            self.nominal(
+                parts,
+                cut,
+                &parts.part(cut),
+                &[parse_quote!(#[doc = #docs])],
+                (None, None),
+            )
         });
         structs.collect()
     }
