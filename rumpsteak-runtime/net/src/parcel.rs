@@ -4,10 +4,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use rumpsteak_runtime::Detached;
 use rumpsteak_runtime::private::{ByMacro, ChangesHands, Leaves, Structure};
 use rumpsteak_runtime::states::{Session, State};
 use rumpsteak_runtime::transport::Link as _;
+use rumpsteak_runtime::{Detached, Role};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
@@ -44,11 +44,8 @@ pub struct Parcel<S> {
     session: PhantomData<fn() -> S>,
 }
 
-impl<S: Session> ChangesHands for Parcel<S>
-where
-    Detached<S>: ChangesHands,
-{
-    type Role = <Detached<S> as ChangesHands>::Role;
+impl<R: Role, S: Session<State = State<'static, R>>> ChangesHands for Parcel<S> {
+    type Role = R;
 }
 
 impl<R: Joins + Leaves<()>> Joined<R> {
