@@ -20,7 +20,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_util::codec::{Framed, LengthDelimitedCodec};
 
-#[rumpsteak_runtime::protocol(Feed, routes = rumpsteak_net::Net, derive(serde::Serialize, serde::Deserialize))]
+#[rumpsteak_runtime::protocol(
+    Feed,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
 mod feed {}
 use feed::*;
 
@@ -51,7 +55,9 @@ async fn receive(mut to: Joined<T>) -> Joined<T> {
                     sum += value.len();
                     session = next;
                 }
-                TValueOrStop::Stop(Stop, next) => return Ok::<_, Error>((sum, next.send(Done).await?)),
+                TValueOrStop::Stop(Stop, next) => {
+                    return Ok::<_, Error>((sum, next.send(Done).await?));
+                }
             }
         }
     });

@@ -69,7 +69,11 @@ mod roles {
                                                             Send<
                                                                 W7,
                                                                 Got,
-                                                                Receive<W8, Line, Send<W8, Got, Self>>,
+                                                                Receive<
+                                                                    W8,
+                                                                    Line,
+                                                                    Send<W8, Got, Self>,
+                                                                >,
                                                             >,
                                                         >,
                                                     >,

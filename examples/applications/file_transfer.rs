@@ -13,10 +13,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs};
 
-use rumpsteak_examples::processes::{Failure, Place, start};
 use rumpsteak::{Result, try_run};
+use rumpsteak_examples::processes::{Failure, Place, start};
 
-#[rumpsteak::protocol(FileTransfer, routes = rumpsteak_net::Net, derive(serde::Serialize, serde::Deserialize))]
+#[rumpsteak::protocol(
+    FileTransfer,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
 mod file_transfer {
     #[derive(serde::Serialize, serde::Deserialize)]
     struct Piece(#[serde(with = "serde_bytes")] std::vec::Vec<u8>);

@@ -10,10 +10,14 @@
 
 use std::process::ExitCode;
 
-use rumpsteak_examples::processes::{Failure, Place, start};
 use rumpsteak::{Detached, Error, try_run};
+use rumpsteak_examples::processes::{Failure, Place, start};
 
-#[rumpsteak::protocol(Portal, routes = rumpsteak_net::Net, derive(serde::Serialize, serde::Deserialize))]
+#[rumpsteak::protocol(
+    Portal,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
 mod portal {
     #[session(Portal)]
     type Greeting = Receive<User, Login, Granting>;
@@ -30,7 +34,11 @@ mod portal {
 }
 use self::portal::*;
 
-#[rumpsteak::protocol(Hire, routes = rumpsteak_net::Net, derive(serde::Serialize, serde::Deserialize))]
+#[rumpsteak::protocol(
+    Hire,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
 mod hire {
     use super::portal::{Granting, Portal as Giver};
     use rumpsteak_net::Parcel;

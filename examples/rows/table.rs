@@ -29,23 +29,75 @@ macro_rules! sessions {
 /// In the order of the paper; the last one is another variant of the one before.
 const ROWS: [Row; 18] = [
     ("two_adder", "two_adder", sessions!(crate::two_adder::two_adder: CSession, SSession)),
-    ("three_adder", "three_adder", sessions!(crate::three_adder::three_adder: AdderA, AdderB, AdderC)),
+    (
+        "three_adder",
+        "three_adder",
+        sessions!(crate::three_adder::three_adder: AdderA, AdderB, AdderC),
+    ),
     ("streaming", "streaming", sessions!(crate::streaming::streaming: SSession, TSession)),
-    ("optimised_streaming", "streaming", sessions!(crate::optimised_streaming::streaming: Source, TSession)),
+    (
+        "optimised_streaming",
+        "streaming",
+        sessions!(crate::optimised_streaming::streaming: Source, TSession),
+    ),
     ("ring", "ring", sessions!(crate::ring::ring: ASession, BSession, CSession)),
     ("optimised_ring", "ring", sessions!(crate::optimised_ring::ring: ASession, RingB, RingC)),
-    ("ring_choice", "ring_choice", sessions!(crate::ring_choice::ring_choice: ASession, BSession, CSession)),
-    ("optimised_ring_choice", "ring_choice", sessions!(crate::optimised_ring_choice::ring_choice: ASession, RingB, CSession)),
-    ("double_buffering", "double_buffering", sessions!(crate::double_buffering::double_buffering: Source, Kernel, Sink)),
-    ("optimised_double_buffering", "double_buffering", sessions!(crate::optimised_double_buffering::double_buffering: SSession, Kernel, TSession)),
-    ("alternating_bit", "alternating_bit", sessions!(crate::alternating_bit::alternating_bit: SSession, Receiver)),
-    ("elevator", "elevator", sessions!(crate::elevator::elevator: UserSession, Elevates, DoorSession)),
-    ("fft", "fft", sessions!(rumpsteak_examples::fft::plain::processes: P0Session, P1Session, P2Session, P3Session, P4Session, P5Session, P6Session, P7Session)),
-    ("optimised_fft", "fft", sessions!(rumpsteak_examples::fft::optimised::processes: P0Session, Process1, Process2, Process3, Process4, Process5, Process6, Process7)),
-    ("authentication", "authentication", sessions!(crate::authentication::authentication: SSession, CSession, ASession)),
-    ("client_server_log", "client_server_log", sessions!(crate::client_server_log::client_server_log: CSession, SSession, LSession)),
+    (
+        "ring_choice",
+        "ring_choice",
+        sessions!(crate::ring_choice::ring_choice: ASession, BSession, CSession),
+    ),
+    (
+        "optimised_ring_choice",
+        "ring_choice",
+        sessions!(crate::optimised_ring_choice::ring_choice: ASession, RingB, CSession),
+    ),
+    (
+        "double_buffering",
+        "double_buffering",
+        sessions!(crate::double_buffering::double_buffering: Source, Kernel, Sink),
+    ),
+    (
+        "optimised_double_buffering",
+        "double_buffering",
+        sessions!(crate::optimised_double_buffering::double_buffering: SSession, Kernel, TSession),
+    ),
+    (
+        "alternating_bit",
+        "alternating_bit",
+        sessions!(crate::alternating_bit::alternating_bit: SSession, Receiver),
+    ),
+    (
+        "elevator",
+        "elevator",
+        sessions!(crate::elevator::elevator: UserSession, Elevates, DoorSession),
+    ),
+    (
+        "fft",
+        "fft",
+        sessions!(rumpsteak_examples::fft::plain::processes: P0Session, P1Session, P2Session, P3Session, P4Session, P5Session, P6Session, P7Session),
+    ),
+    (
+        "optimised_fft",
+        "fft",
+        sessions!(rumpsteak_examples::fft::optimised::processes: P0Session, Process1, Process2, Process3, Process4, Process5, Process6, Process7),
+    ),
+    (
+        "authentication",
+        "authentication",
+        sessions!(crate::authentication::authentication: SSession, CSession, ASession),
+    ),
+    (
+        "client_server_log",
+        "client_server_log",
+        sessions!(crate::client_server_log::client_server_log: CSession, SSession, LSession),
+    ),
     ("hospital", "hospital", sessions!(crate::hospital::hospital: Patient, HSession)),
-    ("eager_hospital", "hospital", sessions!(crate::eager_hospital::hospital: EagerPatient, HSession)),
+    (
+        "eager_hospital",
+        "hospital",
+        sessions!(crate::eager_hospital::hospital: EagerPatient, HSession),
+    ),
 ];
 
 /// The columns that the papers have of a protocol, too.

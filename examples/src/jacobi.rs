@@ -7,7 +7,11 @@
 
 use rumpsteak::{Result, try_run};
 
-#[rumpsteak::protocol(Jacobi, routes = rumpsteak_net::Net, derive(serde::Serialize, serde::Deserialize))]
+#[rumpsteak::protocol(
+    Jacobi,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
 pub mod roles {
     #[session(M)]
     type Master = Send<A, Size, Send<B, Size, MasterRound>>;

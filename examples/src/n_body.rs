@@ -7,7 +7,11 @@
 
 use rumpsteak::{Result, try_run};
 
-#[rumpsteak::protocol(NBody, routes = rumpsteak_net::Net, derive(serde::Serialize, serde::Deserialize))]
+#[rumpsteak::protocol(
+    NBody,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
 pub mod roles {
     /// The places of bodies, and their masses.
     #[derive(Clone, serde::Serialize, serde::Deserialize)]

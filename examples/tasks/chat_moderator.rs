@@ -88,7 +88,10 @@ async fn moderator(mut chat: Moderates<'_>, mut patience: usize) -> Ended<'_, Mo
 macro_rules! guest {
     ($guest:ident, $Role:ident, $Session:ident, $Listening:ident, $Waiting:ident) => {
         /// Says all of `words`, each a turn after the answer to the last. Returns what it heard.
-        async fn $guest<'s>(mut chat: $Session<'s>, words: &[&str]) -> Ended<'s, $Role, Vec<String>> {
+        async fn $guest<'s>(
+            mut chat: $Session<'s>,
+            words: &[&str],
+        ) -> Ended<'s, $Role, Vec<String>> {
             let (mut words, mut heard) = (words.iter(), Vec::new());
             let closed = loop {
                 let word = async {

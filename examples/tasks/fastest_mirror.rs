@@ -16,8 +16,12 @@ pub mod fastest_mirror {
     type Fetching = Send<First, Get, Send<Second, Get, Branch<Fastest>>>;
 
     enum Fastest {
-        First(Receive<First, File, Send<First, Thanks, Send<Second, Cancel, Branch<Second, Late>>>>),
-        Second(Receive<Second, File, Send<Second, Thanks, Send<First, Cancel, Branch<First, Later>>>>),
+        First(
+            Receive<First, File, Send<First, Thanks, Send<Second, Cancel, Branch<Second, Late>>>>,
+        ),
+        Second(
+            Receive<Second, File, Send<Second, Thanks, Send<First, Cancel, Branch<First, Later>>>>,
+        ),
     }
 
     /// Until the second mirror has heard that it is cancelled.

@@ -39,8 +39,7 @@ pub async fn run() -> Result<[String; 2]> {
     let delays = [(Duration::ZERO, Duration::from_millis(20))];
     let delays = delays.into_iter().flat_map(|(fast, slow)| [(fast, slow), (slow, fast)]);
     for (page, (of_a, of_b)) in pages.iter_mut().zip(delays) {
-        let all =
-            roles.run(|c| client(c, "/index"), |a| mirror_a(a, of_a), |b| mirror_b(b, of_b));
+        let all = roles.run(|c| client(c, "/index"), |a| mirror_a(a, of_a), |b| mirror_b(b, of_b));
         (*page, (), ()) = all.await?;
         println!("client: got {page}");
     }

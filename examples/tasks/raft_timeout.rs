@@ -18,7 +18,10 @@ pub mod raft_timeout {}
 use raft_timeout::*;
 
 /// How many heartbeats it heard in time, and how many votes it then got.
-async fn follower(mut follows: FollowerSession<'_>, timeout: Duration) -> Ended<'_, Follower, (u64, u64)> {
+async fn follower(
+    mut follows: FollowerSession<'_>,
+    timeout: Duration,
+) -> Ended<'_, Follower, (u64, u64)> {
     let mut heard = 0;
     let mut waits = loop {
         let timer = async {

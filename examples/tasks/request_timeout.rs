@@ -15,7 +15,11 @@ pub mod request_timeout {}
 use request_timeout::*;
 
 /// Asks until there is a reply, and returns it with the number of attempts.
-async fn client<'s>(mut session: ClientSession<'s>, text: &str, patience: Duration) -> Ended<'s, Client, (String, usize)> {
+async fn client<'s>(
+    mut session: ClientSession<'s>,
+    text: &str,
+    patience: Duration,
+) -> Ended<'s, Client, (String, usize)> {
     let mut attempts = 1;
     loop {
         let waiting = session.select(Request(text.to_owned())).await?;
@@ -53,13 +57,15 @@ async fn server(mut session: ServerSession<'_>) -> Ended<'_, Server, usize> {
                 };
                 match working.race(answer).await? {
                     Raced::Sent(answered) => match answered.branch().await? {
-                        ServerTimeoutOrReceived::Received(Received, next) => match next.branch().await? {
-                            ServerAgainOrBye::Again(Again, next) => {
-                                session = next;
-                                continue;
+                        ServerTimeoutOrReceived::Received(Received, next) => {
+                            match next.branch().await? {
+                                ServerAgainOrBye::Again(Again, next) => {
+                                    session = next;
+                                    continue;
+                                }
+                                ServerAgainOrBye::Bye(Bye, end) => return end.end(given_up),
                             }
-                            ServerAgainOrBye::Bye(Bye, end) => return end.end(given_up),
-                        },
+                        }
                         ServerTimeoutOrReceived::Timeout(Timeout, cancelled) => cancelled,
                     },
                     Raced::Heard(ServerTimeoutOrReply::Timeout(Timeout, cancelled)) => cancelled,

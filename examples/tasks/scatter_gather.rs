@@ -16,10 +16,17 @@ pub mod scatter_gather {
 
     type ToLast = Send<E, Task, Send<F, Task, Send<G, Task, Send<H, Task, Gather>>>>;
 
-    type Gather =
-        Receive<A, ResultMessage, Receive<B, ResultMessage, Receive<C, ResultMessage, Receive<D, ResultMessage, Last>>>>;
+    type Gather = Receive<
+        A,
+        ResultMessage,
+        Receive<B, ResultMessage, Receive<C, ResultMessage, Receive<D, ResultMessage, Last>>>,
+    >;
 
-    type Last = Receive<E, ResultMessage, Receive<F, ResultMessage, Receive<G, ResultMessage, Receive<H, ResultMessage, End>>>>;
+    type Last = Receive<
+        E,
+        ResultMessage,
+        Receive<F, ResultMessage, Receive<G, ResultMessage, Receive<H, ResultMessage, End>>>,
+    >;
 }
 use scatter_gather::*;
 

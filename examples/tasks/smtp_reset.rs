@@ -15,7 +15,11 @@ pub mod smtp_reset {}
 use smtp_reset::*;
 
 /// Sends a mail to each of the recipients. Returns how many attempts it took.
-async fn client<'s>(mut ready: ClientSession<'s>, recipients: &[&str], patience: Duration) -> Ended<'s, Client, usize> {
+async fn client<'s>(
+    mut ready: ClientSession<'s>,
+    recipients: &[&str],
+    patience: Duration,
+) -> Ended<'s, Client, usize> {
     let timeout = async || {
         sleep(patience).await;
         Rset
@@ -57,7 +61,10 @@ async fn client<'s>(mut ready: ClientSession<'s>, recipients: &[&str], patience:
 }
 
 /// Takes as long for each answer as `delays` says, and then none. Returns who got a mail.
-async fn server<'s>(mut ready: ServerSession<'s>, delays: &[Duration]) -> Ended<'s, Server, Vec<String>> {
+async fn server<'s>(
+    mut ready: ServerSession<'s>,
+    delays: &[Duration],
+) -> Ended<'s, Server, Vec<String>> {
     let mut delays = delays.iter();
     let mut answer = async || {
         sleep(delays.next().copied().unwrap_or_default()).await;

@@ -45,7 +45,11 @@ use worker_pool::*;
 
 /// Has `first` done, and all of `jobs` after it. Returns the results, in the order in which they
 /// came.
-async fn dispatcher<'s>(pool: Pool<'s>, first: [&str; 3], jobs: &[&str]) -> Ended<'s, Dispatcher, Vec<u64>> {
+async fn dispatcher<'s>(
+    pool: Pool<'s>,
+    first: [&str; 3],
+    jobs: &[&str],
+) -> Ended<'s, Dispatcher, Vec<u64>> {
     let [a, b, c] = first.map(|job| Job(job.to_owned()));
     let mut pool = pool.send(a).await?.send(b).await?.send(c).await?;
     let (mut jobs, mut results) = (jobs.iter().map(|&job| Job(job.to_owned())), Vec::new());

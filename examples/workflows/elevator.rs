@@ -65,7 +65,11 @@ pub mod hybrid {
             Send<
                 Elevator,
                 DoorOpened,
-                Receive<Elevator, Close, Send<Elevator, Closing, Branch<Elevator, DoorStopOrFinish>>>,
+                Receive<
+                    Elevator,
+                    Close,
+                    Send<Elevator, Closing, Branch<Elevator, DoorStopOrFinish>>,
+                >,
             >,
         >;
 
@@ -148,7 +152,11 @@ pub mod bottom_up {
             Send<
                 Elevator,
                 DoorOpened,
-                Receive<Elevator, Close, Send<Elevator, Closing, Branch<Elevator, DoorStopOrFinish>>>,
+                Receive<
+                    Elevator,
+                    Close,
+                    Send<Elevator, Closing, Branch<Elevator, DoorStopOrFinish>>,
+                >,
             >,
         >;
 

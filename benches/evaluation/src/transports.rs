@@ -28,11 +28,19 @@ const FEW: u64 = 10;
 /// How many exchanges a session has that changes hands.
 const BULK: u64 = 1_000;
 
-#[rumpsteak_runtime::protocol(Exchange, routes = rumpsteak_net::Net, derive(serde::Serialize, serde::Deserialize))]
+#[rumpsteak_runtime::protocol(
+    Exchange,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
 mod exchange {}
 use exchange::*;
 
-#[rumpsteak_runtime::protocol(Delegation, routes = rumpsteak_net::Net, derive(serde::Serialize, serde::Deserialize))]
+#[rumpsteak_runtime::protocol(
+    Delegation,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
 mod delegation {
     use super::exchange::BobSession as Updating;
     use rumpsteak_net::Parcel;
@@ -354,18 +362,19 @@ async fn forward(host: Host, at: &str) -> Result<()> {
     let (mut onward, mut bob) =
         tokio::try_join!(onward, host.join::<Bob>("a").connect()).map_err(Error::wrong)?;
     let passed: rumpsteak::Result<()> = try_run(&mut bob.role, async |mut s: BobSession<'_>| {
-        let passed: rumpsteak::Result<_> = try_run(&mut onward.role, async |mut o: AliceSession<'_>| {
-            loop {
-                match s.branch().await? {
-                    BobGivenOrStop::Given(given, next) => {
-                        let (updated, then) = o.select(given).await?.receive().await?;
-                        (s, o) = (next.send(updated).await?, then);
+        let passed: rumpsteak::Result<_> =
+            try_run(&mut onward.role, async |mut o: AliceSession<'_>| {
+                loop {
+                    match s.branch().await? {
+                        BobGivenOrStop::Given(given, next) => {
+                            let (updated, then) = o.select(given).await?.receive().await?;
+                            (s, o) = (next.send(updated).await?, then);
+                        }
+                        BobGivenOrStop::Stop(Stop, end) => return Ok((end, o.select(Stop).await?)),
                     }
-                    BobGivenOrStop::Stop(Stop, end) => return Ok((end, o.select(Stop).await?)),
                 }
-            }
-        })
-        .await;
+            })
+            .await;
         Ok(((), passed?))
     })
     .await;

@@ -26,11 +26,7 @@ async fn begin(mut s: ASession<'_>, done: oneshot::Sender<i32>) -> Ended<'_, A, 
 async fn choose(mut s: BSession<'_>) -> Ended<'_, B, Infallible> {
     loop {
         let (Add(value), next) = s.receive().await?;
-        s = if value < 10 {
-            next.select(Add(value)).await?
-        } else {
-            next.select(Sub(1)).await?
-        };
+        s = if value < 10 { next.select(Add(value)).await? } else { next.select(Sub(1)).await? };
     }
 }
 
