@@ -28,7 +28,6 @@ use rumpsteak_front::role::RoleItem;
 use rumpsteak_front::session::SessionItem;
 use rumpsteak_fsm::Role;
 use rumpsteak_scribble::similar;
-use syn::Type;
 use syn::ext::IdentExt as _;
 
 use self::labels::Label;
@@ -152,22 +151,6 @@ impl<'a> Scope<'a> {
         self.roles.iter().find(|role| role.item.name == *name)
     }
 
-    /// True if a role is written with a route that a set may be unable to wire: one of another type
-    /// than those of the runtime, and than the generated ones.
-    pub(crate) fn has_own_routes(&self) -> bool {
-        let routes = self.module.arguments.routes.as_ref();
-        let generated = routes.and_then(|path| path.segments.last()).map(|last| &last.ident);
-        let is_known = |ty: &Type| match ty {
-            Type::Path(path) => path.path.segments.last().is_some_and(|last| {
-                let known = ["Channel", "Net", "Receiver", "Sender"];
-                known.iter().any(|known| last.ident == known) || generated == Some(&last.ident)
-            }),
-            _ => false,
-        };
-        let mut routes = self.roles.iter().flat_map(|role| &role.item.routes);
-        routes.any(|route| !is_known(&route.ty))
-    }
-
     /// The role struct that plays a role of the protocol.
     pub(crate) fn player(&self, position: usize) -> Option<&ScopedRole<'a>> {
         self.roles.iter().find(|role| role.position == Some(position))
@@ -206,6 +189,24 @@ impl<'a> Scope<'a> {
         (0..self.len()).filter_map(|id| match self.item(id) {
             Item::Message(message) => Some(message.name.unraw().to_string()),
             _ => None,
+        })
+    }
+
+    /// True if a set is to be generated: the module writes none, and no role with routes of a type
+    /// of its own, which only the program can connect.
+    pub(crate) fn lacks_set(&self) -> bool {
+        let last = |path: &syn::Path| path.segments.last().map(|it| it.ident.to_string());
+        let routes = self.module.arguments.routes.as_ref().and_then(last);
+        let is_known = |ty: &syn::Type| match ty {
+            syn::Type::Path(of) => last(&of.path).is_some_and(|name| {
+                ["Channel", "Net", "Receiver", "Sender"].contains(&&*name) || Some(name) == routes
+            }),
+            _ => false,
+        };
+        (0..self.len()).all(|id| match self.item(id) {
+            Item::Role(role) => role.routes.iter().all(|route| is_known(&route.ty)),
+            Item::Set(_) => false,
+            _ => true,
         })
     }
 
