@@ -7,7 +7,7 @@ use rumpsteak_front::session::{Action, Chain, Tail, Variant};
 use syn::Attribute;
 
 use super::parts::Parts;
-use crate::module::Scope;
+use crate::scope::Scope;
 use crate::tokens;
 
 pub(super) struct Expansion<'a> {

@@ -37,10 +37,10 @@ mod structure;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use rumpsteak_front::SessionItem;
-use rumpsteak_front::session::{Action, Form, Head};
+use rumpsteak_front::session::Form;
 
 use self::expansion::Expansion;
-use crate::module::Scope;
+use crate::scope::Scope;
 
 pub(crate) fn expand(item: &SessionItem, scope: &Scope<'_>) -> TokenStream {
     let expansion = Expansion::new(item, scope);
@@ -58,25 +58,4 @@ pub(crate) fn expand(item: &SessionItem, scope: &Scope<'_>) -> TokenStream {
 /// since it has no type.
 pub(crate) fn nothing(name: &Ident) -> TokenStream {
     quote!(pub type #name<'s, R = ()> = NoSession<'s, R>;)
-}
-
-/// A number for all sessions of a module, by which two programs know that they have the same ones.
-pub(crate) fn number<'a>(module: &Ident, items: impl Iterator<Item = &'a SessionItem>) -> u64 {
-    let mut texts = vec![module.to_string()];
-    for item in items {
-        texts.push(item.name.to_string());
-        texts.extend(item.role.as_ref().map(Ident::to_string));
-        texts.push(item.written());
-        for variant in item.variants() {
-            texts.push(match &variant.head {
-                Head::Label(label) => label.to_string(),
-                Head::Action(Action { constructor, peer, label, .. }) => {
-                    format!("{constructor} {peer} {label}")
-                }
-            });
-            texts.push(variant.then.to_string());
-        }
-    }
-    let texts: Vec<_> = texts.iter().map(String::as_str).collect();
-    rumpsteak_front::hash::number(&texts)
 }
