@@ -33,6 +33,8 @@
 //!
 //! # Features
 //!
+//! * `fsm`, off by default: `serialize::<S>()` returns the machine of a session as an `Fsm` of
+//!   `rumpsteak-fsm`, to print it, or to compare it with another one.
 //! * `tracing`, off by default: one event for each action of a session.
 //!
 //! # When not to use it
@@ -56,6 +58,8 @@ pub mod prelude;
 pub mod private;
 mod role;
 mod run;
+#[cfg(feature = "fsm")]
+mod serialize;
 pub mod states;
 mod sync;
 pub mod testing;
@@ -71,6 +75,8 @@ pub use message::Message;
 pub use role::Role;
 pub use rumpsteak_runtime_macros::{closed_system, protocol};
 pub use run::{Running, RunningAll, run, try_run};
+#[cfg(feature = "fsm")]
+pub use serialize::serialize;
 #[doc(inline)]
 pub use states::Ended;
 
