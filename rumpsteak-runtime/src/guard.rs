@@ -77,11 +77,8 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         poll_fn(|context| self.poll(process.as_mut(), context)).await
     }
 
-    /// Ends the session, as its process did: with a value, and the end of this session.
-    ///
-    /// # Errors
-    ///
-    /// That of the process; [`ErrorKind::ForeignEnd`](crate::ErrorKind::ForeignEnd).
+    /// Ends the session, as its process did: with a value, and the end of this session. Fails
+    /// with the error of the process or [`ErrorKind::ForeignEnd`](crate::ErrorKind::ForeignEnd).
     #[inline]
     pub(crate) fn end<T, E: From<Error>, Q: Role>(
         &mut self,

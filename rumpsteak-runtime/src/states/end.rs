@@ -17,10 +17,7 @@ pub struct End<'s, R: Role> {
 }
 
 impl<R: Role> End<'_, R> {
-    /// Checks that this is the end of the session of this role.
-    ///
-    /// # Errors
-    ///
+    /// Checks that this is the end of the session of this role. Fails with
     /// [`ErrorKind::ForeignEnd`] if it is the end of another session.
     #[inline]
     pub(crate) fn check<Q>(&self, role: &Lender<'_, Q>) -> Result<()> {

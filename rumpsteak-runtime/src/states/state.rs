@@ -48,11 +48,8 @@ pub struct State<'s, R: Role> {
 }
 
 impl<'s, R: Role> State<'s, R> {
-    /// The role. Only as long as an action is polled.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Outside`] if nobody who runs the process of the session is polling it.
+    /// The role. Only as long as an action is polled. Fails with [`ErrorKind::Outside`] if nobody
+    /// who runs the process of the session is polling it.
     ///
     /// # Panics
     ///

@@ -21,7 +21,7 @@ use tokio::time::sleep;
 
 use super::connection::{Connection, Largest};
 use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
-use crate::handshake::random;
+use crate::token::random;
 
 /// A broker, `nats://server:4222/name`: a role listens under a name at a server of NATS, and others
 /// reach it by that name from wherever they reach the server.

@@ -10,13 +10,10 @@ use serde_reflection::{ContainerFormat, Format, FormatHolder, Samples, Tracer, T
 /// types and order.
 ///
 /// Found by reading a message from nothing. A type that reads itself in its own way, and refuses
-/// what it is given, ends the search: what it and others after it are made of is not known.
-/// The variants of the message type are its labels, which ends compare one by one.
-///
-/// # Errors
-///
-/// The name of a label that is also that of a type in a payload: types are told apart by their
-/// names, so what that one is made of is not known.
+/// what it is given, ends the search: what it and others after it are made of is not known. The
+/// variants of the message type are its labels, which ends compare one by one. The name of a label
+/// that is also that of a type in a payload: types are told apart by their names, so what that one
+/// is made of is not known.
 pub(crate) fn of<M: DeserializeOwned>() -> Result<BTreeMap<String, u64>, String> {
     let mut tracer = Tracer::new(TracerConfig::default());
     // What was found until then is in the registry.

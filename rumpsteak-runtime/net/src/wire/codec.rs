@@ -1,19 +1,18 @@
-//! How messages become bytes.
+//! Codecs, by which messages become bytes.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Why a message did not become bytes, or bytes no message.
-pub type CodecError = Box<dyn std::error::Error + Send + Sync>;
+use crate::error::CodecError;
 
-/// How messages become bytes. Both ends of a connection use the same codec.
+/// A format of messages. Both ends of a connection use the same codec.
 pub trait Codec: Clone + Send + Sync + 'static {
-    /// What the ends compare in their handshake.
+    /// The name that the ends compare in their handshake.
     const NAME: &'static str;
 
-    /// Whether it writes the names of fields and variants, so that those of a type may have another
-    /// order at the other end, and not all need be there. Otherwise both ends must have each type
-    /// with the same ones, or they do not come together: [`Refusal::Type`](crate::Refusal::Type).
+    /// True if the codec writes the names of fields and variants. A type may then have other fields
+    /// or variants at the other end, or another order. Otherwise a type with other ones is refused:
+    /// [`Refusal::Type`](crate::Refusal::Type).
     const WRITES_NAMES: bool = false;
 
     /// Adds the bytes of a message.
@@ -23,27 +22,39 @@ pub trait Codec: Clone + Send + Sync + 'static {
     /// If the message cannot be written.
     fn encode<M: Serialize>(&self, message: &M, bytes: &mut Vec<u8>) -> Result<(), CodecError>;
 
-    /// The message that bytes are; all of them, and nothing more.
+    /// Reads a message that is all of these bytes.
     ///
     /// # Errors
     ///
-    /// If they are none.
+    /// If they are not a message.
     fn decode<M: DeserializeOwned>(&self, bytes: &[u8]) -> Result<M, CodecError>;
 
-    /// Changes the number of the label in the bytes of a message from what it is at the other end
-    /// to what it is here. Called where the message types of the ends have their labels in another
-    /// order, or have others; `number` is `None` for a label that is unknown here. A codec that
-    /// writes labels by their names has nothing to do.
+    /// Changes the number of the label in the bytes of a message from the one at the other end to
+    /// the one here, if the message types have other labels or another order. `number` is `None`
+    /// for an unknown label. A codec that writes labels by their names has nothing to do.
     ///
     /// # Errors
     ///
-    /// If there is no label, or none that is known here.
+    /// If the label is missing or unknown.
     fn renumber(
         &self,
         bytes: Vec<u8>,
         number: impl FnOnce(u32) -> Option<u32>,
     ) -> Result<Vec<u8>, CodecError>;
 }
+
+/// A message type that can be written and read: it derives serde's `Serialize` and `Deserialize`,
+/// and is `Send`. Nothing more is to be done for it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot go to another process",
+    label = "its messages are of type `{Self}`, which cannot be written and read",
+    note = "add `#[derive(serde::Serialize, serde::Deserialize)]` to `{Self}`, or, if `protocol!(…)` generates it, let that be \
+            `protocol!(…, routes = rumpsteak_net::Net, derive(serde::Serialize, serde::Deserialize))`; it has to be `Send`, too"
+)]
+pub trait Portable: Serialize + DeserializeOwned + Send + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<M: Serialize + DeserializeOwned + Send + 'static> Portable for M {}
 
 /// The compact format of the crate `postcard`: a label is the number of its variant.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,6 +71,7 @@ impl Codec for Postcard {
         let (message, rest) = postcard::take_from_bytes(bytes)?;
         if rest.is_empty() { Ok(message) } else { Err("bytes follow the message".into()) }
     }
+
     fn renumber(
         &self,
         bytes: Vec<u8>,

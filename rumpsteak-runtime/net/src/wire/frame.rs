@@ -18,7 +18,7 @@
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 
-use crate::codec::CodecError;
+use crate::error::CodecError;
 
 const MESSAGES: u8 = 0;
 const END: u8 = 1;
@@ -121,12 +121,8 @@ impl Batch {
     }
 
     /// Adds what `write` writes as a message, and to `frames` that of the messages before it if it
-    /// was full.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written, or is larger than a frame may be, in bytes. The messages before it
-    /// stay.
+    /// was full. Fails if it cannot be written, or is larger than a frame may be, in bytes. The
+    /// messages before it stay.
     pub(crate) fn add(
         &mut self,
         largest: usize,

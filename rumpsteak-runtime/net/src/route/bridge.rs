@@ -12,9 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use tokio_util::codec::{Decoder, Encoder, Framed};
 
-use crate::codec::CodecError;
-use crate::error::NetError;
-use crate::link::{Fate, Net, net_of_messages};
+use super::net::{Net, SharedStatus, net_of_messages};
+use crate::error::{CodecError, NetError};
 use crate::transport::BUFFER;
 
 /// A connection to a program that knows nothing of sessions, and plays a role all the same: a
@@ -48,10 +47,6 @@ impl Bridge {
     ///
     /// If the stream ends, the peer has left: [`Closed`](rumpsteak_runtime::ErrorKind::Closed). If
     /// it breaks, or what comes is no message, the session ends with [`NetError::Bridge`].
-    ///
-    /// # Panics
-    ///
-    /// Outside of a tokio runtime.
     pub fn new<M, S, C, E>(peer: &str, stream: S, codec: C) -> (Net<M>, Self)
     where
         M: Send + 'static,
@@ -59,8 +54,8 @@ impl Bridge {
         C: Encoder<M, Error = E> + Decoder<Item = M, Error = E> + Send + Unpin + 'static,
         E: From<io::Error> + Into<CodecError>,
     {
-        let fate = Fate::default();
-        let (near, (incoming, outgoing)) = net_of_messages(Arc::clone(&fate));
+        let status = SharedStatus::default();
+        let (near, (incoming, outgoing)) = net_of_messages(Arc::clone(&status));
         let mut frames = Framed::with_capacity(stream, codec, BUFFER);
         frames.set_backpressure_boundary(BUFFER);
         let mut traffic = Traffic { frames, incoming: Some(incoming), outgoing: Some(outgoing) };
@@ -70,23 +65,19 @@ impl Bridge {
             moved.map_err(|error| {
                 let error = NetError::Bridge { peer, source: Arc::new(error.into()) };
                 // Before the queues are dropped, by which the role learns of it.
-                let _ = fate.failed.set(error.clone());
+                status.fail(error.clone());
                 error
             })
         });
         (near, Self { task })
     }
 
-    /// Waits until the role has left, and the peer's socket has all that it has sent. The role is
-    /// to be dropped before.
+    /// Waits until the role has left, and the peer's socket has all that it has sent. Drop the role
+    /// before. If the future is dropped, a task of the runtime delivers what was sent.
     ///
     /// # Errors
     ///
     /// [`NetError::Bridge`].
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future leaves it to a task of the runtime to bring away what was sent.
     pub async fn leave(self) -> Result<(), NetError> {
         // The task is not cancelled. If it panics, so has the codec.
         self.task.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))

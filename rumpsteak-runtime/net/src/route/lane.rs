@@ -1,5 +1,5 @@
-//! What two roles have to say to each other: what is under way between them, and the credit that
-//! each has with the other. It outlives the connections that carry it.
+//! A lane: the messages under way between two roles, and the credit that each has with the other.
+//! It outlives the connections that carry it.
 //!
 //! ```text
 //! role ── queue ──▶ unacknowledged ── frames ──▶ arrived ── queue ──▶ role of the peer
@@ -8,17 +8,16 @@
 //!
 //! # Credit
 //!
-//! A role may have no more messages under way than its peer has granted: at least as many as the
-//! queue between them has room for, by the proof of the build script, beyond what the peer's role
-//! has received. So everything that is sent has a place to go, the task always reads what the
-//! connection has, and the window of a transport never holds back a message that a peer waits for
-//! behind others that it does not. An order that is safe over queues of the proven capacities is
-//! safe over any transport.
+//! A role may have no more messages under way than its peer has granted. The peer grants at least
+//! the proven capacity of the queue between them, beyond what its role has received. So everything
+//! that is sent has a place to go, and the task always reads what the connection has. The window of
+//! a transport therefore never holds back a message behind others that the peer does not wait for:
+//! an order that is safe over queues of the proven capacities is safe over any transport.
 //!
 //! # A connection that breaks
 //!
-//! Frames are kept until the peer says that they came. On a new connection each end says how many
-//! it has, and the other one goes on from there: nothing is lost, doubled or out of order.
+//! An end keeps frames until the peer acknowledges them. On a new connection each end says how many
+//! it has, and the other end goes on from there: nothing is lost, doubled or out of order.
 
 use std::collections::VecDeque;
 use std::io;
@@ -31,24 +30,35 @@ use futures_core::Stream as _;
 use futures_sink::Sink as _;
 use rumpsteak_runtime::channel::QueueReceiver;
 use rumpsteak_runtime::transport::Labelled;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, Interval, interval, interval_at};
 
-use crate::codec::{Codec, CodecError};
-use crate::error::NetError;
-use crate::frame::{self, Batch, Frame, Messages};
-use crate::handshake::{Hello, Numbers};
+use crate::error::{CodecError, NetError};
 use crate::limits::{FOR_EVER, Limits};
-use crate::link::{Arrived, FarEnd, Fate, Incoming, Read, every};
+use crate::route::net::{Arrived, FarEnd, Incoming, Read, SharedStatus, every};
 use crate::transport::Connection;
+use crate::wire::codec::{Codec, Portable};
+use crate::wire::frame::{self, Batch, Frame, Messages};
+use crate::wire::handshake::{Hello, Numbers};
+use crate::wire::snapshot::{LaneSnapshot, LaneState};
 
-/// Why a lane does not go on with its connection.
+/// The end of a connection.
 pub(crate) enum Stop {
     /// The connection broke.
     Broken(io::Error),
-    /// An end does what it may not do.
+    /// An end broke the rules.
     Failed(NetError),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Broken(error)
+    }
+}
+
+impl From<NetError> for Stop {
+    fn from(error: NetError) -> Self {
+        Self::Failed(error)
+    }
 }
 
 /// After how many beats without a frame a connection counts as broken.
@@ -60,90 +70,7 @@ const BATCH: u64 = 1024;
 /// How many frames may wait for the connection: all others are still messages of the role.
 const AHEAD: usize = 16;
 
-/// How far a lane is, at whichever host.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub(crate) struct LaneState {
-    /// The number of the first message that the peer may not have.
-    pub(crate) first: u64,
-    /// The number of the next message, or end, that is taken from the role.
-    next: u64,
-    /// How many messages and ends have come from the peer: what a new connection begins with.
-    pub(crate) received: u64,
-    /// The number below which the peer may send messages: it was granted so many.
-    granted: u64,
-    /// Whether the end is among what was sent, or is still to be.
-    pub(crate) has_ended: bool,
-    /// How many sessions the peer had completed when it left; `None` as long as it is there. None
-    /// were completed if it left in the middle of one, or before the first one.
-    pub(crate) left_after: Option<u64>,
-    /// How many sessions the role has completed at other hosts, of which its routes here know
-    /// nothing.
-    pub(crate) completed: u64,
-    /// How many sessions the peer has completed.
-    peer_completed: u64,
-    /// How many of the last frames wait for the peer to begin the session.
-    ahead: usize,
-}
-
-impl LaneState {
-    /// True if the peer may not have all that it was sent.
-    pub(crate) fn is_waiting(&self) -> bool {
-        self.first < self.next
-    }
-
-    /// Whether the peer has all that the role has said, and the role has left.
-    pub(crate) fn is_told(&self) -> bool {
-        self.has_ended && !self.is_waiting()
-    }
-
-    /// Whether the peer has left.
-    pub(crate) fn has_peer_left(&self) -> bool {
-        self.left_after.is_some()
-    }
-}
-
-/// What a lane is made of, on its way to another host.
-#[derive(Debug, Default, Deserialize, Serialize)]
-pub(crate) struct Luggage {
-    pub(crate) state: LaneState,
-    unacknowledged: Vec<Vec<u8>>,
-    /// What has come and was not received by the role, oldest first; numbered as here.
-    pub(crate) unread: Vec<Vec<u8>>,
-}
-
-/// A lane on its way to another host, with its ends.
-#[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct Packed {
-    pub(crate) own: Hello,
-    /// `None` for a peer that plays on demand and has not come yet.
-    pub(crate) theirs: Option<Hello>,
-    /// Where the peer is to be called; empty if it is the peer that calls.
-    pub(crate) addresses: Vec<String>,
-    pub(crate) luggage: Luggage,
-}
-
-impl Packed {
-    /// What is left of a lane to a peer that has left after so many sessions, from which so much is
-    /// still to be received.
-    pub(crate) fn departed(own: Hello, left_after: usize, unread: usize) -> Self {
-        let received = unread as u64 + 1;
-        let left_after = Some(left_after as u64);
-        let granted = received;
-        let state =
-            LaneState { received, granted, has_ended: true, left_after, ..LaneState::default() };
-        let luggage = Luggage { state, ..Luggage::default() };
-        let own = Hello { known: Some(own.instance), ..own };
-        Self { theirs: Some(own.clone()), own, addresses: Vec::new(), luggage }
-    }
-
-    /// A lane to a peer that was on the same host: over it, nothing was sent yet.
-    pub(crate) fn fresh(own: Hello, theirs: Hello) -> Self {
-        let own = Hello { known: Some(theirs.instance), ..own };
-        Self { own, theirs: Some(theirs), addresses: Vec::new(), luggage: Luggage::default() }
-    }
-}
-
-/// What is wrong with a message that cannot be written.
+/// The error of a message that cannot be written.
 pub(crate) fn unwritten<M: Labelled>(
     peer: &str,
     message: &M,
@@ -152,27 +79,24 @@ pub(crate) fn unwritten<M: Labelled>(
     move |error| NetError::Encode { peer, label, source: Arc::new(error) }
 }
 
-/// How bytes of a peer become a message.
-pub(crate) fn reader<M: DeserializeOwned, C: Codec>(peer: &str, codec: C) -> Read<M> {
+/// Reads the messages of a peer.
+pub(crate) fn reader<M: Portable, C: Codec>(peer: &str, codec: C) -> Read<M> {
     let peer = peer.to_owned();
     Box::new(move |bytes, numbers| {
         let read = match numbers {
             None => codec.decode(bytes),
-            Some(numbers) => {
-                renumbered(&codec, bytes, numbers).and_then(|bytes| codec.decode(&bytes))
-            }
+            Some(numbers) => renumber(&codec, bytes, numbers).and_then(|it| codec.decode(&it)),
         };
-        let failed = |error| NetError::Decode { peer: peer.clone(), source: Arc::new(error) };
-        read.map_err(failed)
+        read.map_err(|error| NetError::Decode { peer: peer.clone(), source: Arc::new(error) })
     })
 }
 
 /// The bytes of a message with the number that its label has here.
-fn renumbered<C: Codec>(codec: &C, bytes: &[u8], numbers: &Numbers) -> Result<Vec<u8>, CodecError> {
+fn renumber<C: Codec>(codec: &C, bytes: &[u8], numbers: &Numbers) -> Result<Vec<u8>, CodecError> {
     codec.renumber(bytes.to_vec(), |theirs| *numbers.get(theirs as usize)?)
 }
 
-/// What two roles have to say to each other, seen from one of them.
+/// A lane, seen from one of its ends.
 pub(crate) struct Lane<M, C> {
     peer: String,
     codec: C,
@@ -200,8 +124,8 @@ pub(crate) struct Lane<M, C> {
     room: u64,
     /// How many of them the role tells at a time.
     every: u64,
-    /// What the role tells, and what it had told before it received anything from this lane.
-    fate: Fate,
+    /// The status that the role shares, and what it had told before this lane began.
+    status: SharedStatus,
     told_before: u64,
     /// Whether the peer has to hear of `received`.
     owes: bool,
@@ -215,18 +139,18 @@ pub(crate) struct Lane<M, C> {
     silence: Interval,
 }
 
-impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
+impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     pub(crate) fn new(
         [own, theirs]: [&Hello; 2],
         codec: C,
-        ((incoming, outgoing), fate): (FarEnd<M>, Fate),
+        ((incoming, outgoing), status): (FarEnd<M>, SharedStatus),
         window: usize,
         &Limits { frame, beat, .. }: &Limits,
     ) -> Self {
         let (beat, every) = (beat.min(FOR_EVER / SILENT_BEATS), every(window));
         let silent = beat * SILENT_BEATS;
         Self {
-            peer: own.peer.clone(),
+            peer: own.route.peer.clone(),
             codec,
             numbers: own.numbers(theirs).map(Arc::new),
             frame,
@@ -242,8 +166,8 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             // What was received and not told yet takes room, too.
             room: window as u64 + every,
             every,
-            told_before: fate.received(&Context::from_waker(Waker::noop())),
-            fate,
+            told_before: status.received(&Context::from_waker(Waker::noop())),
+            status,
             owes: true,
             told_completed: 0,
             batch: Batch::default(),
@@ -252,22 +176,18 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         }
     }
 
-    /// Says to the role why it cannot go on.
+    /// Tells the role why it cannot go on.
     pub(crate) fn fail(&self, error: NetError) {
-        let _ = self.fate.failed.set(error);
+        self.status.fail(error);
     }
 
-    /// Why the role could not go on, if it could not.
+    /// Fails if the role could not go on.
     pub(crate) fn failure(&self) -> Result<(), NetError> {
-        self.fate.failed.get().cloned().map_or(Ok(()), Err)
+        self.status.check()
     }
 
-    /// What another host needs to go on with: this one goes on no more.
-    ///
-    /// # Errors
-    ///
-    /// If a message cannot be written, or read.
-    pub(crate) fn pack(&mut self) -> Result<Luggage, NetError> {
+    /// Packs the lane for another host. Fails if a message cannot be written or read.
+    pub(crate) fn pack(&mut self) -> Result<LaneSnapshot, NetError> {
         self.pack_outgoing()?;
         // The rest is of a session that the peer has not begun.
         let before = self.unacknowledged.len() - self.state.ahead;
@@ -279,13 +199,13 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             while let Some(bytes) = messages.next() {
                 unread.push(match numbers.as_deref() {
                     None => bytes.to_vec(),
-                    Some(numbers) => renumbered(&self.codec, bytes, numbers).map_err(failed)?,
+                    Some(numbers) => renumber(&self.codec, bytes, numbers).map_err(failed)?,
                 });
             }
         }
         let state = LaneState { ahead: self.unacknowledged.len() - before, ..self.state.clone() };
         let unacknowledged = self.unacknowledged.iter().map(|frame| frame.to_vec()).collect();
-        Ok(Luggage { state, unacknowledged, unread })
+        Ok(LaneSnapshot { state, unacknowledged, unread })
     }
 
     /// Makes frames of what the role has sent, as far as the peer is in its session.
@@ -299,14 +219,14 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         Ok(())
     }
 
-    /// Goes on from what another host has packed. Only if both ends count the same sessions may
-    /// the peer be a session behind.
-    ///
-    /// # Errors
-    ///
-    /// If it makes no sense.
-    pub(crate) fn unpack(mut self, luggage: Luggage, is_counted: bool) -> Result<Self, NetError> {
-        let Luggage { state, unacknowledged, unread } = luggage;
+    /// Goes on from a snapshot of another host. The peer may be a session behind only if both ends
+    /// count the same sessions. Fails if the snapshot makes no sense.
+    pub(crate) fn unpack(
+        mut self,
+        snapshot: LaneSnapshot,
+        is_counted: bool,
+    ) -> Result<Self, NetError> {
+        let LaneSnapshot { state, unacknowledged, unread } = snapshot;
         let LaneState { first, received, granted, completed, peer_completed, .. } = state;
         let counts: Option<Vec<u64>> =
             unacknowledged.iter().map(|frame| frame::count(frame)).collect();
@@ -319,8 +239,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         };
         // What came before is not told here.
         self.told_before = self.told_before.wrapping_sub(received - unread.len() as u64);
-        let mut batch = Batch::default();
-        let mut frames = Vec::new();
+        let (mut batch, mut frames) = (Batch::default(), Vec::new());
         for bytes in unread {
             let added = batch.add(usize::MAX, &mut frames, |frame| {
                 frame.extend(bytes);
@@ -345,7 +264,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         if self.arrived.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Goes on over a new connection.
+    /// Goes on over a first connection.
     pub(crate) fn connect(&mut self, connection: &Connection) {
         self.largest = self.frame.min(connection.max_payload());
         self.sent = 0;
@@ -353,14 +272,11 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         self.silence.reset();
     }
 
-    /// Goes on over a new connection, whose other end has this much.
-    ///
-    /// # Errors
-    ///
-    /// If that is less than it has said before, or more than it was sent.
+    /// Goes on over a new connection, whose other end has this much. Fails if that is less than it
+    /// has said before, or more than it was sent.
     pub(crate) fn resume(&mut self, connection: &Connection, received: u64) -> Result<(), Stop> {
         self.connect(connection);
-        self.acknowledge(received).map_err(Stop::Failed)
+        Ok(self.acknowledge(received)?)
     }
 
     /// Moves whatever can be moved. Ready when there is nothing to do any more, or no way to.
@@ -378,15 +294,10 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             // What is written makes room for what the role sends.
             let wrote = self.sent > before;
             self.poll_beat(connection, context)?;
-            if let Poll::Ready(flushed) = Pin::new(&mut *connection).poll_flush(context) {
-                flushed.map_err(Stop::Broken)?;
-                if self.state.is_told()
-                    && self.state.has_peer_left()
-                    && !self.owes
-                    && self.arrived.is_empty()
-                {
-                    return Poll::Ready(Ok(()));
-                }
+            let is_flushed = Pin::new(&mut *connection).poll_flush(context)?.is_ready();
+            let is_done = self.state.is_told() && self.state.has_peer_left() && !self.owes;
+            if is_flushed && is_done && self.arrived.is_empty() {
+                return Poll::Ready(Ok(()));
             }
             if !came && !taken && !wrote {
                 return Poll::Pending;
@@ -412,8 +323,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
                 }
             })?;
             let frame = Frame::read(bytes);
-            let frame = frame.ok_or_else(|| self.nonsense("bytes that are no frame"));
-            self.take_frame(frame.map_err(Stop::Failed)?).map_err(Stop::Failed)?;
+            self.take_frame(frame.ok_or_else(|| self.nonsense("bytes that are no frame"))?)?;
             came = true;
         }
         if came {
@@ -595,7 +505,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
-        let told = self.fate.received(context).wrapping_sub(self.told_before);
+        let told = self.status.received(context).wrapping_sub(self.told_before);
         let limit = told + self.room;
         let here = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);
         let completed = (self.state.completed + here).max(self.told_completed);
@@ -615,7 +525,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             && let Some(frame) = self.unacknowledged.get(self.sent).cloned()
         {
             if frame.len() > self.largest {
-                return Err(Stop::Failed(self.too_large(&frame)));
+                return Err(self.too_large(&frame).into());
             }
             if !self.poll_put(connection, context, frame)? {
                 return Ok(());
@@ -625,7 +535,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         Ok(())
     }
 
-    /// Returns true if the peer has not begun the session in which the role came from another host.
+    /// Returns true if the peer has not begun the session in which the role moved to this host.
     fn is_ahead(&self) -> bool {
         self.state.peer_completed < self.state.completed
     }
@@ -638,11 +548,10 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         frame: Bytes,
     ) -> Result<bool, Stop> {
         let mut connection = Pin::new(connection);
-        let Poll::Ready(ready) = connection.as_mut().poll_ready(context) else {
+        if connection.as_mut().poll_ready(context)?.is_pending() {
             return Ok(false);
-        };
-        let put = ready.and_then(|()| connection.start_send(frame));
-        put.map_err(Stop::Broken)?;
+        }
+        connection.start_send(frame)?;
         self.beats.reset();
         Ok(true)
     }
@@ -654,7 +563,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
         if self.silence.poll_tick(context).is_ready() {
-            return Err(Stop::Broken(io::ErrorKind::TimedOut.into()));
+            return Err(io::Error::from(io::ErrorKind::TimedOut).into());
         }
         while self.beats.poll_tick(context).is_ready() {
             // A connection that takes nothing is as good as silent: the peer will notice.

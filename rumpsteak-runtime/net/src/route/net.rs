@@ -1,4 +1,4 @@
-//! Routes that lead to another process, or stay in this one.
+//! `Net`: the route whose other end is in this process or in another one.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -18,8 +18,8 @@ use rumpsteak_runtime::private::ByMacro;
 use rumpsteak_runtime::transport::{Bidirectional, Half, Left, Pair};
 
 use crate::error::NetError;
-use crate::frame::Messages;
-use crate::handshake::Numbers;
+use crate::wire::frame::Messages;
+use crate::wire::handshake::Numbers;
 
 /// A route whose other end is in this process or in another one: the role that has it cannot tell,
 /// and its process does not change.
@@ -36,21 +36,35 @@ use crate::handshake::Numbers;
 /// with a [`NetError`].
 pub type Net<M> = Bidirectional<Outbox<M>, Inbox<M>>;
 
-/// What a role and the task of a connection tell each other beside messages.
+/// The state that a role and the task of a connection share beside messages.
 #[derive(Default)]
-pub(crate) struct Word {
-    /// Why the connection failed, once it has.
-    pub(crate) failed: OnceLock<NetError>,
-    /// How many messages the role has received: told now and then.
+pub(crate) struct RouteStatus {
+    /// The error of the connection.
+    failed: OnceLock<NetError>,
+    /// How many messages the role has received: it tells so now and then.
     received: AtomicU64,
     lane: AtomicWaker,
 }
 
-pub(crate) type Fate = Arc<Word>;
+pub(crate) type SharedStatus = Arc<RouteStatus>;
 
-impl Word {
-    /// How many messages the role has received, as far as it has told. The task is woken when it
-    /// tells more.
+impl RouteStatus {
+    /// Tells the role an error, unless it knows an earlier one.
+    pub(crate) fn fail(&self, error: NetError) {
+        let _ = self.failed.set(error);
+    }
+
+    /// Fails if the connection has.
+    pub(crate) fn check(&self) -> Result<(), NetError> {
+        self.failed.get().cloned().map_or(Ok(()), Err)
+    }
+
+    /// The error of a process that finds the other end of a queue gone.
+    fn reason(&self) -> BoxError {
+        self.check().map_or_else(Into::into, |()| Disconnected.into())
+    }
+
+    /// How many messages the role has told that it has received. Wakes the task when it tells more.
     pub(crate) fn received(&self, context: &Context<'_>) -> u64 {
         self.lane.register(context.waker());
         self.received.load(Ordering::Acquire)
@@ -60,19 +74,18 @@ impl Word {
 /// The sending half of a [`Net`].
 pub struct Outbox<M> {
     queue: QueueSender<M>,
-    /// Why its connection fails, once it does; `None` within a process.
-    pub(crate) fate: Option<Fate>,
+    pub(crate) status: SharedStatus,
 }
 
 /// The receiving half of a [`Net`].
 pub struct Inbox<M> {
     source: Source<M>,
-    fate: Option<Fate>,
+    status: SharedStatus,
     /// After how many messages it tells how many it has received.
     every: u64,
     /// How many it has not told yet.
     untold: u64,
-    /// The peer is a program that knows nothing of sessions.
+    /// True if the peer is a program that knows nothing of sessions.
     is_foreign: bool,
 }
 
@@ -170,15 +183,15 @@ impl<M> Source<M> {
 
 /// Both ends of a route within a host, which learn why it fails when one of them has gone to
 /// another host.
-pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, Fate); 2] {
-    let fate = Fate::default();
+pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, SharedStatus); 2] {
+    let status = SharedStatus::default();
     let (out, far_in): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(sent, received);
     let (far_out, inbox): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(received, sent);
     [(out, inbox), (far_out, far_in)].map(|(out, inbox)| {
-        let outbox = Outbox { queue: out, fate: Some(Arc::clone(&fate)) };
+        let outbox = Outbox { queue: out, status: Arc::clone(&status) };
         let window = window(inbox.queue().capacity);
-        let inbox = Inbox::new(Source::Messages(inbox), Arc::clone(&fate), window);
-        (route(outbox, inbox), Arc::clone(&fate))
+        let inbox = Inbox::new(Source::Messages(inbox), Arc::clone(&status), window);
+        (route(outbox, inbox), Arc::clone(&status))
     })
 }
 
@@ -206,27 +219,27 @@ pub(crate) fn every(window: usize) -> u64 {
 pub(crate) fn net<M: 'static>(
     sent: Queue,
     window: usize,
-    fate: Fate,
+    status: SharedStatus,
     read: Read<M>,
 ) -> (Net<M>, FarEnd<M>) {
     let (far_out, queue) = pair(Queue::default());
     let frames = Frames { queue, current: None, held: None, read };
     let (queue, far_in) = pair(sent);
-    let outbox = Outbox { queue, fate: Some(Arc::clone(&fate)) };
-    let inbox = Inbox::new(Source::Frames(Box::new(frames)), fate, window);
+    let outbox = Outbox { queue, status: Arc::clone(&status) };
+    let inbox = Inbox::new(Source::Frames(Box::new(frames)), status, window);
     (route(outbox, inbox), (Incoming::Frames(far_out), far_in))
 }
 
 /// The same, for a task that has messages, and a peer that knows nothing of sessions.
 pub(crate) fn net_of_messages<M: 'static>(
-    fate: Fate,
+    status: SharedStatus,
 ) -> (Net<M>, (QueueSender<M>, QueueReceiver<M>)) {
     let (far_out, queue) = pair(Queue::default());
     let (near_out, mut far_in) = pair(Queue::default());
-    let outbox = Outbox { queue: near_out, fate: Some(Arc::clone(&fate)) };
+    let outbox = Outbox { queue: near_out, status: Arc::clone(&status) };
     // No word of it ever comes.
     far_in.complete(usize::MAX);
-    let inbox = Inbox::new(Source::Messages(queue), fate, WINDOW);
+    let inbox = Inbox::new(Source::Messages(queue), status, WINDOW);
     (route(outbox, Inbox { is_foreign: true, ..inbox }), (far_out, far_in))
 }
 
@@ -265,13 +278,13 @@ impl<M: 'static> Inbox<M> {
 }
 
 impl<M> Inbox<M> {
-    fn new(source: Source<M>, fate: Fate, window: usize) -> Self {
-        Self { source, fate: Some(fate), every: every(window), untold: 0, is_foreign: false }
+    fn new(source: Source<M>, status: SharedStatus, window: usize) -> Self {
+        Self { source, status, every: every(window), untold: 0, is_foreign: false }
     }
 
-    fn local(queue: QueueReceiver<M>) -> Self {
-        let source = Source::Messages(queue);
-        Self { source, fate: None, every: 0, untold: 0, is_foreign: false }
+    /// The inbox of a peer in the same process, which needs no word of what is received.
+    fn local(queue: QueueReceiver<M>, status: SharedStatus) -> Self {
+        Self { every: u64::MAX, ..Self::new(Source::Messages(queue), status, WINDOW) }
     }
 
     /// Says that the role has completed so many sessions.
@@ -280,9 +293,7 @@ impl<M> Inbox<M> {
             Source::Messages(queue) => queue.complete(sessions),
             Source::Frames(frames) => frames.queue.complete(sessions),
         }
-        if let Some(fate) = &self.fate {
-            fate.lane.wake();
-        }
+        self.status.lane.wake();
     }
 
     /// Whether the next message is wanted: a [`Look`]. So is what cannot be read.
@@ -316,22 +327,16 @@ impl<M> Inbox<M> {
     /// Counts a message that was received.
     #[inline]
     fn count(&mut self) {
-        if let Some(fate) = &self.fate {
-            self.untold += 1;
-            if self.untold >= self.every {
-                fate.received.fetch_add(self.untold, Ordering::Release);
-                self.untold = 0;
-                fate.lane.wake();
-            }
+        self.untold += 1;
+        if self.untold >= self.every {
+            self.status.received.fetch_add(self.untold, Ordering::Release);
+            self.untold = 0;
+            self.status.lane.wake();
         }
     }
 
     /// What has come and was not received, when nothing comes any more; and after how many sessions
-    /// the peer has left, if it has.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read.
+    /// the peer has left, if it has. Fails if it cannot be read.
     pub(crate) fn into_unread(self) -> Result<(Vec<M>, usize), NetError> {
         let mut context = Context::from_waker(Waker::noop());
         let mut source = self.source;
@@ -343,14 +348,6 @@ impl<M> Inbox<M> {
     }
 }
 
-/// What a process learns when the other end of a queue is gone.
-fn reason(fate: Option<&Fate>) -> BoxError {
-    match fate.and_then(|fate| fate.failed.get()) {
-        Some(error) => error.clone().into(),
-        None => Disconnected.into(),
-    }
-}
-
 impl<M> Sink<M> for Outbox<M> {
     type Error = BoxError;
 
@@ -358,14 +355,14 @@ impl<M> Sink<M> for Outbox<M> {
     fn poll_ready(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         let this = self.get_mut();
         let ready = ready!(Pin::new(&mut this.queue).poll_ready(context));
-        Poll::Ready(ready.map_err(|_| reason(this.fate.as_ref())))
+        Poll::Ready(ready.map_err(|_| this.status.reason()))
     }
 
     #[inline]
     fn start_send(self: Pin<&mut Self>, message: M) -> Result<(), BoxError> {
         let this = self.get_mut();
         let sent = Pin::new(&mut this.queue).start_send(message);
-        sent.map_err(|_| reason(this.fate.as_ref()))
+        sent.map_err(|_| this.status.reason())
     }
 
     #[inline]
@@ -391,20 +388,14 @@ impl<M> Stream for Inbox<M> {
                 Some(Ok(message))
             }
             Some(Err(error)) => {
-                if let Some(fate) = &this.fate {
-                    // The first reason counts.
-                    let _ = fate.failed.set(error.clone());
-                }
+                this.status.fail(error.clone());
                 Some(Err(error.into()))
             }
-            None => {
-                let failed = this.fate.as_ref().is_some_and(|fate| fate.failed.get().is_some());
-                match this.source.left_after() {
-                    _ if failed => Some(Err(reason(this.fate.as_ref()))),
-                    0 => None,
-                    sessions => Some(Err(Left(sessions).into())),
-                }
-            }
+            None => match (this.status.check(), this.source.left_after()) {
+                (Err(error), _) => Some(Err(error.into())),
+                (Ok(()), 0) => None,
+                (Ok(()), sessions) => Some(Err(Left(sessions).into())),
+            },
         })
     }
 }
@@ -415,8 +406,9 @@ impl<M: 'static> Pair<Inbox<M>> for Outbox<M> {
     }
 
     fn pair_as(sent: Queue, received: Queue) -> (Self, Inbox<M>) {
-        let (sender, receiver) = Pair::pair_as(sent, received);
-        (Self { queue: sender, fate: None }, Inbox::local(receiver))
+        let (queue, receiver) = Pair::pair_as(sent, received);
+        let status = SharedStatus::default();
+        (Self { queue, status: Arc::clone(&status) }, Inbox::local(receiver, status))
     }
 
     const HALVES: (Half<Self>, Half<Inbox<M>>) = (Outbox::HALF, Inbox::HALF);
@@ -428,8 +420,8 @@ impl<M: 'static> Pair<Outbox<M>> for Inbox<M> {
     }
 
     fn pair_as(sent: Queue, received: Queue) -> (Self, Outbox<M>) {
-        let (receiver, sender) = Pair::pair_as(sent, received);
-        (Self::local(receiver), Outbox { queue: sender, fate: None })
+        let (outbox, inbox) = Outbox::pair_as(received, sent);
+        (inbox, outbox)
     }
 
     const HALVES: (Half<Self>, Half<Outbox<M>>) = (Inbox::HALF, Outbox::HALF);
