@@ -5,9 +5,11 @@ use std::marker::PhantomData;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::SessionGuard;
-use crate::private::proof::InRole;
-use crate::private::{ByMacro, Leaves, Structure, participant};
 use crate::role::Role;
+use crate::role::fingerprint::Structure;
+use crate::role::participant::{self, Leaves};
+use crate::seal::ByMacro;
+use crate::states::proof::InRole;
 use crate::states::{End, Session, State};
 
 /// A session that was taken from its process, from the state `S` on: whoever has it goes on with

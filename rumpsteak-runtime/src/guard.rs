@@ -5,9 +5,9 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use crate::error::{Error, Result};
-use crate::lent::Lender;
-use crate::private::participant;
+use crate::lending::Lender;
 use crate::role::Role;
+use crate::role::participant;
 use crate::states::state::state_of;
 use crate::states::{End, State};
 use crate::testing;

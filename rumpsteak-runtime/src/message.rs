@@ -5,7 +5,7 @@
 //! and processes handle; the enum is what the channels carry. Payloads move from one to the other
 //! and are never cloned.
 
-use crate::private::{ByMacro, Label};
+use crate::seal::{ByMacro, Label};
 
 /// A message that can say which label it carries. Implemented by `#[derive(Message)]`.
 #[diagnostic::on_unimplemented(

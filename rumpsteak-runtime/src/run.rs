@@ -9,10 +9,10 @@ use pin_project_lite::pin_project;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::SessionGuard;
-use crate::private::participant::{self, Misplaced};
-use crate::private::process::Process;
-use crate::private::proof::Plays;
 use crate::role::Role;
+use crate::role::participant::{self, Misplaced};
+use crate::states::Plays;
+use crate::states::Process;
 use crate::states::state::polled_again;
 use crate::states::{End, State};
 

@@ -15,7 +15,7 @@ use std::task::{Context, Poll, ready};
 use super::state::State;
 use crate::error::{Action, Error, ErrorKind, Result};
 use crate::message::{Labelled as _, Message};
-use crate::private::participant;
+use crate::role::participant;
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Left, Outgoing, RouteError};
 

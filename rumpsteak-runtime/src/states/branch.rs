@@ -9,9 +9,9 @@ use super::implement::{show, state_with_choice};
 use super::peer::{Peers, hear_any};
 use super::state::{Names, Session, State};
 use crate::error::Result;
-use crate::private::ByMacro;
-use crate::private::fingerprint::{self, Structure, mix};
+use crate::role::fingerprint::{self, Structure, mix};
 use crate::role::{Role, Route};
+use crate::seal::ByMacro;
 use crate::transport::Incoming;
 
 /// Receives one of the labels of the choice `C` from the role `P`: an external choice.

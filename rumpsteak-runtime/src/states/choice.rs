@@ -5,8 +5,8 @@ use std::fmt;
 
 use super::state::{Names, Session};
 use crate::message::Message;
-use crate::private::{ByMacro, Seals};
 use crate::role::Role;
+use crate::seal::{ByMacro, Seals};
 
 /// The alternatives of a [`Select`](super::Select) or [`Branch`](super::Branch). Implemented by
 /// `#[session]` on an enum.
@@ -30,7 +30,7 @@ pub trait Choice: Sized {
     const LABELS: &'static [&'static str] = Self::VERIFIED.0;
 
     /// The labels. Does not compile unless the choice is what the build script verified: see
-    /// `private::fingerprint`.
+    /// `role::fingerprint`.
     #[doc(hidden)]
     const VERIFIED: ByMacro<&'static [&'static str]>;
 

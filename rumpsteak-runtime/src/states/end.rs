@@ -2,10 +2,10 @@ use std::fmt;
 
 use super::state::{Session, State};
 use crate::error::{ErrorKind, Result};
-use crate::lent::Lender;
-use crate::private::ByMacro;
-use crate::private::fingerprint::{self, Structure};
+use crate::lending::Lender;
 use crate::role::Role;
+use crate::role::fingerprint::{self, Structure};
+use crate::seal::ByMacro;
 
 /// The end of a session.
 ///

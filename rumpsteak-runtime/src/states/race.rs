@@ -10,9 +10,9 @@ use super::select::Select;
 use super::send::Follows;
 use super::state::{Names, Session, State};
 use crate::error::Result;
-use crate::private::ByMacro;
-use crate::private::fingerprint::{self, Structure, mix};
 use crate::role::Role;
+use crate::role::fingerprint::{self, Structure, mix};
+use crate::seal::ByMacro;
 
 /// Receives one of the labels of the choice `C`, or sends one, whichever is first: a mixed choice.
 ///

@@ -5,9 +5,9 @@ use super::choice::{AnyPeer, Choice, Offers, Peer};
 use super::implement::state_with_choice;
 use super::send::{Follows, Returning, Sending};
 use super::state::{Names, Session, State};
-use crate::private::ByMacro;
-use crate::private::fingerprint::{self, Structure, mix};
 use crate::role::Role;
+use crate::role::fingerprint::{self, Structure, mix};
+use crate::seal::ByMacro;
 
 /// Sends one of the labels of the choice `C` to the role `P`: an internal choice.
 ///

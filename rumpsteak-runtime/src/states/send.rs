@@ -8,9 +8,9 @@ use super::implement::state_with_label;
 use super::state::{Names, Session, State};
 use crate::error::{Result, Unsent};
 use crate::message::Message;
-use crate::private::ByMacro;
-use crate::private::fingerprint::{self, Structure, mix};
+use crate::role::fingerprint::{self, Structure, mix};
 use crate::role::{Role, Route};
+use crate::seal::ByMacro;
 use crate::transport::Outgoing;
 
 /// Sends the label `L` to the role `P`, then continues as `C`.

@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 use std::mem;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::lent::Claim;
-use crate::private::ByMacro;
+use crate::lending::Claim;
 use crate::role::Role;
+use crate::seal::ByMacro;
 
 /// A state of a session, such as [`Send`](super::Send) or [`End`](super::End), or a type that
 /// `#[session]` made of them.
@@ -39,7 +39,7 @@ pub trait Session {
 }
 
 /// A session in progress: the exclusive right to use the routes of a role, which is
-/// lent to it while its process is polled (`lent.rs`).
+/// lent to it while its process is polled (`lending.rs`).
 ///
 /// Invariant: between `try_run` and the end there is exactly one per session, because it can be
 /// neither cloned nor constructed outside this crate.

@@ -35,7 +35,7 @@ pub struct Played {
 }
 
 impl Played {
-    /// What a [stub](crate::private::stub) plays: nothing.
+    /// What a stub plays: nothing.
     pub const STUB: Self = Self {
         protocol: "",
         role: "",
@@ -49,7 +49,7 @@ impl Played {
 }
 
 impl Label {
-    /// The label of a [stub](crate::private::stub).
+    /// The label of a stub.
     pub const STUB: Self = Self { name: "", number: 0, tag: 0 };
 }
 
