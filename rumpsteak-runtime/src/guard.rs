@@ -1,4 +1,4 @@
-//! Whoever runs a process has its role, and aborts the session unless it comes to its end.
+//! The guard of a session: it has the role of the process, and aborts the session unless it ends.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -55,10 +55,6 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     }
 
     /// Waits until the next session of the role may begin.
-    ///
-    /// # Cancel safety
-    ///
-    /// Nothing has begun yet.
     #[inline]
     pub(crate) fn poll_begin(&mut self, context: &Context<'_>) -> Poll<()> {
         let begun = self.role().poll_begin(context.waker());

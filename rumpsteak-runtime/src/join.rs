@@ -61,15 +61,11 @@ use crate::woken::{self, POLLING, Polling, Woken};
 /// An allocation for each process and two more, when the future is first polled. None if the last
 /// one that was done on the thread had as many processes: it has left its wakers.
 ///
-/// # Panics
-///
-/// If a process does, and if the future is polled after it has completed. All other processes are
-/// then dropped with the future, which poisons their roles.
-///
 /// # Cancel safety
 ///
 /// Dropping the future drops all processes that are still running, so their roles are poisoned and
-/// peers elsewhere wake. Polling it by reference is cancel safe, once it is pinned.
+/// peers elsewhere wake. So does a panic of a process. Polling it by reference is cancel safe, once
+/// it is pinned; it panics if it is polled after it has completed.
 pub fn join<P: Processes>(processes: P) -> impl Future<Output = P::Values> {
     processes.join()
 }

@@ -48,10 +48,6 @@ pub trait Message<L>: Labelled + Sized {
     /// Wraps a label.
     fn upcast(label: L) -> Self;
 
-    /// Unwraps the label `L`.
-    ///
-    /// # Errors
-    ///
-    /// The message itself, if it carries another label.
+    /// Unwraps the label `L`, or returns the message if it carries another label.
     fn downcast(self) -> Result<L, Self>;
 }

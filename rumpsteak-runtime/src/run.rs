@@ -50,19 +50,13 @@ use crate::states::{End, State};
 /// is `Ok`, the role is poisoned afterwards, and peers that wait for it wake with
 /// [`ErrorKind::Closed`].
 ///
-/// # Panics
-///
-/// Only if the process does. The role is then poisoned, too.
-///
 /// # Cancel safety
 ///
 /// Not cancel safe: dropping the future in the middle of the session poisons the role and wakes its
-/// peers. Dropping it before it was first polled has no effect.
+/// peers, as a panic of the process does. Dropping it before it was first polled has no effect.
 ///
-/// # What rustc says
-///
-/// Of a process that returns another state than the end, early or late, rustc marks the closure, or
-/// the `End` that is right: see [`guide::errors`](crate::guide::errors).
+/// If a process returns anything but its `End`, rustc may point at the closure, or at the *correct*
+/// `End`: see [`guide::errors`](crate::guide::errors).
 pub fn try_run<'s, R, S, T, E, F, P, A, Q>(
     role: &'s mut R,
     process: P,
@@ -136,21 +130,8 @@ impl<R: Role, P, F: Future, T, E> fmt::Debug for Running<'_, R, P, F, T, E> {
 
 /// Runs `process` as a session of `role`, where the process itself handles all errors.
 ///
-/// As [`try_run`], with a process that returns `(value, end)`. Since an action that fails
-/// leaves no way to the [`End`], this suits processes without a fallible action left unhandled:
-/// those that diverge, panic, or have nothing to do.
-///
-/// # Errors
-///
-/// Those of [`try_run`], save those of the process.
-///
-/// # Panics
-///
-/// Only if the process does. The role is then poisoned.
-///
-/// # Cancel safety
-///
-/// As [`try_run`].
+/// As [`try_run`], with a process that returns `(value, end)`. Since an action that fails leaves no
+/// way to the [`End`], this suits processes that diverge, panic, or have nothing to do.
 pub async fn run<'s, R, S, T, F, P>(role: &'s mut R, process: P) -> Result<T>
 where
     R: Role + Plays<S, State = State<'s, R>>,

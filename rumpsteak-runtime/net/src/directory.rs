@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::address::{Address, AddressError};
+use crate::{Address, AddressError};
 
 /// Where roles are, by their names: see [`Join::peers`](crate::Join::peers).
 ///

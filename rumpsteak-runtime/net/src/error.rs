@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
-use crate::address::{Address, AddressError};
-use crate::refusal::{LONGEST_NAME, Refusal};
+use crate::refusal::LONGEST_NAME;
+use crate::{Address, AddressError, Refusal};
 
 /// The error of a message that could not be written or read.
 pub type CodecError = Box<dyn std::error::Error + Send + Sync>;

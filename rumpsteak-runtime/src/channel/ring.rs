@@ -156,11 +156,7 @@ type Few = MaybeUninit<[u128; 16]>;
 unsafe impl<M: Send, T: Sync, P: Send + Sync, C: Send + Sync> Sync for Ring<M, T, P, C> {}
 
 /// A ring with room for `capacity` messages, with what else its sides share, and the states of
-/// their users: all made where they stay.
-///
-/// # Panics
-///
-/// If there is no memory of this size.
+/// their users: all made where they stay. Panics if there is no memory of this size.
 #[inline]
 pub(super) fn ring<M, T, P, C>(
     capacity: usize,

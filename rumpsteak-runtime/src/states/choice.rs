@@ -41,12 +41,8 @@ pub trait Choice: Sized {
         true
     }
 
-    /// Enters the alternative that `message` names. Where alternatives name their peers, `from` is
-    /// the number of the peer in fingerprints.
-    ///
-    /// # Errors
-    ///
-    /// What it was given, where no alternative has the label of the message.
+    /// Enters the alternative that `message` names, or returns its arguments if there is none. If
+    /// alternatives name their peers, `from` is the number of the peer in fingerprints.
     #[doc(hidden)]
     fn decide(
         state: Self::State,
@@ -55,12 +51,8 @@ pub trait Choice: Sized {
     ) -> Result<Self, (Self::State, Self::Message)>;
 }
 
-/// For `#[session]`: enters the alternative that a label of a message leads to, if the message has
-/// it.
-///
-/// # Errors
-///
-/// What it was given, where the message has another label.
+/// For `#[session]`: enters the alternative to which a label leads, or returns its arguments if the
+/// message has another label.
 #[inline(always)]
 pub fn enter<L, S: Session, M: Message<L>, C>(
     state: S::State,

@@ -49,11 +49,8 @@ pub struct State<'s, R: Role> {
 
 impl<'s, R: Role> State<'s, R> {
     /// The role. Only as long as an action is polled. Fails with [`ErrorKind::Outside`] if nobody
-    /// who runs the process of the session is polling it.
-    ///
-    /// # Panics
-    ///
-    /// If the state was [taken](Self::take).
+    /// who runs the process of the session is polling it. Panics if the state was
+    /// [taken](Self::take).
     #[inline(always)]
     pub(crate) fn role(&mut self) -> Result<&mut R> {
         self.claim.role(outside)

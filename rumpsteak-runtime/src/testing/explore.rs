@@ -93,10 +93,6 @@ pub fn explore(set: impl FnMut(&mut Processes)) -> Explored {
 }
 
 /// As [`explore`], up to this many interleavings.
-///
-/// # Panics
-///
-/// As [`explore`].
 #[track_caller]
 pub fn explore_up_to(most: usize, mut set: impl FnMut(&mut Processes)) -> Explored {
     let mut explored = Explored { interleavings: 0, is_complete: true };

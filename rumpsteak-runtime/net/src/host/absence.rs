@@ -3,12 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
-use super::registry::{Slot, SlotPeer};
-use super::shared::{Shared, lock};
-use crate::address::Address;
-use crate::error::NetError;
-use crate::refusal::Refusal;
-use crate::wire::handshake::{Hello, RouteId};
+use super::{Shared, Slot, SlotPeer, lock};
+use crate::wire::{Hello, RouteId};
+use crate::{Address, NetError, Refusal};
 
 impl Shared {
     /// The error of a role whose peer has not come, though it was called at these addresses.

@@ -6,11 +6,9 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::address::Address;
-use crate::error::NetError;
 use crate::transport::Connection;
-use crate::wire::handshake::Hello;
-use crate::wire::snapshot::PackedLane;
+use crate::wire::{Hello, PackedLane};
+use crate::{Address, NetError};
 
 /// The first and the longest pause before a peer is called again.
 pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(10);

@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::arrival::{Arrival, Call, FIRST_PAUSE, Greeted, LONGEST_PAUSE};
-use super::reception::{dismiss, hear_greeting};
-use super::registry::{Slot, SlotPeer};
-use super::shared::Shared;
-use crate::address::Address;
-use crate::error::NetError;
-use crate::refusal::Refusal;
+use super::{
+    Arrival, Call, FIRST_PAUSE, Greeted, LONGEST_PAUSE, Shared, Slot, SlotPeer, dismiss,
+    hear_greeting,
+};
 use crate::transport::{Connection, Memory, Transport, is_final};
-use crate::wire::handshake::{Answer, Hello, hear, say};
+use crate::wire::{Answer, Hello, hear, say};
+use crate::{Address, NetError, Refusal};
 
 impl Slot {
     /// Marks a peer that has not come as dialled. Returns false if the peer has come.

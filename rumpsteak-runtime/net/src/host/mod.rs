@@ -16,15 +16,16 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 
-pub(crate) use self::arrival::{Arrival, Call, FIRST_PAUSE, Greeted, LONGEST_PAUSE, LaneTask};
+pub(crate) use self::arrival::*;
+use self::gate::Gate;
 pub(crate) use self::reception::dismiss;
+use self::reception::hear_greeting;
 pub(crate) use self::registry::Leaving;
+use self::registry::{Moved, Registry, Slot, SlotPeer};
 pub(crate) use self::shared::Shared;
-use self::shared::{Listened, lock};
-use crate::address::Address;
-use crate::error::NetError;
-use crate::limits::Limits;
+use self::shared::{Listened, MOMENT, lock};
 use crate::transport::{Listener, Transports};
+use crate::{Address, Limits, NetError};
 
 /// The part of a process that others see: the addresses at which it listens, and the roles that it
 /// plays in sessions.

@@ -7,12 +7,9 @@
 
 use std::sync::Arc;
 
-use super::arrival::Greeted;
-use super::shared::{Listened, Shared, lock};
-use crate::address::Address;
-use crate::error::NetError;
-use crate::refusal::Refusal;
-use crate::wire::handshake::{Answer, Hello};
+use super::{Greeted, Listened, Shared, lock};
+use crate::wire::{Answer, Hello};
+use crate::{Address, NetError, Refusal};
 
 impl Shared {
     /// Calls a peer once, at its best address. Fails with [`Absent`](NetError::Absent) if another

@@ -8,12 +8,10 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::arrival::{Arrival, Call, LONGEST_PAUSE};
-use super::registry::{Moved, SlotPeer};
-use super::shared::{Listened, MOMENT, Shared, lock};
-use crate::refusal::Refusal;
+use super::{Arrival, Call, LONGEST_PAUSE, Listened, MOMENT, Moved, Shared, SlotPeer, lock};
+use crate::Refusal;
 use crate::transport::{Connection, Opening};
-use crate::wire::handshake::{Answer, Hello, hear, say};
+use crate::wire::{Answer, Hello, hear, say};
 
 /// The decision of a host about a greeting.
 enum Reception {

@@ -6,10 +6,9 @@ use std::time::Duration;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::Instant;
 
-use super::arrival::{Arrival, LaneTask};
-use crate::address::Address;
-use crate::limits::Limits;
-use crate::wire::handshake::{Endpoint, Hello};
+use super::{Arrival, LaneTask};
+use crate::wire::{Endpoint, Hello};
+use crate::{Address, Limits};
 
 /// The roles and services of a host.
 #[derive(Default)]

@@ -8,15 +8,10 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
-use super::arrival::{Arrival, LaneTask};
-use super::gate::Gate;
-use super::registry::{Leaving, Moved, Registry, Slot, SlotPeer};
-use crate::address::Address;
-use crate::error::NetError;
-use crate::limits::Limits;
-use crate::refusal::Refusal;
+use super::{Arrival, Gate, LaneTask, Leaving, Moved, Registry, Slot, SlotPeer};
 use crate::transport::Transports;
-use crate::wire::handshake::{Endpoint, Hello};
+use crate::wire::{Endpoint, Hello};
+use crate::{Address, Limits, NetError, Refusal};
 
 /// The state that a host and its tasks share.
 pub(crate) struct Shared {

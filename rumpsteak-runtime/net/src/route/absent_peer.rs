@@ -15,17 +15,12 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::guard::Guard;
-use super::lane::Lane;
-use super::reconnect::{Remote, answered_at, run};
-use crate::address::Address;
-use crate::error::NetError;
+use super::{Guard, Lane, Remote, answered_at, run};
 use crate::host::{Arrival, Call, LONGEST_PAUSE};
 use crate::limits::FOR_EVER;
 use crate::transport::Connection;
-use crate::wire::codec::{Codec, Portable};
-use crate::wire::handshake::{Hello, RouteId};
-use crate::wire::snapshot::PackedLane;
+use crate::wire::{Hello, PackedLane, RouteId};
+use crate::{Address, Codec, NetError, Portable};
 
 impl Remote {
     /// Waits for the peer, as long as it can still come.
@@ -131,7 +126,7 @@ impl Remote {
                 Arrival::Local(_) => {}
             }
         };
-        lane.fail(failed.clone());
+        lane.status.fail(failed.clone());
         // The role may not have needed it.
         if is_asked { Err(failed) } else { Ok(()) }
     }

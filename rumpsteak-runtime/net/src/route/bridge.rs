@@ -12,9 +12,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use tokio_util::codec::{Decoder, Encoder, Framed};
 
-use super::net::{Net, SharedStatus, net_of_messages};
-use crate::error::{CodecError, NetError};
+use super::net_of_messages;
 use crate::transport::BUFFER;
+use crate::{CodecError, Net, NetError};
 
 /// A connection to a program that knows nothing of sessions, and plays a role all the same: a
 /// database, say, which speaks as the protocol has it. A codec says which bytes a message is.
@@ -54,8 +54,7 @@ impl Bridge {
         C: Encoder<M, Error = E> + Decoder<Item = M, Error = E> + Send + Unpin + 'static,
         E: From<io::Error> + Into<CodecError>,
     {
-        let status = SharedStatus::default();
-        let (near, (incoming, outgoing)) = net_of_messages(Arc::clone(&status));
+        let (near, incoming, outgoing, status) = net_of_messages();
         let mut frames = Framed::with_capacity(stream, codec, BUFFER);
         frames.set_backpressure_boundary(BUFFER);
         let mut traffic = Traffic { frames, incoming: Some(incoming), outgoing: Some(outgoing) };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use crate::host::Shared;
-use crate::wire::handshake::Endpoint;
+use crate::wire::Endpoint;
 
 /// Removes a role from its host when its last connection is gone.
 pub(crate) struct Guard {

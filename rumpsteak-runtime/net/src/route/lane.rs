@@ -32,33 +32,21 @@ use rumpsteak_runtime::channel::QueueReceiver;
 use rumpsteak_runtime::transport::Labelled;
 use tokio::time::{Instant, Interval, interval, interval_at};
 
-use crate::error::{CodecError, NetError};
-use crate::limits::{FOR_EVER, Limits};
-use crate::route::net::{Arrived, FarEnd, Incoming, Read, SharedStatus, every};
+use super::{Arrived, FarEnd, Incoming, Read, SharedStatus, every};
+use crate::limits::FOR_EVER;
 use crate::transport::Connection;
-use crate::wire::codec::{Codec, Portable};
-use crate::wire::frame::{self, Batch, Frame, Messages};
-use crate::wire::handshake::{Hello, Numbers};
-use crate::wire::snapshot::{LaneSnapshot, LaneState};
+use crate::wire::{Batch, Frame, Hello, LaneSnapshot, LaneState, Messages, Numbers, frame};
+use crate::{Codec, CodecError, Limits, NetError, Portable};
 
 /// The end of a connection.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Stop {
     /// The connection broke.
-    Broken(io::Error),
+    #[error(transparent)]
+    Broken(#[from] io::Error),
     /// An end broke the rules.
-    Failed(NetError),
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Self::Broken(error)
-    }
-}
-
-impl From<NetError> for Stop {
-    fn from(error: NetError) -> Self {
-        Self::Failed(error)
-    }
+    #[error(transparent)]
+    Failed(#[from] NetError),
 }
 
 /// After how many beats without a frame a connection counts as broken.
@@ -70,13 +58,12 @@ const BATCH: u64 = 1024;
 /// How many frames may wait for the connection: all others are still messages of the role.
 const AHEAD: usize = 16;
 
+/// The name of a snapshot that makes no sense.
+const INVALID: &str = "an invalid snapshot of a lane";
+
 /// The error of a message that cannot be written.
-pub(crate) fn unwritten<M: Labelled>(
-    peer: &str,
-    message: &M,
-) -> impl FnOnce(CodecError) -> NetError {
-    let (peer, label) = (peer.to_owned(), message.label());
-    move |error| NetError::Encode { peer, label, source: Arc::new(error) }
+pub(crate) fn unwritten<M: Labelled>(peer: &str, message: &M, error: CodecError) -> NetError {
+    NetError::Encode { peer: peer.to_owned(), label: message.label(), source: Arc::new(error) }
 }
 
 /// Reads the messages of a peer.
@@ -100,42 +87,42 @@ fn renumber<C: Codec>(codec: &C, bytes: &[u8], numbers: &Numbers) -> Result<Vec<
 pub(crate) struct Lane<M, C> {
     peer: String,
     codec: C,
-    /// The numbers of the peer's labels here, where they are others.
+    /// The numbers of the peer's labels here, if they differ.
     numbers: Option<Arc<Numbers>>,
     /// The largest frame, in bytes: of the host, and over this connection.
     frame: usize,
     largest: usize,
-    /// What the role sends. `None` once it has left, or its peer has.
+    /// The messages that the role sends. `None` once the role or its peer has left.
     outgoing: Option<QueueReceiver<M>>,
-    /// The first of it, where that was taken before the peer had come.
+    /// The first of them, if it was taken before the peer had come.
     held: Option<M>,
-    /// What the role receives. `None` once its peer has left, or the role has.
+    /// `None` once the role or its peer has left.
     incoming: Option<Incoming<M>>,
     pub(crate) state: LaneState,
     /// The frames that the peer may not have, in order.
     unacknowledged: VecDeque<Bytes>,
     /// How many of these frames went into this connection.
     sent: usize,
-    /// The peer takes what has a smaller number.
+    /// The peer has granted the messages below this number.
     limit: u64,
     /// Messages for which the role's queue had no room yet.
     arrived: VecDeque<Arrived>,
     /// How many messages may be under way to this role, those in its queue among them.
     room: u64,
-    /// How many of them the role tells at a time.
+    /// After how many messages the role tells how many it has received.
     every: u64,
     /// The status that the role shares, and what it had told before this lane began.
-    status: SharedStatus,
+    pub(crate) status: SharedStatus,
     told_before: u64,
-    /// Whether the peer has to hear of `received`.
+    /// True if the peer has to hear of `received`.
     owes: bool,
     /// How many sessions of the role the peer knows to be completed.
     told_completed: u64,
-    /// What is taken from the role becomes a frame here.
+    /// The frame that is being made.
     batch: Batch,
-    /// Ticks when this end has said nothing for a beat.
+    /// Ticks after a beat without a frame from this end.
     beats: Interval,
-    /// Ticks when no frame has come for too long.
+    /// Ticks after too long without a frame from the peer.
     silence: Interval,
 }
 
@@ -143,7 +130,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     pub(crate) fn new(
         [own, theirs]: [&Hello; 2],
         codec: C,
-        ((incoming, outgoing), status): (FarEnd<M>, SharedStatus),
+        FarEnd { incoming, outgoing, status }: FarEnd<M>,
         window: usize,
         &Limits { frame, beat, .. }: &Limits,
     ) -> Self {
@@ -174,16 +161,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             beats: interval(beat),
             silence: interval_at(Instant::now() + silent, silent),
         }
-    }
-
-    /// Tells the role why it cannot go on.
-    pub(crate) fn fail(&self, error: NetError) {
-        self.status.fail(error);
-    }
-
-    /// Fails if the role could not go on.
-    pub(crate) fn failure(&self) -> Result<(), NetError> {
-        self.status.check()
     }
 
     /// Packs the lane for another host. Fails if a message cannot be written or read.
@@ -235,7 +212,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             && granted + 1 >= received
             && state.ahead <= unacknowledged.len();
         let Some(counts) = counts.filter(|_| is_sound) else {
-            return Err(self.nonsense("luggage that is none"));
+            return Err(self.nonsense(INVALID));
         };
         // What came before is not told here.
         self.told_before = self.told_before.wrapping_sub(received - unread.len() as u64);
@@ -245,7 +222,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 frame.extend(bytes);
                 Ok(())
             });
-            added.map_err(|_| self.nonsense("luggage that is none"))?;
+            added.map_err(|_| self.nonsense(INVALID))?;
         }
         frames.extend(batch.take());
         self.arrived.extend(frames.into_iter().filter_map(Arrived::read));
@@ -305,7 +282,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
     }
 
-    /// Reads what has come; whether anything has.
+    /// Reads the frames that have come. Returns true if there were any.
     fn poll_read(
         &mut self,
         connection: &mut Connection,
@@ -356,19 +333,19 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 self.state.received += 1;
                 self.state.left_after = Some(sessions);
                 self.owes = true;
-                // Nobody is there to receive what the role still sends.
+                // The peer receives no more messages.
                 self.outgoing = None;
             }
         }
         Ok(())
     }
 
-    /// How many of so many sessions the routes of the role here know.
+    /// The number of these sessions that the routes of the role here count.
     fn sessions_here(&self, sessions: u64) -> usize {
         sessions.saturating_sub(self.state.completed).try_into().unwrap_or(usize::MAX)
     }
 
-    /// The peer has all messages before this number.
+    /// Drops the frames that the peer has: all before this number.
     fn acknowledge(&mut self, received: u64) -> Result<(), NetError> {
         if received > self.state.next {
             return Err(self.nonsense("word of messages that it was not sent"));
@@ -388,7 +365,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         Ok(())
     }
 
-    /// Puts what has arrived into the role's queue, as far as it has room.
+    /// Puts messages that have arrived into the role's queue, as long as it has room.
     fn poll_deliver(&mut self, context: &mut Context<'_>) {
         while let Some(Arrived { messages, numbers }) = self.arrived.front_mut() {
             let is_delivered = match &mut self.incoming {
@@ -414,7 +391,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             };
             self.arrived.pop_front();
             if let Err(error) = is_delivered {
-                self.fail(error);
+                self.status.fail(error);
                 self.incoming = None;
             }
         }
@@ -439,21 +416,21 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
     }
 
-    /// Waits until the role has something to say; `false` if it leaves without.
+    /// Waits until the role has something to send. Returns false if it leaves without.
     pub(crate) fn poll_need(&mut self, context: &mut Context<'_>) -> Poll<bool> {
-        // What it has said at another host waits to be sent already.
+        // Messages that it has sent at another host wait already.
         if self.unacknowledged.is_empty() {
             self.held = ready!(self.poll_outgoing(context));
         }
         Poll::Ready(self.held.is_some() || !self.unacknowledged.is_empty())
     }
 
-    /// By which numbers the labels of the peer are known here, once it has come.
+    /// Sets the numbers that the labels of the peer have here, once it has come.
     pub(crate) fn know(&mut self, numbers: Option<Numbers>) {
         self.numbers = numbers.map(Arc::new);
     }
 
-    /// Takes what the role sends, as far as the peer has granted; whether there was anything.
+    /// Takes messages from the role, as far as the peer has granted. Returns true if it took any.
     fn poll_take(&mut self, context: &mut Context<'_>) -> bool {
         let before = self.state.next;
         if self.is_ahead() {
@@ -467,7 +444,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         {
             let Some(message) = message else {
                 let outgoing = self.outgoing.take();
-                // None of them in order, if the role was in the middle of one.
+                // 0 if the role was in the middle of a session.
                 sessions = match outgoing.map_or(0, |outgoing| outgoing.left_after() as u64) {
                     0 => 0,
                     here => here + self.state.completed,
@@ -475,7 +452,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 break;
             };
             if let Err(error) = self.add(&message) {
-                self.fail(error);
+                self.status.fail(error);
                 // The role learns why, and the peer that this end has left.
                 (self.outgoing, self.incoming) = (None, None);
                 break;
@@ -494,12 +471,12 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     fn add(&mut self, message: &M) -> Result<(), NetError> {
         let write = |bytes: &mut Vec<u8>| self.codec.encode(message, bytes);
         let added = self.batch.add(self.largest, &mut self.unacknowledged, write);
-        added.map_err(unwritten(&self.peer, message))?;
+        added.map_err(|error| unwritten(&self.peer, message, error))?;
         self.state.next += 1;
         Ok(())
     }
 
-    /// Puts what is to be said into the connection, as far as it takes it.
+    /// Puts grants and frames into the connection, as long as it takes them.
     fn poll_write(
         &mut self,
         connection: &mut Connection,
@@ -540,7 +517,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         self.state.peer_completed < self.state.completed
     }
 
-    /// Puts one frame into the connection; whether it took it.
+    /// Puts one frame into the connection. Returns true if it took the frame.
     fn poll_put(
         &mut self,
         connection: &mut Connection,
@@ -556,7 +533,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         Ok(true)
     }
 
-    /// Says that this end is still here, and notices that the other one is not.
+    /// Sends a beat, and notices that none comes from the peer.
     fn poll_beat(
         &mut self,
         connection: &mut Connection,
@@ -572,7 +549,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         Ok(())
     }
 
-    /// A frame that was made for another connection has a message that is too large for this one.
+    /// The error of a frame that was made for another connection and is too large for this one.
     fn too_large(&self, frame: &Bytes) -> NetError {
         let mut messages = Messages::read(frame.clone());
         let all = std::iter::from_fn(|| Some(messages.as_mut()?.next()?.to_vec()));

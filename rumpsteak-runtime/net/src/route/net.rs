@@ -17,27 +17,25 @@ use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::private::ByMacro;
 use rumpsteak_runtime::transport::{Bidirectional, Half, Left, Pair};
 
-use crate::error::NetError;
-use crate::wire::frame::Messages;
-use crate::wire::handshake::Numbers;
+use crate::NetError;
+use crate::wire::{Messages, Numbers};
 
-/// A route whose other end is in this process or in another one: the role that has it cannot tell,
+/// A route whose other end is in this process or in another one. The role that has it cannot tell,
 /// and its process does not change.
 ///
 /// As a [`Channel`](rumpsteak_runtime::Channel) it is two queues in memory, of the capacities that
-/// the build script proved. Between processes a task on each side moves messages from its queue to
-/// the connection and back.
-/// `#[derive(Roles)]` wires such routes in memory; [`Host::join`](crate::Host::join) connects them
-/// with wherever the peers are.
+/// the build script proved. Between processes a task on each side moves messages between the queues
+/// and the connection. `#[derive(Roles)]` wires such routes in memory;
+/// [`Host::join`](crate::Host::join) connects them with peers anywhere.
 ///
-/// A peer that has left, in good order or not, is
-/// [`ErrorKind::Closed`](rumpsteak_runtime::ErrorKind::Closed) as over a `Channel`; one that is
-/// lost, or speaks nonsense, is [`ErrorKind::Transport`](rumpsteak_runtime::ErrorKind::Transport)
-/// with a [`NetError`].
+/// If the peer has left, in order or not, the error is
+/// [`ErrorKind::Closed`](rumpsteak_runtime::ErrorKind::Closed), as over a `Channel`. If the peer is
+/// lost or breaks the rules, the error is
+/// [`ErrorKind::Transport`](rumpsteak_runtime::ErrorKind::Transport) with a [`NetError`].
 pub type Net<M> = Bidirectional<Outbox<M>, Inbox<M>>;
 
 /// The state that a role and the task of a connection share beside messages.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct RouteStatus {
     /// The error of the connection.
     failed: OnceLock<NetError>,
@@ -72,6 +70,7 @@ impl RouteStatus {
 }
 
 /// The sending half of a [`Net`].
+#[derive(Debug)]
 pub struct Outbox<M> {
     queue: QueueSender<M>,
     pub(crate) status: SharedStatus,
@@ -85,19 +84,17 @@ pub struct Inbox<M> {
     every: u64,
     /// How many it has not told yet.
     untold: u64,
-    /// True if the peer is a program that knows nothing of sessions.
-    is_foreign: bool,
 }
 
-/// Where a role receives from.
+/// The source of a role's messages.
 enum Source<M> {
     Messages(QueueReceiver<M>),
     Frames(Box<Frames<M>>),
 }
 
-/// What has come over a connection. The role itself makes messages of the bytes, one at a time: if
-/// the task of the connection did, as many would be in memory as have come at once, and on another
-/// core perhaps.
+/// The frames that have come over a connection. The role itself decodes messages, one at a time: if
+/// the task of the connection did, all messages of a frame would be in memory at once, perhaps on
+/// another core.
 struct Frames<M> {
     queue: QueueReceiver<Arrived>,
     current: Option<Arrived>,
@@ -106,7 +103,7 @@ struct Frames<M> {
     read: Read<M>,
 }
 
-/// Messages that have come, with what the labels of the peer are called here.
+/// Messages that have come, with the numbers that the labels of the peer have here.
 pub(crate) struct Arrived {
     pub(crate) messages: Messages,
     pub(crate) numbers: Option<Arc<Numbers>>,
@@ -119,13 +116,17 @@ impl Arrived {
     }
 }
 
-/// How bytes become a message.
+/// Decodes a message.
 pub(crate) type Read<M> = Box<dyn Fn(&[u8], Option<&Numbers>) -> Result<M, NetError> + Send + Sync>;
 
 /// The end of a [`Net`] that the task of its connection has.
-pub(crate) type FarEnd<M> = (Incoming<M>, QueueReceiver<M>);
+pub(crate) struct FarEnd<M> {
+    pub(crate) incoming: Incoming<M>,
+    pub(crate) outgoing: QueueReceiver<M>,
+    pub(crate) status: SharedStatus,
+}
 
-/// Where a role receives from, as the task of its connection has it.
+/// The queue into which the task of a connection puts messages for the role.
 pub(crate) enum Incoming<M> {
     /// The role is wired with a peer that has left its host.
     Messages(QueueSender<M>, Read<M>),
@@ -154,7 +155,7 @@ impl<M> Frames<M> {
             {
                 return Poll::Ready(Some((self.read)(bytes, numbers.as_deref())));
             }
-            // What it is made of can be used again.
+            // Its memory can be used again.
             self.current = None;
             match ready!(Pin::new(&mut self.queue).poll_next(context)) {
                 None => return Poll::Ready(None),
@@ -181,74 +182,80 @@ impl<M> Source<M> {
     }
 }
 
-/// Both ends of a route within a host, which learn why it fails when one of them has gone to
-/// another host.
+/// Both ends of a route within a host. They share a status, which tells them if one of them fails
+/// after it has moved to another host.
 pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, SharedStatus); 2] {
     let status = SharedStatus::default();
-    let (out, far_in): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(sent, received);
-    let (far_out, inbox): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(received, sent);
+    let ((out, far_in), (far_out, inbox)) = (pair(sent), pair(received));
     [(out, inbox), (far_out, far_in)].map(|(out, inbox)| {
-        let outbox = Outbox { queue: out, status: Arc::clone(&status) };
         let window = window(inbox.queue().capacity);
-        let inbox = Inbox::new(Source::Messages(inbox), Arc::clone(&status), window);
-        (route(outbox, inbox), Arc::clone(&status))
+        (route(out, Source::Messages(inbox), window, &status), Arc::clone(&status))
     })
 }
 
-/// How many messages may be under way where nothing was proven about the queue: so many that an end
-/// goes on while the other one has to wait for a core.
+/// The window of a queue about which nothing was proven: large enough that an end goes on while the
+/// other one waits for a core.
 pub(crate) const WINDOW: usize = 8192;
 
-/// How many messages may be under way in a queue, by what was proven about it.
+/// How many messages may be under way in a queue with this capacity.
 pub(crate) fn window(capacity: Capacity) -> usize {
     match capacity {
         Capacity::AtMost(most) | Capacity::Waits(most) => most,
-        // What is not received yet stays with the peer, whose queue grows.
+        // The rest stays with the peer, whose queue grows.
         _ => WINDOW,
     }
 }
 
-/// After how many messages an end with this window tells how many it has received: a task that is
-/// woken for each, and a frame for each, cost more than messages.
+/// After how many messages an end with this window tells how many it has received. A task that is
+/// woken for each message, and a frame for each, would cost more than the messages.
 pub(crate) fn every(window: usize) -> u64 {
     window.clamp(32, WINDOW / 4) as u64
 }
 
-/// A route with a queue of this capacity from it and with this window towards it, and its other end
-/// for the task of a connection. The queue towards it grows: the task grants what goes into it.
-pub(crate) fn net<M: 'static>(
-    sent: Queue,
-    window: usize,
-    status: SharedStatus,
-    read: Read<M>,
-) -> (Net<M>, FarEnd<M>) {
-    let (far_out, queue) = pair(Queue::default());
-    let frames = Frames { queue, current: None, held: None, read };
-    let (queue, far_in) = pair(sent);
-    let outbox = Outbox { queue, status: Arc::clone(&status) };
-    let inbox = Inbox::new(Source::Frames(Box::new(frames)), status, window);
-    (route(outbox, inbox), (Incoming::Frames(far_out), far_in))
+/// A route that sends into this queue and has this window, with its other end for the task of a
+/// connection. The queue towards the role grows: the task grants what goes into it.
+pub(crate) fn net<M: 'static>(sent: Queue, window: usize, read: Read<M>) -> (Net<M>, FarEnd<M>) {
+    let status = SharedStatus::default();
+    let ((far_out, queue), (out, outgoing)) = (pair(Queue::default()), pair(sent));
+    let source = Source::Frames(Box::new(Frames { queue, current: None, held: None, read }));
+    let near = route(out, source, window, &status);
+    (near, FarEnd { incoming: Incoming::Frames(far_out), outgoing, status })
 }
 
-/// The same, for a task that has messages, and a peer that knows nothing of sessions.
-pub(crate) fn net_of_messages<M: 'static>(
-    status: SharedStatus,
-) -> (Net<M>, (QueueSender<M>, QueueReceiver<M>)) {
-    let (far_out, queue) = pair(Queue::default());
-    let (near_out, mut far_in) = pair(Queue::default());
-    let outbox = Outbox { queue: near_out, status: Arc::clone(&status) };
-    // No word of it ever comes.
+/// A route to a peer that knows nothing of sessions, with the queues and the status of its task.
+pub(crate) fn net_of_messages<M: 'static>()
+-> (Net<M>, QueueSender<M>, QueueReceiver<M>, SharedStatus) {
+    let status = SharedStatus::default();
+    let ((far_out, queue), (out, mut far_in)) = (pair(Queue::default()), pair(Queue::default()));
+    // The peer never says that it has completed a session.
     far_in.complete(usize::MAX);
-    let inbox = Inbox::new(Source::Messages(queue), status, WINDOW);
-    (route(outbox, Inbox { is_foreign: true, ..inbox }), (far_out, far_in))
+    let (outbox, inbox) = halves(out, Source::Messages(queue), WINDOW, &status);
+    let abilities = || (Outbox::HALF, Inbox::FOREIGN);
+    (Net::of_halves(Some((outbox, inbox)), abilities, ByMacro(())), far_out, far_in, status)
 }
 
 fn pair<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
     Pair::pair_as(queue, Queue::default())
 }
 
-fn route<M: 'static>(outbox: Outbox<M>, inbox: Inbox<M>) -> Net<M> {
-    Net::of_halves(Some((outbox, inbox)), || (Outbox::HALF, Inbox::HALF), ByMacro(()))
+fn halves<M>(
+    queue: QueueSender<M>,
+    source: Source<M>,
+    window: usize,
+    status: &SharedStatus,
+) -> (Outbox<M>, Inbox<M>) {
+    let outbox = Outbox { queue, status: Arc::clone(status) };
+    (outbox, Inbox { source, status: Arc::clone(status), every: every(window), untold: 0 })
+}
+
+fn route<M: 'static>(
+    queue: QueueSender<M>,
+    source: Source<M>,
+    window: usize,
+    status: &SharedStatus,
+) -> Net<M> {
+    let halves = halves(queue, source, window, status);
+    Net::of_halves(Some(halves), || (Outbox::HALF, Inbox::HALF), ByMacro(()))
 }
 
 impl<M> Outbox<M> {
@@ -272,21 +279,15 @@ impl<M: 'static> Inbox<M> {
     const HALF: Half<Self> = Half {
         look: Some(Self::poll_wanted),
         complete: Self::complete,
-        keeps_sessions_apart: |inbox| !inbox.is_foreign,
+        keeps_sessions_apart: |_| true,
         ..Half::PLAIN
     };
+
+    /// The abilities of a half whose peer knows nothing of sessions.
+    const FOREIGN: Half<Self> = Half { keeps_sessions_apart: |_| false, ..Self::HALF };
 }
 
 impl<M> Inbox<M> {
-    fn new(source: Source<M>, status: SharedStatus, window: usize) -> Self {
-        Self { source, status, every: every(window), untold: 0, is_foreign: false }
-    }
-
-    /// The inbox of a peer in the same process, which needs no word of what is received.
-    fn local(queue: QueueReceiver<M>, status: SharedStatus) -> Self {
-        Self { every: u64::MAX, ..Self::new(Source::Messages(queue), status, WINDOW) }
-    }
-
     /// Says that the role has completed so many sessions.
     fn complete(&mut self, sessions: usize) {
         match &mut self.source {
@@ -296,7 +297,8 @@ impl<M> Inbox<M> {
         self.status.lane.wake();
     }
 
-    /// Whether the next message is wanted: a [`Look`]. So is what cannot be read.
+    /// Returns true if the next message is wanted. A message that cannot be read is, and so is the
+    /// end.
     fn poll_wanted(
         &mut self,
         is_wanted: &dyn Fn(&dyn Any) -> bool,
@@ -305,23 +307,21 @@ impl<M> Inbox<M> {
     where
         M: 'static,
     {
-        let queue = match &mut self.source {
-            Source::Messages(queue) => queue,
+        match &mut self.source {
+            Source::Messages(queue) => {
+                let found = Cell::new(true);
+                let look = |message: &M| {
+                    found.set(is_wanted(message));
+                    false
+                };
+                queue.poll_if(true, look, context).map(|_| found.get())
+            }
             Source::Frames(frames) => {
                 frames.held = ready!(frames.poll_next(&mut Context::from_waker(context.waker())));
-                let held = frames.held.as_ref();
-                return Poll::Ready(
-                    held.is_none_or(|held| held.as_ref().map_or(true, |it| is_wanted(it))),
-                );
+                let is_unwanted = matches!(&frames.held, Some(Ok(it)) if !is_wanted(it));
+                Poll::Ready(!is_unwanted)
             }
-        };
-        // So is the end.
-        let found = Cell::new(true);
-        let look = |message: &M| {
-            found.set(is_wanted(message));
-            false
-        };
-        queue.poll_if(true, look, context).map(|_| found.get())
+        }
     }
 
     /// Counts a message that was received.
@@ -335,8 +335,8 @@ impl<M> Inbox<M> {
         }
     }
 
-    /// What has come and was not received, when nothing comes any more; and after how many sessions
-    /// the peer has left, if it has. Fails if it cannot be read.
+    /// Drains the messages that were never received, and returns how many sessions the peer had
+    /// completed when it left. Fails if a message cannot be read.
     pub(crate) fn into_unread(self) -> Result<(Vec<M>, usize), NetError> {
         let mut context = Context::from_waker(Waker::noop());
         let mut source = self.source;
@@ -407,8 +407,9 @@ impl<M: 'static> Pair<Inbox<M>> for Outbox<M> {
 
     fn pair_as(sent: Queue, received: Queue) -> (Self, Inbox<M>) {
         let (queue, receiver) = Pair::pair_as(sent, received);
-        let status = SharedStatus::default();
-        (Self { queue, status: Arc::clone(&status) }, Inbox::local(receiver, status))
+        // The other end needs no word of what is received.
+        let (near, far) = halves(queue, Source::Messages(receiver), WINDOW, &Arc::default());
+        (near, Inbox { every: u64::MAX, ..far })
     }
 
     const HALVES: (Half<Self>, Half<Inbox<M>>) = (Outbox::HALF, Inbox::HALF);
@@ -427,17 +428,8 @@ impl<M: 'static> Pair<Outbox<M>> for Inbox<M> {
     const HALVES: (Half<Self>, Half<Outbox<M>>) = (Inbox::HALF, Outbox::HALF);
 }
 
-impl<M> fmt::Debug for Outbox<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Outbox").field(&self.queue).finish()
-    }
-}
-
 impl<M> fmt::Debug for Inbox<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.source {
-            Source::Messages(queue) => f.debug_tuple("Inbox").field(queue).finish(),
-            Source::Frames(frames) => f.debug_tuple("Inbox").field(&frames.queue).finish(),
-        }
+        f.debug_struct("Inbox").field("status", &self.status).finish_non_exhaustive()
     }
 }

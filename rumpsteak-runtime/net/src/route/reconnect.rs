@@ -9,16 +9,11 @@ use rumpsteak_runtime::transport::Labelled;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-use super::guard::Guard;
-use super::lane::{Lane, Stop};
-use crate::address::Address;
-use crate::error::NetError;
+use super::{Guard, Lane, Stop};
 use crate::host::{Arrival, Call, FIRST_PAUSE, Greeted, LONGEST_PAUSE, Shared, dismiss};
-use crate::refusal::Refusal;
 use crate::transport::Connection;
-use crate::wire::codec::{Codec, Portable};
-use crate::wire::handshake::{Answer, Hello, say};
-use crate::wire::snapshot::{LaneSnapshot, LaneState, PackedLane};
+use crate::wire::{Answer, Hello, LaneSnapshot, LaneState, PackedLane, say};
+use crate::{Address, Codec, NetError, Portable, Refusal};
 
 /// How long a peer that has left may come back to hear that this end has its last messages: long
 /// enough for several tries.
@@ -60,9 +55,9 @@ pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
     let moved = run_until_left(&mut lane, remote, theirs, connection).await;
     if let Err(error) = &moved {
         // Before the lane is dropped, by which the role learns of it.
-        lane.fail(error.clone());
+        lane.status.fail(error.clone());
     }
-    let moved = moved.and_then(|()| lane.failure());
+    let moved = moved.and_then(|()| lane.status.check());
     if let Some(guard) = guard.filter(|_| moved.is_err() || lane.state.left_after == Some(0)) {
         guard.misses(&peer);
     }

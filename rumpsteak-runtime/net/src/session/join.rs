@@ -10,16 +10,13 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-use super::joined::{Joined, RouteTask};
-use super::wiring::{Joins, hellos, lane, local, plays_on_demand, queues, role_of, wire};
-use crate::address::{Address, addresses_of};
-use crate::directory::Directory;
-use crate::error::NetError;
-use crate::host::{Arrival, Host};
-use crate::route::guard::Guard;
-use crate::route::reconnect::Remote;
-use crate::wire::codec::{Codec, Postcard};
-use crate::wire::handshake::Hello;
+use super::joined::RouteTask;
+use super::wiring::{hellos, lane, local, plays_on_demand, queues, role_of, wire};
+use crate::address::addresses_of;
+use crate::host::Arrival;
+use crate::route::{Guard, Remote};
+use crate::wire::Hello;
+use crate::{Address, Codec, Directory, Host, Joined, Joins, NetError, Postcard};
 
 /// A role that is about to join a session. Made by [`Host::join`].
 #[must_use = "nothing happens before `connect`"]

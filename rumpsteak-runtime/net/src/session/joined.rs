@@ -10,14 +10,12 @@ use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
 use rumpsteak_runtime::transport::Labelled;
 use rumpsteak_runtime::{Error, ErrorKind, Role};
 
-use crate::error::NetError;
 use crate::host::LaneTask;
-use crate::route::guard::Guard;
-use crate::route::lane::{Lane, reader, unwritten};
-use crate::route::net::{Incoming, SharedStatus, window};
-use crate::route::reconnect::{Remote, run};
-use crate::wire::codec::{Codec, Portable};
-use crate::wire::handshake::Hello;
+use crate::route::{
+    FarEnd, Guard, Incoming, Lane, Remote, SharedStatus, reader, run, unwritten, window,
+};
+use crate::wire::Hello;
+use crate::{Codec, NetError, Portable};
 
 /// A role that takes part in a session.
 pub struct Joined<R: Role> {
@@ -58,7 +56,7 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
         let bytes = |message: &M| {
             let mut bytes = Vec::new();
             let written = self.encode(message, &mut bytes);
-            written.map(|()| bytes).map_err(unwritten(peer, message))
+            written.map(|()| bytes).map_err(|error| unwritten(peer, message, error))
         };
         messages.iter().map(bytes).collect()
     }
@@ -73,7 +71,7 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
         // The role tells after how many it was told to when it was wired.
         let window = window(incoming.queue().capacity);
         let incoming = Incoming::Messages(incoming, reader(&remote.own.route.peer, self.clone()));
-        let far = ((incoming, outgoing), status);
+        let far = FarEnd { incoming, outgoing, status };
         let ends = [&remote.own, &theirs];
         let lane = Lane::new(ends, self.clone(), far, window, &remote.shared.limits);
         tokio::spawn(run(lane, remote, theirs, None))

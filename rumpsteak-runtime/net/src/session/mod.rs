@@ -1,6 +1,11 @@
 //! Joining a session, leaving it, and taking it to another host.
 
-pub(crate) mod join;
-pub(crate) mod joined;
-pub(crate) mod parcel;
-pub(crate) mod wiring;
+mod join;
+mod joined;
+mod parcel;
+mod wiring;
+
+pub use self::join::{Join, Service};
+pub use self::joined::Joined;
+pub use self::parcel::Parcel;
+pub use self::wiring::Joins;

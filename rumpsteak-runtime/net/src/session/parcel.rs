@@ -11,17 +11,13 @@ use rumpsteak_runtime::transport::Link as _;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use super::joined::{Joined, RouteTask};
-use super::wiring::{Joins, hellos, lane, plays_on_demand, queues, role_of, token};
+use super::joined::RouteTask;
+use super::wiring::{hellos, lane, plays_on_demand, queues, role_of, token};
 use crate::address::addresses_of;
-use crate::error::NetError;
-use crate::host::{Arrival, Host, Leaving};
-use crate::route::guard::Guard;
-use crate::route::net::{Net, Outbox, queues as queues_of};
-use crate::route::reconnect::{Remote, run};
-use crate::wire::codec::{Codec, Postcard};
-use crate::wire::handshake::Hello;
-use crate::wire::snapshot::PackedLane;
+use crate::host::{Arrival, Leaving};
+use crate::route::{Guard, Remote, queues as queues_of, run};
+use crate::wire::{Hello, PackedLane};
+use crate::{Codec, Host, Joined, Joins, Net, NetError, Outbox, Postcard};
 
 /// A session on its way to another host, from the state `S` on. [`Joined::pack`] makes it. It is
 /// sent as (part of) a payload, as a [`Detached`] is, and [unpacked](Self::unpack) at the new host.

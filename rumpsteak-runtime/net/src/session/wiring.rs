@@ -10,15 +10,12 @@ use rumpsteak_runtime::private::Played;
 use rumpsteak_runtime::private::wiring::{Elsewhere, Wire, Wiring};
 use rumpsteak_runtime::transport::Labelled;
 
-use crate::error::NetError;
 use crate::host::{Arrival, Shared};
-use crate::refusal::{LONGEST_NAME, Refusal};
-use crate::route::lane::{Lane, reader};
-use crate::route::net::{Net, SharedStatus, WINDOW, net, window, wired};
+use crate::refusal::LONGEST_NAME;
+use crate::route::{Lane, SharedStatus, WINDOW, net, reader, window, wired};
 use crate::token::random;
-use crate::wire::codec::{Codec, Portable};
-use crate::wire::handshake::{Contract, Format, Hello, LaneId, Room, RouteId};
-use crate::wire::schema;
+use crate::wire::{Contract, Format, Hello, LaneId, Room, RouteId, schema};
+use crate::{Codec, Net, NetError, Portable, Refusal};
 
 /// A role that can take part in a session over [`Net`]: its messages are [`Portable`], and all of
 /// its routes are [`Net`]s. Nothing more is to be done for it.
@@ -170,11 +167,9 @@ where
         other => other,
     };
     let window = window(at_least(WINDOW, capacity(theirs, own)));
-    let status = SharedStatus::default();
     let sent = Queue::new(at_least(ROOM, sending(capacity(own, theirs))));
-    let read = reader(&own.route.peer, codec.clone());
-    let (end, far) = net(sent, window, Arc::clone(&status), read);
-    let far = (far, Arc::clone(&status));
+    let (end, far) = net(sent, window, reader(&own.route.peer, codec.clone()));
+    let status = Arc::clone(&far.status);
     (end, Lane::new([own, theirs], codec, far, window, &shared.limits), status)
 }
 
@@ -189,10 +184,9 @@ mod tests {
     use serde::{Deserialize, Serialize};
 
     use super::*;
-    use crate::Host;
     use crate::transport::Memory;
-    use crate::wire::codec::Postcard;
-    use crate::wire::frame::{Batch, Frame};
+    use crate::wire::{Batch, Frame};
+    use crate::{Host, Postcard};
 
     #[derive(rumpsteak_runtime::Message, Serialize, Deserialize)]
     enum Message {

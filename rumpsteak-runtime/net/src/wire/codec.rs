@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::CodecError;
+use crate::CodecError;
 
 /// A format of messages. Both ends of a connection use the same codec.
 pub trait Codec: Clone + Send + Sync + 'static {

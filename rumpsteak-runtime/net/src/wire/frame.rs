@@ -18,7 +18,7 @@
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 
-use crate::error::CodecError;
+use crate::CodecError;
 
 const MESSAGES: u8 = 0;
 const END: u8 = 1;

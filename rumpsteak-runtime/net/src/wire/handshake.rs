@@ -21,9 +21,9 @@ use rumpsteak_runtime::channel::Capacity;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::address::Address;
-use crate::refusal::{LONGEST_NAME, Refusal};
+use crate::refusal::LONGEST_NAME;
 use crate::transport::{Connection, GREETING};
+use crate::{Address, Refusal};
 
 /// The first bytes of a connection: the name and the version of the handshake.
 const MAGIC: &[u8; 10] = b"rumpsteak\x04";

@@ -1,9 +1,14 @@
 //! What travels over a connection: the handshake, and after it the frames of messages.
 
-pub(crate) mod codec;
+mod codec;
 #[cfg(feature = "compat")]
 mod compat;
 pub(crate) mod frame;
-pub(crate) mod handshake;
+mod handshake;
 pub(crate) mod schema;
-pub(crate) mod snapshot;
+mod snapshot;
+
+pub use self::codec::{Codec, Portable, Postcard};
+pub(crate) use self::frame::{Batch, Frame, Messages};
+pub(crate) use self::handshake::*;
+pub(crate) use self::snapshot::*;

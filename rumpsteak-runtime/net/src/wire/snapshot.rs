@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::handshake::Hello;
-use crate::address::Address;
+use super::Hello;
+use crate::Address;
 
 /// The progress of a lane, at whichever host.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
