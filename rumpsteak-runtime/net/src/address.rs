@@ -36,7 +36,6 @@ pub struct AddressError {
 const SEPARATOR: &str = "://";
 
 impl Address {
-    /// An address of a transport.
     pub(crate) fn new(scheme: &str, place: &str) -> Self {
         Self { text: format!("{scheme}{SEPARATOR}{place}"), scheme: scheme.len() }
     }
@@ -54,7 +53,6 @@ impl Address {
     }
 }
 
-/// Parses addresses.
 pub(crate) fn addresses_of(
     texts: impl IntoIterator<Item: AsRef<str>>,
 ) -> Result<Vec<Address>, AddressError> {

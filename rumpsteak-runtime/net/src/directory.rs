@@ -32,10 +32,6 @@ impl Directory {
     }
 
     /// As [`from_env`](Self::from_env), for these variables.
-    ///
-    /// # Errors
-    ///
-    /// As `from_env`.
     pub fn from_vars(
         prefix: &str,
         vars: impl IntoIterator<Item = (String, String)>,

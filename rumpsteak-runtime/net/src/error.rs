@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
-use crate::refusal::LONGEST_NAME;
-use crate::{Address, AddressError, Refusal};
+use serde::{Deserialize, Serialize};
+
+use crate::{Address, AddressError};
 
 /// The error of a message that could not be written or read.
 pub type CodecError = Box<dyn std::error::Error + Send + Sync>;
@@ -137,4 +138,60 @@ impl fmt::Debug for NetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}{}", self.source().map_or(String::new(), |source| format!(": {source}")))
     }
+}
+
+/// The longest name in a greeting, in bytes: hosts remember some.
+pub(crate) const LONGEST_NAME: usize = 256;
+
+/// The reason why two ends do not come together. Texts are those of both ends.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The certificate of the other end does not allow that role.
+    #[error("its certificate is not one for this role")]
+    Certificate,
+    /// They use these codecs.
+    #[error("one writes messages by the codec `{}`, the other by `{}`", .0[0], .0[1])]
+    Codec([String; 2]),
+    /// The message type of one of them is a struct, and the other one is another type.
+    #[error(
+        "their message types differ: the labels of one are `{}`, those of the other `{}`", .0[0], .0[1]
+    )]
+    Labels([String; 2]),
+    /// No greeting of this version came.
+    #[error("what came is no greeting of this version of rumpsteak-net")]
+    NoGreeting,
+    /// They follow versions of the protocol that differ.
+    #[error("they were verified against different versions of the protocol: {0}")]
+    Protocol(String),
+    /// Another end has that role in that session.
+    #[error(
+        "has this role in this session already: another process plays it, or this one did before it \
+         was started again"
+    )]
+    Taken,
+    /// There is no transport that both accept: those of the caller, and those of the host.
+    #[error("one talks over these transports: {}; the other over these: {}", .0[0], .0[1])]
+    Transport([String; 2]),
+    /// A type in their messages has other fields or variants, or another order of them; or, within
+    /// one process, it is another type.
+    #[error(
+        "the type `{0}` in their messages is not the same: between processes, its fields or variants \
+         must have the same names, types and order; within one, it must be one type"
+    )]
+    Type(String),
+    /// No role there has this name in this session.
+    #[error("nobody there plays this role in this session")]
+    Unknown,
+    /// The session is gone there: the role has left it, or was started again.
+    #[error("has this session no more, and may have been started again")]
+    Gone,
+    /// The role has joined a session of this name anew, after its process was started again.
+    #[error("was started again: this session went with the process before it")]
+    StartedAgain,
+    /// A name in the greeting is too long.
+    #[error(
+        "a name in the greeting, such as that of the session, is longer than {LONGEST_NAME} bytes"
+    )]
+    Name,
 }

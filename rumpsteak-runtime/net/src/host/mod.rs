@@ -1,7 +1,6 @@
 //! A host: the roles that a process plays, and the addresses at which others reach them.
 
 mod absence;
-mod arrival;
 mod dial;
 mod gate;
 mod negotiation;
@@ -16,11 +15,12 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 
-pub(crate) use self::arrival::*;
 use self::gate::Gate;
 pub(crate) use self::reception::dismiss;
 use self::reception::hear_greeting;
-pub(crate) use self::registry::Leaving;
+pub(crate) use self::registry::{
+    Arrival, Call, FIRST_PAUSE, Greeted, LONGEST_PAUSE, LaneTask, Leaving,
+};
 use self::registry::{Moved, Registry, Slot, SlotPeer};
 pub(crate) use self::shared::Shared;
 use self::shared::{Listened, MOMENT, lock};
@@ -67,10 +67,6 @@ impl Host {
 
     /// Listens at an address only to say where sessions run: at the addresses at which the host
     /// [listens](Self::listen), whichever suits the peer best.
-    ///
-    /// # Errors
-    ///
-    /// As `listen`.
     pub async fn meet(&self, address: &str) -> Result<Address, NetError> {
         self.listen_for(address, false).await
     }

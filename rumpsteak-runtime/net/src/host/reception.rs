@@ -13,7 +13,6 @@ use crate::Refusal;
 use crate::transport::{Connection, Opening};
 use crate::wire::{Answer, Hello, hear, say};
 
-/// The decision of a host about a greeting.
 enum Reception {
     /// The role is not here yet, or it calls the peer itself at the moment.
     Wait,

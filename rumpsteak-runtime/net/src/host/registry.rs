@@ -1,27 +1,27 @@
 //! The roles that have joined at a host, and the services that wait for sessions.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::{Arrival, LaneTask};
-use crate::wire::{Endpoint, Hello};
-use crate::{Address, Limits};
+use crate::transport::Connection;
+use crate::wire::{Endpoint, Hello, PackedLane};
+use crate::{Address, Limits, NetError};
 
-/// The roles and services of a host.
 #[derive(Default)]
 pub(super) struct Registry {
     /// The slots of each role that has joined, by peer.
     pub(super) roles: BTreeMap<Endpoint, BTreeMap<String, Slot>>,
-    /// By protocol and role.
     pub(super) services: BTreeMap<(String, String), Announced>,
     /// The roles that have moved to another host in the middle of a session.
     pub(super) moved: BTreeMap<Endpoint, Moved>,
 }
 
-/// A service.
 pub(super) struct Announced {
     to: UnboundedSender<String>,
     /// The sessions that were announced, and when a peer last asked for each.
@@ -29,13 +29,11 @@ pub(super) struct Announced {
     next_sweep: Instant,
 }
 
-/// How often the names of sessions are swept.
 const SWEEP: Duration = Duration::from_secs(1);
 
 /// A role that has moved in the middle of a session.
 pub(super) struct Moved {
     pub(super) to: Vec<Address>,
-    /// Until when its peers are told.
     pub(super) until: Instant,
     /// The peers that may still ask, and until when.
     pub(super) asks: BTreeMap<String, Instant>,
@@ -54,7 +52,6 @@ pub(super) struct Slot {
 
 /// The peer in a slot. A peer that has come has the token of its end.
 pub(super) enum SlotPeer {
-    /// The peer has not come.
     Absent,
     /// The peer has not come, and a call to it is under way.
     Dialled,
@@ -67,7 +64,6 @@ pub(super) enum SlotPeer {
 }
 
 impl SlotPeer {
-    /// The token of the peer that has come.
     pub(super) fn token(&self) -> Option<u128> {
         match self {
             Self::Absent | Self::Dialled => None,
@@ -86,18 +82,16 @@ impl Slot {
 /// A peer of a role that moves to another host.
 pub(crate) enum Leaving {
     /// The peer stays on this host. Its greeting.
-    Local(Hello),
+    Local(Box<Hello>),
     /// The sender to the lane of the peer, and its task if the peer was on this host and has moved.
     Lane(UnboundedSender<Arrival>, Option<LaneTask>),
 }
 
 impl Registry {
-    /// The roles that have joined.
     pub(super) fn endpoints(&self) -> Vec<&Endpoint> {
         self.roles.keys().collect()
     }
 
-    /// The slot of a role for a peer.
     pub(super) fn slot(&mut self, endpoint: &Endpoint, peer: &str) -> Option<&mut Slot> {
         self.roles.get_mut(endpoint)?.get_mut(peer)
     }
@@ -140,4 +134,38 @@ impl Registry {
         expected.into_iter().for_each(|endpoint| self.announce(endpoint, limits));
         announced
     }
+}
+
+/// The first and the longest pause before a peer is called again.
+pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(10);
+pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+pub(crate) type LaneTask = JoinHandle<Result<(), NetError>>;
+
+/// An event at the slot of a peer.
+pub(crate) enum Arrival {
+    /// The peer is on this host: the end of the route for the role.
+    Local(Box<dyn Any + Send>),
+    /// The peer has a connection. The first one has been answered; later ones have not.
+    Remote(Connection, Box<Hello>, Call),
+    Failed(NetError),
+    /// The role itself moves to another host, with the lane of this peer.
+    Leave(oneshot::Sender<Result<PackedLane, NetError>>),
+}
+
+pub(crate) enum Greeted {
+    Welcome(Connection, Box<Hello>),
+    /// The peer has moved to one of these addresses.
+    Moved(Vec<Address>),
+    /// The peer is to be called at one of these addresses.
+    Offers(Vec<Address>),
+}
+
+/// The end that made a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Call {
+    Own,
+    Theirs,
+    /// The peer, to replace a connection. It waits for an answer.
+    Again,
 }

@@ -18,7 +18,6 @@ pub(crate) struct Shared {
     pub(crate) transports: Transports,
     pub(crate) limits: Limits,
     pub(super) registry: Mutex<Registry>,
-    /// The addresses at which the host listens.
     pub(super) listened: Mutex<Vec<Listened>>,
     /// The better address of a host that has this one.
     pub(super) better: Mutex<BTreeMap<Address, Address>>,
@@ -29,7 +28,6 @@ pub(crate) struct Shared {
     pub(super) handshakes: Semaphore,
 }
 
-/// An address at which a host listens.
 #[derive(Clone, Debug)]
 pub(crate) struct Listened {
     pub(super) address: Address,
@@ -159,7 +157,7 @@ impl Shared {
                         if let Some(task) = stay(&hello, stays.hello.clone(), receiver) {
                             stays.peer = SlotPeer::Left(hello.lane.own, Some(task));
                         }
-                        return Leaving::Local(stays.hello.clone());
+                        return Leaving::Local(Box::new(stays.hello.clone()));
                     }
                     None
                 }

@@ -36,7 +36,6 @@ impl Remote {
         }
     }
 
-    /// The error of a peer that has not come.
     pub(crate) fn absent(&self) -> NetError {
         self.shared.absent(&self.own, &self.addresses, None)
     }

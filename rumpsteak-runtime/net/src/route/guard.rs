@@ -18,7 +18,6 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// The guard of a role that has joined.
     pub(crate) fn new(
         shared: &Arc<Shared>,
         endpoint: Endpoint,

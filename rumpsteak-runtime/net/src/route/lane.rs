@@ -41,7 +41,6 @@ use crate::{Codec, CodecError, Limits, NetError, Portable};
 /// The end of a connection.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Stop {
-    /// The connection broke.
     #[error(transparent)]
     Broken(#[from] io::Error),
     /// An end broke the rules.
@@ -61,12 +60,10 @@ const AHEAD: usize = 16;
 /// The name of a snapshot that makes no sense.
 const INVALID: &str = "an invalid snapshot of a lane";
 
-/// The error of a message that cannot be written.
 pub(crate) fn unwritten<M: Labelled>(peer: &str, message: &M, error: CodecError) -> NetError {
     NetError::Encode { peer: peer.to_owned(), label: message.label(), source: Arc::new(error) }
 }
 
-/// Reads the messages of a peer.
 pub(crate) fn reader<M: Portable, C: Codec>(peer: &str, codec: C) -> Read<M> {
     let peer = peer.to_owned();
     Box::new(move |bytes, numbers| {
@@ -118,7 +115,6 @@ pub(crate) struct Lane<M, C> {
     owes: bool,
     /// How many sessions of the role the peer knows to be completed.
     told_completed: u64,
-    /// The frame that is being made.
     batch: Batch,
     /// Ticks after a beat without a frame from this end.
     beats: Interval,
@@ -467,7 +463,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         self.state.next > before
     }
 
-    /// Puts a message into the frame that is being made.
     fn add(&mut self, message: &M) -> Result<(), NetError> {
         let write = |bytes: &mut Vec<u8>| self.codec.encode(message, bytes);
         let added = self.batch.add(self.largest, &mut self.unacknowledged, write);

@@ -37,7 +37,6 @@ pub type Net<M> = Bidirectional<Outbox<M>, Inbox<M>>;
 /// The state that a role and the task of a connection share beside messages.
 #[derive(Debug, Default)]
 pub(crate) struct RouteStatus {
-    /// The error of the connection.
     failed: OnceLock<NetError>,
     /// How many messages the role has received: it tells so now and then.
     received: AtomicU64,
@@ -52,7 +51,6 @@ impl RouteStatus {
         let _ = self.failed.set(error);
     }
 
-    /// Fails if the connection has.
     pub(crate) fn check(&self) -> Result<(), NetError> {
         self.failed.get().cloned().map_or(Ok(()), Err)
     }
@@ -86,7 +84,6 @@ pub struct Inbox<M> {
     untold: u64,
 }
 
-/// The source of a role's messages.
 enum Source<M> {
     Messages(QueueReceiver<M>),
     Frames(Box<Frames<M>>),
@@ -116,7 +113,6 @@ impl Arrived {
     }
 }
 
-/// Decodes a message.
 pub(crate) type Read<M> = Box<dyn Fn(&[u8], Option<&Numbers>) -> Result<M, NetError> + Send + Sync>;
 
 /// The end of a [`Net`] that the task of its connection has.
@@ -324,7 +320,6 @@ impl<M> Inbox<M> {
         }
     }
 
-    /// Counts a message that was received.
     #[inline]
     fn count(&mut self) {
         self.untold += 1;

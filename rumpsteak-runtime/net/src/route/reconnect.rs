@@ -31,7 +31,6 @@ pub(crate) struct Remote {
     pub(crate) guard: Option<Arc<Guard>>,
 }
 
-/// The next event of a lane.
 #[expect(clippy::large_enum_variant, reason = "one for each connection, and seldom moved")]
 enum Event {
     Arrived(Arrival),
@@ -136,7 +135,6 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
 }
 
 impl Remote {
-    /// Packs a lane for another host.
     pub(super) fn pack(self, theirs: Option<Hello>, snapshot: LaneSnapshot) -> PackedLane {
         PackedLane { own: self.own, theirs, addresses: self.addresses, snapshot }
     }
@@ -174,11 +172,9 @@ struct Search {
     next_try: Instant,
     pause: Duration,
     longest_pause: Duration,
-    /// The last error.
     last: Arc<io::Error>,
     /// True if the peer has moved, and may not have arrived yet.
     has_moved: bool,
-    /// When the last connection was made.
     connected: Instant,
     /// How much had got through at the last look.
     progress: u64,

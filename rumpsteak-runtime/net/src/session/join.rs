@@ -87,10 +87,7 @@ impl<R: Role, C> Join<R, C> {
 
     /// Calls a peer at the first of these addresses where it answers. Peers without an address call
     /// this role, or join at the same [`Host`].
-    pub fn peer<A>(mut self, role: &str, addresses: impl IntoIterator<Item = A>) -> Self
-    where
-        A: AsRef<str>,
-    {
+    pub fn peer(mut self, role: &str, addresses: impl IntoIterator<Item: AsRef<str>>) -> Self {
         match addresses_of(addresses) {
             Ok(addresses) => self.addresses.push((role.to_owned(), addresses)),
             Err(error) => self.wrong = Some(error.into()),
@@ -219,11 +216,8 @@ impl<R: Role, C> Join<R, C> {
 impl<R: Role, C> fmt::Debug for Join<R, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { session, addresses, .. } = self;
-        f.debug_struct("Join")
-            .field("role", &R::NAME)
-            .field("session", session)
-            .field("peers", addresses)
-            .finish_non_exhaustive()
+        let shown = (R::NAME, session, addresses);
+        f.debug_struct("Join").field("joins", &shown).finish_non_exhaustive()
     }
 }
 

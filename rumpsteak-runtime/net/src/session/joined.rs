@@ -27,7 +27,6 @@ pub struct Joined<R: Role> {
     pub(super) codec: Box<dyn MessageCodec<R::Message>>,
 }
 
-/// A route of a role that has joined.
 pub(super) struct RouteTask {
     /// How the role greets the peer.
     pub(super) own: Hello,
@@ -115,13 +114,10 @@ impl<R: Role> Joined<R> {
     ) -> Result<T, E> {
         let ended = {
             let mut process = std::pin::pin!(process(&mut self.role));
-            // Nobody sees the process again that has panicked, and a role can see that it is
-            // poisoned.
-            let poll = |context: &mut Context<'_>| match catch_unwind(AssertUnwindSafe(|| {
-                process.as_mut().poll(context)
-            })) {
-                Ok(polled) => polled.map(Ok),
-                Err(panic) => Poll::Ready(Err(panic)),
+            // It is not polled again after a panic, and the role knows that it is poisoned.
+            let poll = |context: &mut Context<'_>| {
+                let polled = catch_unwind(AssertUnwindSafe(|| process.as_mut().poll(context)));
+                polled.map_or_else(|panic| Poll::Ready(Err(panic)), |polled| polled.map(Ok))
             };
             poll_fn(poll).await
         };

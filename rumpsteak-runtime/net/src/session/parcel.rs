@@ -48,15 +48,11 @@ impl<R: Joins + Leaves<()>> Joined<R> {
     ///
     /// If an address is invalid; if the session is another one, or was gone on with; if a peer is
     /// lost. The session ends then.
-    pub async fn pack<S, A>(
+    pub async fn pack<S: Session<State = State<'static, R>> + Structure>(
         self,
         session: Detached<S>,
-        to: impl IntoIterator<Item = A>,
-    ) -> Result<Parcel<S>, NetError>
-    where
-        S: Session<State = State<'static, R>> + Structure,
-        A: AsRef<str>,
-    {
+        to: impl IntoIterator<Item: AsRef<str>>,
+    ) -> Result<Parcel<S>, NetError> {
         let to = addresses_of(to)?;
         let Self { routes, guard, codec, .. } = self;
         let mut links: Vec<Net<R::Message>> = Vec::new();
@@ -85,7 +81,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
         for (halves, RouteTask { own, lane, .. }) in halves.into_iter().zip(routes) {
             let peer = own.route.peer.clone();
             let fresh_or_packed = match lanes.remove(&peer) {
-                Some(Leaving::Local(theirs)) => Some(PackedLane::fresh(own.clone(), theirs)),
+                Some(Leaving::Local(theirs)) => Some(PackedLane::fresh(own.clone(), *theirs)),
                 Some(Leaving::Lane(arrivals, left)) => {
                     let (reply, packed) = oneshot::channel();
                     // A lane that has ended does not reply.
@@ -115,11 +111,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
     }
 }
 
-impl<R, S> Parcel<S>
-where
-    R: Joins + Leaves<()>,
-    S: Session<State = State<'static, R>> + Structure,
-{
+impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> Parcel<S> {
     /// Goes on with the session at this host. The role that joins has no routes, since the session
     /// has them: it can only [leave](Joined::leave), or go on to a further host.
     ///
@@ -132,17 +124,13 @@ where
     }
 
     /// As [`unpack`](Self::unpack), for messages that are written by another codec.
-    ///
-    /// # Errors
-    ///
-    /// As `unpack`.
     pub fn unpack_by<C: Codec>(
         self,
         host: &Host,
         codec: C,
     ) -> Result<(Joined<R>, Detached<S>), NetError> {
         let first = self.routes.first();
-        let session = first.map_or_else(String::new, |it| it.own.route.session.clone());
+        let session = first.map(|it| it.own.route.session.clone()).unwrap_or_default();
         let expected = hellos::<R, C>(&session, &queues::<R>()?)?;
         let is_expected = |(packed, hello): (&PackedLane, &Hello)| {
             let PackedLane { own, theirs, .. } = packed;

@@ -10,10 +10,10 @@ use rumpsteak_runtime::private::Played;
 use rumpsteak_runtime::private::wiring::{Elsewhere, Wire, Wiring};
 use rumpsteak_runtime::transport::Labelled;
 
+use crate::error::LONGEST_NAME;
 use crate::host::{Arrival, Shared};
-use crate::refusal::LONGEST_NAME;
 use crate::route::{Lane, SharedStatus, WINDOW, net, reader, window, wired};
-use crate::token::random;
+use crate::transport::random;
 use crate::wire::{Contract, Format, Hello, LaneId, Room, RouteId, schema};
 use crate::{Codec, Net, NetError, Portable, Refusal};
 

@@ -15,27 +15,16 @@ pub trait Codec: Clone + Send + Sync + 'static {
     /// [`Refusal::Type`](crate::Refusal::Type).
     const WRITES_NAMES: bool = false;
 
-    /// Adds the bytes of a message.
-    ///
-    /// # Errors
-    ///
-    /// If the message cannot be written.
+    /// Adds the bytes of a message. Fails if the message cannot be written.
     fn encode<M: Serialize>(&self, message: &M, bytes: &mut Vec<u8>) -> Result<(), CodecError>;
 
-    /// Reads a message that is all of these bytes.
-    ///
-    /// # Errors
-    ///
-    /// If they are not a message.
+    /// Reads a message that is all of these bytes. Fails if they are not a message.
     fn decode<M: DeserializeOwned>(&self, bytes: &[u8]) -> Result<M, CodecError>;
 
     /// Changes the number of the label in the bytes of a message from the one at the other end to
     /// the one here, if the message types have other labels or another order. `number` is `None`
-    /// for an unknown label. A codec that writes labels by their names has nothing to do.
-    ///
-    /// # Errors
-    ///
-    /// If the label is missing or unknown.
+    /// for an unknown label. A codec that writes labels by their names has nothing to do. Fails if
+    /// the label is missing or unknown.
     fn renumber(
         &self,
         bytes: Vec<u8>,

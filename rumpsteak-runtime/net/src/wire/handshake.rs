@@ -21,7 +21,7 @@ use rumpsteak_runtime::channel::Capacity;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::refusal::LONGEST_NAME;
+use crate::error::LONGEST_NAME;
 use crate::transport::{Connection, GREETING};
 use crate::{Address, Refusal};
 
@@ -45,9 +45,7 @@ pub(crate) struct Hello {
 pub(crate) struct RouteId {
     pub(crate) protocol: String,
     pub(crate) session: String,
-    /// The role at this end.
     pub(crate) role: String,
-    /// The role at the other end.
     pub(crate) peer: String,
 }
 
@@ -71,9 +69,7 @@ pub(crate) struct Contract {
 /// How messages become bytes.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Format {
-    /// The name of the codec.
     pub(crate) codec: String,
-    /// The labels of the message type, in order.
     pub(crate) labels: Vec<String>,
     /// The fingerprints of the types in messages: see [`schema`](crate::wire::schema).
     pub(crate) types: BTreeMap<String, u64>,
@@ -88,7 +84,6 @@ pub(crate) struct LaneId {
     pub(crate) known: Option<u128>,
     /// Random numbers of the last hosts to which the session moved.
     pub(crate) moves: Vec<u128>,
-    /// How many messages this end has received.
     pub(crate) received: u64,
 }
 
@@ -123,7 +118,6 @@ pub(crate) enum Answer {
 }
 
 impl RouteId {
-    /// The role at this end, in its session.
     pub(crate) fn near(&self) -> Endpoint {
         (self.protocol.clone(), self.session.clone(), self.role.clone())
     }
@@ -133,7 +127,6 @@ impl RouteId {
         self.far() == other.near() && self.near() == other.far()
     }
 
-    /// The role at the other end, in its session.
     pub(crate) fn far(&self) -> Endpoint {
         (self.protocol.clone(), self.session.clone(), self.peer.clone())
     }
@@ -166,7 +159,6 @@ impl Hello {
         compared.map_err(Refusal::Protocol)
     }
 
-    /// Returns true if no name is longer than allowed.
     pub(crate) fn has_short_names(&self) -> bool {
         let RouteId { protocol, session, role, peer } = &self.route;
         let names = [protocol, session, role, peer, &self.format.codec];
@@ -190,13 +182,11 @@ impl Hello {
         self
     }
 
-    /// The greeting of an end that has received so many messages.
     pub(crate) fn having(mut self, received: u64) -> Self {
         self.lane.received = received;
         self
     }
 
-    /// The greeting after a move to another host.
     pub(crate) fn moved(mut self, number: u128) -> Self {
         let moves = &mut self.lane.moves;
         moves.drain(..moves.len().saturating_sub(MOVES));
@@ -231,7 +221,6 @@ fn versions_fit([own, theirs]: &[String; 2]) -> Result<(), String> {
     Err("this end talks to no other version".to_owned())
 }
 
-/// Sends a greeting or an answer.
 pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> io::Result<()> {
     let bytes = postcard::to_extend(what, MAGIC.to_vec()).map_err(io::Error::other)?;
     let most = GREETING.min(connection.max_payload());

@@ -1,4 +1,4 @@
-//! Of what the types of messages are made: a codec that writes no names reads the fields of one
+//! Fingerprints of the types in messages: a codec that writes no names would read the fields of one
 //! type as those of another one.
 
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ pub(crate) fn name<M>() -> &'static str {
     std::any::type_name::<M>().rsplit("::").next().unwrap_or_default()
 }
 
-/// A number that stands for bytes: FNV-1a.
+/// The hash of bytes: FNV-1a.
 pub(crate) fn fingerprint(bytes: impl Iterator<Item = u8>) -> u64 {
     let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.fold(0xcbf2_9ce4_8422_2325, step)

@@ -23,7 +23,6 @@ pub(crate) struct LaneState {
     pub(crate) left_after: Option<u64>,
     /// How many sessions the role has completed at other hosts. Its routes here do not count them.
     pub(crate) completed: u64,
-    /// How many sessions the peer has completed.
     pub(crate) peer_completed: u64,
     /// How many of the last frames wait for the peer to begin the session.
     pub(crate) ahead: usize,
@@ -40,13 +39,11 @@ impl LaneState {
         self.has_ended && !self.is_waiting()
     }
 
-    /// Returns true if the peer has left.
     pub(crate) fn has_peer_left(&self) -> bool {
         self.left_after.is_some()
     }
 }
 
-/// The messages of a lane.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct LaneSnapshot {
     pub(crate) state: LaneState,
