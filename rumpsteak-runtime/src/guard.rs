@@ -16,7 +16,6 @@ use crate::testing;
 /// that: the role is poisoned, and its peers wake.
 pub(crate) struct SessionGuard<'s, R: Role> {
     role: Lender<'s, R>,
-    /// For the process.
     state: State<'s, R>,
     is_in_session: bool,
 }
@@ -64,7 +63,6 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         begun
     }
 
-    /// Begins the session, and runs its process.
     pub(crate) async fn run<F: Future>(
         &mut self,
         process: impl FnOnce(State<'s, R>) -> F,

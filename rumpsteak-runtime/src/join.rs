@@ -164,10 +164,8 @@ fn poll_process<F: Future>(
 /// How many polls of processes one poll of the task may do.
 const BUDGET: usize = 1024;
 
-/// Which of `N` processes is polled next.
 struct Schedule<const N: usize> {
     woken: Arc<Woken>,
-    /// One for each process.
     wakers: Vec<Waker>,
     /// The processes that have not ended, as a set of bits.
     running: usize,

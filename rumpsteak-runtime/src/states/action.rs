@@ -155,7 +155,6 @@ pub(super) fn unexpected<R: Role>(
     ErrorKind::Unexpected { role: R::NAME, peer, legal, came: message.label() }.into()
 }
 
-/// Aborts the session.
 pub(super) fn abort<R: Role>(mut state: State<'_, R>) {
     // It is lent: an action has just used it.
     if let Ok(role) = state.role() {

@@ -62,7 +62,6 @@ impl<'s, R: Role> State<'s, R> {
         mem::replace(self, Self { claim: Claim::none() })
     }
 
-    /// Whether it was taken.
     pub(super) fn is_taken(&self) -> bool {
         self.claim.is_none()
     }

@@ -216,13 +216,10 @@ fn told(error: &(dyn StdError + 'static)) -> Option<String> {
     }
 }
 
-/// How an interleaving ends.
 enum End {
-    /// All processes have ended.
     Done,
     /// A process runs on.
     Cut,
-    /// A process returned an error.
     Failed(usize, BoxError),
     /// A process panicked, and the panic's own message is printed.
     Panicked(usize),
@@ -230,12 +227,10 @@ enum End {
     Stuck,
 }
 
-/// One interleaving.
 struct Run {
     set: Processes,
     wakers: Vec<Arc<Woken>>,
     running: Vec<bool>,
-    /// Which processes were polled.
     polled: Vec<usize>,
 }
 

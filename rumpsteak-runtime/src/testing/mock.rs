@@ -122,7 +122,6 @@ impl<R: Role> Mock<R> {
         self.due().filter(move |due| !due.sends && is_same(due.peer, peer)).map(|due| due.label)
     }
 
-    /// What the protocol has here.
     fn due(&self) -> impl Iterator<Item = Transition> {
         let state = self.state;
         self.machine.transitions().filter(move |due| due.source == state)
