@@ -267,7 +267,8 @@ impl<'a> Sessions<'a> {
     }
 }
 
-/// Returns the place of a `#[session]` inside an item, unless there is a module of a protocol in it.
+/// Returns the place of a `#[session]` inside an item, unless there is a module of a protocol in
+/// it.
 fn hidden_session(cut: &Cut) -> Option<Span> {
     let (mut found, mut after_hash) = (None, false);
     for piece in Pieces::new(cut.tokens()) {
