@@ -175,7 +175,16 @@ fn inner_attributes(content: &[TokenTree]) -> usize {
 
 fn parse_items(content: Vec<TokenTree>) -> (Vec<Item>, Vec<Error>) {
     let cuts = cut::items(content);
-    let kinds: Vec<_> = cuts.iter().map(kind).collect();
+    let mut kinds: Vec<_> = cuts.iter().map(kind).collect();
+    // An enum that a role names as its message type needs no derive.
+    let roles = cuts.iter().zip(&kinds).filter(|(_, kind)| **kind == ItemKind::Role);
+    let messages: Vec<String> = roles.flat_map(|(cut, _)| message_of(cut)).collect();
+    for (cut, kind) in cuts.iter().zip(&mut kinds) {
+        let is_named = || cut.name().is_some_and(|name| messages.contains(&name.to_string()));
+        if *kind == ItemKind::Label && cut.keyword() == "enum" && is_named() {
+            *kind = ItemKind::Message;
+        }
+    }
     let mut sessions = Sessions::new(&cuts, &kinds);
     sessions.follow();
     let (mut items, mut errors) = (Vec::new(), Vec::new());
@@ -261,6 +270,20 @@ impl<'a> Sessions<'a> {
     }
 }
 
+/// Returns the names in `#[message(…)]` on a role.
+fn message_of(cut: &Cut) -> Vec<String> {
+    let attributes = cut.trees[..cut.attributes].iter().filter_map(|tree| match tree {
+        TokenTree::Group(attribute) => Some(attribute_path(attribute)),
+        _ => None,
+    });
+    let messages = attributes.filter(|(path, _)| path.last().is_some_and(|it| it == "message"));
+    let names = messages.flat_map(|(_, arguments)| match arguments.first() {
+        Some(TokenTree::Group(group)) => trees(group.stream()),
+        _ => Vec::new(),
+    });
+    names.map(|tree| tree.to_string()).collect()
+}
+
 /// Returns the place of a `#[session]` inside an item, unless there is a module of a protocol in it.
 fn hidden_session(cut: &Cut) -> Option<Span> {
     let (mut found, mut after_hash) = (None, false);
@@ -268,9 +291,9 @@ fn hidden_session(cut: &Cut) -> Option<Span> {
         if let Piece::Open(group) = &piece
             && after_hash
         {
-            match attribute_path(group).0.last().map(Ident::to_string).as_deref() {
-                Some("closed_system" | "protocol") => return None,
-                Some("session") => _ = found.get_or_insert_with(|| group.span_open()),
+            match attribute_path(group).0.last() {
+                Some(word) if word == "closed_system" || word == "protocol" => return None,
+                Some(word) if word == "session" => _ = found.get_or_insert(word.span()),
                 _ => {}
             }
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use proc_macro2::Ident;
-use rumpsteak_front::module::Item;
+use rumpsteak_front::module::ItemKind;
 use rumpsteak_front::name;
 use rumpsteak_front::session::Tail;
 
@@ -48,8 +48,7 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
         }
         text.push_str("}\n");
     }
-    let has_set = (0..scope.len()).any(|id| matches!(scope.item(id), Item::Set(_)));
-    if !has_set && !scope.has_own_routes() && !order.is_empty() {
+    if !scope.has(ItemKind::Set) && !scope.has_own_routes() && !order.is_empty() {
         text.push_str(
             "/// The roles, wired to each other.\n#[derive(Roles)]\npub struct Roles {\n",
         );
@@ -62,7 +61,7 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
         }
         text.push_str("}\n");
     }
-    if scope.messages().next().is_none() && !labels.is_empty() {
+    if !scope.has(ItemKind::Message) && !labels.is_empty() {
         let derives = arguments.derives.iter().map(|path| {
             let path = quote::ToTokens::to_token_stream(path).to_string();
             format!(", {path}")

@@ -1,0 +1,10 @@
+//! `i32` is another type in this module, and still that of Rust in the protocol.
+
+pub struct Evil;
+
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    use super::Evil as i32;
+}
+
+fn main() {}
