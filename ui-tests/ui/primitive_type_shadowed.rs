@@ -1,5 +1,6 @@
 //! `i32` is another type in this module, and still that of Rust in the protocol.
 
+#[derive(Debug)]
 pub struct Evil;
 
 #[rumpsteak::protocol(Ping)]

@@ -74,9 +74,13 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStr
     // The span is that of the set, so that rustc says once which role it lacks, however many have a
     // route to that. All else is the macro's: clippy would refuse it in a tuple of roles.
     let placed = at(krate, name.span());
-    let wired = match scope.is_whole() {
-        true => quote_spanned! {name.span()=>
-            #placed::private::wiring::Wire::<Self>::wire(&mut wiring)
+    let wired = quote_spanned! {name.span()=>
+        #placed::private::wiring::Wire::<Self>::wire(&mut wiring)
+    };
+    let body = match scope.is_whole() {
+        true => quote! {
+            let mut wiring = #krate::private::wiring::Wiring::new();
+            Self { #(#members: #wired),* }
         },
         // Roles with a mistake may have no routes to each other.
         false => quote!(::core::unreachable!()),
@@ -87,8 +91,7 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStr
         #[automatically_derived]
         impl ::core::default::Default for #name {
             fn default() -> Self {
-                let mut wiring = #krate::private::wiring::Wiring::new();
-                Self { #(#members: #wired),* }
+                #body
             }
         }
     }
