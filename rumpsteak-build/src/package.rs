@@ -135,7 +135,7 @@ impl Package {
 
     /// The verdict that the build script left.
     pub(crate) fn verdict(&self, key: u64) -> Option<Verdict> {
-        verdict::parse(&fs::read_to_string(verdict::path(&self.folder, key)).ok()?)
+        verdict::unseal(key, &fs::read_to_string(verdict::path(&self.folder, key)).ok()?)
     }
 
     /// Judges a module whose protocol is at a place, or in any of the files that build.rs names.
@@ -198,7 +198,7 @@ impl Package {
     ///
     /// If the file system refuses.
     pub(crate) fn leave(&self, key: u64, verdict: &Verdict) -> io::Result<()> {
-        fs::write(verdict::path(&self.folder, key), verdict::print(verdict))
+        fs::write(verdict::path(&self.folder, key), verdict::seal(key, verdict))
     }
 }
 

@@ -132,8 +132,6 @@ impl Mint {
     }
 }
 
-
-
 /// Where the victim fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {

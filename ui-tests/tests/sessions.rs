@@ -103,9 +103,7 @@ fn one_session_may_have_two_names() {
 
 #[test]
 fn a_process_may_be_a_function() {
-    async fn process(
-        s: Client<'_>,
-    ) -> Result<(i32, rumpsteak::states::End<'_, ping::C>), Error> {
+    async fn process(s: Client<'_>) -> Result<(i32, rumpsteak::states::End<'_, ping::C>), Error> {
         let (Pong(answer), end) = s.send(Ping(5)).await?.receive().await?;
         Ok((answer, end))
     }

@@ -7,9 +7,7 @@ use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Peek};
 use syn::punctuated::Punctuated;
-use syn::{
-    Attribute, DeriveInput, Error, Field, Meta, Path, Result, Token, Visibility,
-};
+use syn::{Attribute, DeriveInput, Error, Field, Meta, Path, Result, Token, Visibility};
 
 use crate::cut::{attribute_path, end_of, is_punct, trees};
 use crate::hash::{Piece, Pieces};

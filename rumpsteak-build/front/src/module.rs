@@ -243,7 +243,13 @@ impl<'a> Sessions<'a> {
             };
             for part in parts {
                 for index in self.candidates.remove(&part).unwrap_or_default() {
-                    self.parsed[index] = Some(SessionItem::parse(self.cuts[index].tokens()));
+                    let cut = &self.cuts[index];
+                    let session = SessionItem::parse(cut.tokens());
+                    // The mistake is where a label is named in the place of a session.
+                    if is_plain_struct(cut) && !session.as_ref().is_ok_and(names_items) {
+                        continue;
+                    }
+                    self.parsed[index] = Some(session);
                     found.push(index);
                 }
             }
@@ -297,7 +303,8 @@ fn hidden_session(cut: &Cut) -> Option<Span> {
                 _ => {}
             }
         }
-        after_hash = matches!(&piece, Piece::Tree(TokenTree::Punct(punct)) if punct.as_char() == '#');
+        after_hash =
+            matches!(&piece, Piece::Tree(TokenTree::Punct(punct)) if punct.as_char() == '#');
     }
     found
 }
@@ -368,6 +375,18 @@ fn kind(cut: &Cut) -> ItemKind {
         "enum" | "struct" => ItemKind::Label,
         _ => ItemKind::Other,
     }
+}
+
+/// Returns true if all parts of a session are called as items are, and not as `u8` is.
+fn names_items(session: &SessionItem) -> bool {
+    session.parts().all(|part| part.to_string().starts_with(char::is_uppercase))
+}
+
+/// Returns true for a struct without any `<`, as labels have them.
+fn is_plain_struct(cut: &Cut) -> bool {
+    let mut pieces = Pieces::new(cut.tokens());
+    cut.keyword() == "struct"
+        && pieces.all(|piece| !matches!(piece, Piece::Tree(tree) if is_punct(Some(&tree), '<')))
 }
 
 /// Returns true if the body of a type or a struct begins with a word of sessions and `<`, or if

@@ -15,7 +15,7 @@ use std::ops::RangeFrom;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
-use rumpsteak_front::module::{Item, ItemKind};
+use rumpsteak_front::module::Item;
 use rumpsteak_front::name;
 use rumpsteak_fsm::{Action, Fsm, Message, Role, Sort};
 use rumpsteak_scribble::Span;
@@ -35,8 +35,8 @@ pub(super) struct Names {
     pub(super) message: String,
     /// True if the module writes the message type.
     pub(super) has_message: bool,
-    /// True if the module writes a set of roles.
-    pub(super) has_set: bool,
+    /// True if a set of roles is to be generated.
+    pub(super) lacks_set: bool,
     /// True if the module writes a message type with a mistake.
     pub(super) has_broken_message: bool,
     /// In the order of the protocol's roles.
@@ -104,14 +104,14 @@ impl Names {
         let mut names = Self {
             routes: arguments.routes.as_ref().map(|routes| path(routes.to_token_stream())),
             derives: arguments.derives.iter().map(|of| path(of.to_token_stream())).collect(),
-            has_set: scope.has(ItemKind::Set),
+            lacks_set: scope.lacks_set(),
             taken: reserved(),
             ..Self::default()
         };
         names.taken.extend(scope.names().map(str::to_owned));
         let written: Vec<String> = scope.messages().collect();
         names.has_message = !written.is_empty();
-        names.has_broken_message = !names.has_message && scope.has(ItemKind::Message);
+        names.has_broken_message = !names.has_message && scope.has_message();
         let asked = scope.roles.first().map(|role| scope.message_of(role.item));
         let message = written.into_iter().next().or(asked);
         names.message = message.unwrap_or_else(|| "Label".to_owned());

@@ -83,7 +83,8 @@ pub(super) fn print_role(text: &mut String, protocol: &Loaded, position: usize, 
         }
     };
     text.push_str("#[derive(Role)]\n");
-    if !name::same(scribble, &role.ty) {
+    // By its name alone, the struct may play none, or another one.
+    if protocol.roles(&role.ty)[..] != [position] {
         let _ = writeln!(text, "#[role({scribble:?})]");
     }
     let _ = writeln!(text, "#[message({})]", names.message);

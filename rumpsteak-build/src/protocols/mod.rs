@@ -15,8 +15,8 @@ use rumpsteak_front::name;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
-    Code, Declaration, DeclarationKind, Diagnostic, Interaction, InteractionKind, Modules, Projection, Protocol, SourceId,
-    file_of_module, parse, similar,
+    Code, Declaration, DeclarationKind, Diagnostic, Interaction, InteractionKind, Modules,
+    Projection, Protocol, SourceId, file_of_module, parse, similar,
 };
 
 use self::scr_module::{ScrModule, root_of};

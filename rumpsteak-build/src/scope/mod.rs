@@ -28,7 +28,6 @@ use rumpsteak_front::role::RoleItem;
 use rumpsteak_front::session::SessionItem;
 use rumpsteak_fsm::Role;
 use rumpsteak_scribble::similar;
-use syn::Type;
 use syn::ext::IdentExt as _;
 
 use self::labels::Label;
@@ -152,22 +151,6 @@ impl<'a> Scope<'a> {
         self.roles.iter().find(|role| role.item.name == *name)
     }
 
-    /// True if a role is written with a route that a set may be unable to wire: one of another type
-    /// than those of the runtime, and than the generated ones.
-    pub(crate) fn has_own_routes(&self) -> bool {
-        let routes = self.module.arguments.routes.as_ref();
-        let generated = routes.and_then(|path| path.segments.last()).map(|last| &last.ident);
-        let is_known = |ty: &Type| match ty {
-            Type::Path(path) => path.path.segments.last().is_some_and(|last| {
-                let known = ["Channel", "Net", "Receiver", "Sender"];
-                known.iter().any(|known| last.ident == known) || generated == Some(&last.ident)
-            }),
-            _ => false,
-        };
-        let mut routes = self.roles.iter().flat_map(|role| &role.item.routes);
-        routes.any(|route| !is_known(&route.ty))
-    }
-
     /// The role struct that plays a role of the protocol.
     pub(crate) fn player(&self, position: usize) -> Option<&ScopedRole<'a>> {
         self.roles.iter().find(|role| role.position == Some(position))
@@ -193,13 +176,11 @@ impl<'a> Scope<'a> {
         name_of(self.item(id)).map_or_else(String::new, ToString::to_string)
     }
 
-    /// True if the module writes an item of this kind, also if it has a mistake.
-    pub(crate) fn has(&self, kind: ItemKind) -> bool {
+    /// True if the module writes a message type, also if it has a mistake.
+    pub(crate) fn has_message(&self) -> bool {
         (0..self.len()).any(|id| match self.item(id) {
-            Item::Broken(broken) => broken.kind == kind,
-            Item::Message(_) => kind == ItemKind::Message,
-            Item::Set(_) => kind == ItemKind::Set,
-            _ => false,
+            Item::Broken(broken) => broken.kind == ItemKind::Message,
+            item => matches!(item, Item::Message(_)),
         })
     }
 
@@ -216,6 +197,25 @@ impl<'a> Scope<'a> {
         (0..self.len()).filter_map(|id| match self.item(id) {
             Item::Message(message) => Some(message.name.unraw().to_string()),
             _ => None,
+        })
+    }
+
+    /// True if a set is to be generated: the module writes none, and no role with routes of a type
+    /// of its own, which only the program can connect.
+    pub(crate) fn lacks_set(&self) -> bool {
+        let last = |path: &syn::Path| path.segments.last().map(|it| it.ident.to_string());
+        let routes = self.module.arguments.routes.as_ref().and_then(last);
+        let is_known = |ty: &syn::Type| match ty {
+            syn::Type::Path(of) => last(&of.path).is_some_and(|name| {
+                ["Channel", "Net", "Receiver", "Sender"].contains(&&*name) || Some(name) == routes
+            }),
+            _ => false,
+        };
+        (0..self.len()).all(|id| match self.item(id) {
+            Item::Role(role) => role.routes.iter().all(|route| is_known(&route.ty)),
+            Item::Set(_) => false,
+            Item::Broken(broken) => broken.kind != ItemKind::Set,
+            _ => true,
         })
     }
 

@@ -47,7 +47,8 @@ fn no_peer_starves_another() {
 /// whoever was heard last would pass the third by for ever.
 #[test]
 fn no_peer_starves_another_in_other_choices() {
-    let turns::Roles { mut ear, mouth_a: mut a, mouth_b: mut b, mouth_c: mut c } = turns::Roles::default();
+    let turns::Roles { mut ear, mouth_a: mut a, mouth_b: mut b, mouth_c: mut c } =
+        turns::Roles::default();
     macro_rules! speak {
         ($role:ident, $Session:ident) => {
             async {
