@@ -193,9 +193,7 @@ answers!(made, C, i32, End);
 #[test]
 fn a_macro_may_make_a_module() {
     let ran = block_on(made::Roles::default().run(
-        async |s: made::Client<'_>| {
-            s.send(made::Ping(1)).await?.receive().await?.1.end(())
-        },
+        async |s: made::Client<'_>| s.send(made::Ping(1)).await?.receive().await?.1.end(()),
         async |s: made::SSession<'_>| {
             let (made::Ping(question), s) = s.receive().await?;
             s.send(made::Pong(question)).await?.end(question)

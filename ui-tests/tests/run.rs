@@ -31,17 +31,18 @@ fn the_values_are_in_the_order_of_the_fields_and_the_set_runs_again() {
 #[test]
 fn processes_are_functions_closures_or_both_and_may_borrow() {
     let numbers = vec![1, 2, 3];
-    let sums = numbers::Roles::default().run(
-        async |mut s: Producer<'_>| {
-            for &number in &numbers {
-                s = s.select(Number(number)).await?;
-            }
-            let (Sum(sum), end) = s.select(Stop).await?.receive().await?;
-            end.end(sum)
-        },
-        consumer,
-    )
-    .now_or_never();
+    let sums = numbers::Roles::default()
+        .run(
+            async |mut s: Producer<'_>| {
+                for &number in &numbers {
+                    s = s.select(Number(number)).await?;
+                }
+                let (Sum(sum), end) = s.select(Stop).await?.receive().await?;
+                end.end(sum)
+            },
+            consumer,
+        )
+        .now_or_never();
     assert_eq!(sums.unwrap().unwrap(), (6, 3));
 
     async fn consumer(mut s: Consumer<'_>) -> Ended<'_, Q, usize> {

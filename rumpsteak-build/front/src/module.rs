@@ -16,7 +16,8 @@
 //! or if a session names it:
 //!
 //! * a struct with `#[derive(Role)]`, a struct with `#[derive(Roles)]`, an enum or a struct with
-//!   `#[derive(Message)]`;
+//!   `#[derive(Message)]`, an enum that a role names in `#[message(…)]`, and an enum `Label` with
+//!   one type in each variant;
 //! * an item with `#[session]` or `#[session(K)]`, and every `type`, `struct` and `enum` that such
 //!   an item goes on as; so the parts of a session need no attribute. So is a `type` or a struct
 //!   that begins with a word of sessions and `<`;
@@ -176,12 +177,14 @@ fn inner_attributes(content: &[TokenTree]) -> usize {
 fn parse_items(content: Vec<TokenTree>) -> (Vec<Item>, Vec<Error>) {
     let cuts = cut::items(content);
     let mut kinds: Vec<_> = cuts.iter().map(kind).collect();
-    // An enum that a role names as its message type needs no derive.
+    let has_message = kinds.contains(&ItemKind::Message);
     let roles = cuts.iter().zip(&kinds).filter(|(_, kind)| **kind == ItemKind::Role);
-    let messages: Vec<String> = roles.flat_map(|(cut, _)| message_of(cut)).collect();
+    let named: Vec<String> = roles.flat_map(|(cut, _)| message_of(cut)).collect();
     for (cut, kind) in cuts.iter().zip(&mut kinds) {
-        let is_named = || cut.name().is_some_and(|name| messages.contains(&name.to_string()));
-        if *kind == ItemKind::Label && cut.keyword() == "enum" && is_named() {
+        let Some(name) = cut.name().filter(|_| *kind == ItemKind::Label) else { continue };
+        let is_default =
+            || !has_message && name == "Label" && MessageItem::parse(cut.tokens()).is_ok();
+        if cut.keyword() == "enum" && (named.contains(&name.to_string()) || is_default()) {
             *kind = ItemKind::Message;
         }
     }

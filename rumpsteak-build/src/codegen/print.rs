@@ -123,7 +123,12 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
     }
     // A message type with a mistake is written, and says nothing.
     if !names.has_broken_message {
-        print_message(text, protocol, names, &derives(names.labels.iter().all(|label| label.is_debug), &["Message"]));
+        print_message(
+            text,
+            protocol,
+            names,
+            &derives(names.labels.iter().all(|label| label.is_debug), &["Message"]),
+        );
     }
     // Types in messages are told apart by their names: `Job` of `job(Job)`.
     let carried = names.labels.iter().flat_map(|label| &label.payload);

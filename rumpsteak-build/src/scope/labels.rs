@@ -104,9 +104,9 @@ fn against(
             return (Err(cause), Vec::new());
         }
     };
-    let compared = named
-        .iter()
-        .filter_map(|message| Some((carries(own, (is_here, is_open), message, file)?, (*message).clone())));
+    let compared = named.iter().filter_map(|message| {
+        Some((carries(own, (is_here, is_open), message, file)?, (*message).clone()))
+    });
     match compared.min_by_key(|(checks, _)| checks.len()) {
         Some((checks, message)) => (Ok(message), checks),
         None => {

@@ -327,9 +327,12 @@ impl<'a> Scope<'a> {
             };
             let unused = (0..self.len()).filter(is_unused).map(|id| self.name_of(id));
             let unused: Vec<String> = unused.collect();
-            let hint = did_you_mean(&name, unused.iter().map(String::as_str)).unwrap_or_else(|| {
-                format!("declare it, with what it carries: `struct {name};` or `struct {name}(…);`")
-            });
+            let hint =
+                did_you_mean(&name, unused.iter().map(String::as_str)).unwrap_or_else(|| {
+                    format!(
+                        "declare it, with what it carries: `struct {name};` or `struct {name}(…);`"
+                    )
+                });
             let problem = NameProblem::Unresolved;
             Cause::Name { name, problem, hint: Some(hint) }.at(label.span())
         });
