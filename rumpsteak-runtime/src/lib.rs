@@ -50,14 +50,17 @@ mod guard;
 #[cfg(not(doctest))]
 pub mod guide;
 pub mod join;
-mod lent;
+mod lending;
 pub mod machine;
 mod message;
+mod outcome;
+mod payload;
 pub mod prelude;
 #[doc(hidden)]
 pub mod private;
 mod role;
 mod run;
+mod seal;
 #[cfg(feature = "fsm")]
 mod serialize;
 pub mod states;

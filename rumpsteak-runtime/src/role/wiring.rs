@@ -18,8 +18,8 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::private::ByMacro;
 use crate::role::{Role, Route};
+use crate::seal::ByMacro;
 use crate::transport::Pair;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::link::Link;

@@ -33,7 +33,7 @@ pub struct Played {
 }
 
 impl Played {
-    /// What a [stub](crate::private::stub) plays: nothing.
+    /// What a stub plays: nothing.
     pub const STUB: Self = Self {
         protocol: "",
         role: "",
@@ -46,7 +46,7 @@ impl Played {
 }
 
 impl Label {
-    /// The label of a [stub](crate::private::stub).
+    /// The label of a stub.
     pub const STUB: Self = Self { name: "", tag: 0 };
 }
 

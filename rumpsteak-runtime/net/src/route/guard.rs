@@ -1,33 +1,33 @@
-//! What the lanes of a role have in common.
+//! The state that the lanes of a role share.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use crate::host::{Place, Shared};
+use crate::host::Shared;
+use crate::wire::Endpoint;
 
-/// Frees the places of a role when its last connection is gone.
+/// Removes a role from its host when its last connection is gone.
 pub(crate) struct Guard {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) place: Place,
+    pub(crate) endpoint: Endpoint,
     /// The roles of the protocol that play on demand.
     on_demand: &'static [&'static str],
-    /// Whether a peer is missing, so that the session cannot end as it should.
+    /// True if a peer is missing, so that the session cannot end in order.
     is_broken: watch::Sender<bool>,
 }
 
 impl Guard {
-    /// For a role that has taken its place.
     pub(crate) fn new(
         shared: &Arc<Shared>,
-        place: Place,
+        endpoint: Endpoint,
         on_demand: &'static [&'static str],
     ) -> Arc<Self> {
         let (shared, is_broken) = (Arc::clone(shared), watch::Sender::new(false));
-        Arc::new(Self { shared, place, on_demand, is_broken })
+        Arc::new(Self { shared, endpoint, on_demand, is_broken })
     }
 
-    /// A peer was lost, or has given up.
+    /// Notes that a peer was lost, or has given up.
     pub(crate) fn misses(&self, peer: &str) {
         if !self.on_demand.contains(&peer) {
             self.is_broken.send_replace(true);
@@ -43,6 +43,6 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.shared.free(&self.place);
+        self.shared.free(&self.endpoint);
     }
 }

@@ -16,16 +16,15 @@
 //! What a role has sent since its task last looked goes into one frame: a frame costs as much as
 //! some messages.
 
-use bytes::{BufMut as _, Bytes, BytesMut};
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 
-use crate::codec::CodecError;
+use crate::CodecError;
 
 const MESSAGES: u8 = 0;
 const END: u8 = 1;
 const GRANT: u8 = 2;
 const BEAT: u8 = 3;
 
-/// A frame that was received.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Frame {
     Messages(Messages),
@@ -35,28 +34,20 @@ pub(crate) enum Frame {
 }
 
 impl Frame {
-    /// The frame that bytes are. `None` if they are none.
     pub(crate) fn read(bytes: BytesMut) -> Option<Self> {
-        match *bytes.first()? {
-            MESSAGES => Messages::read(bytes.freeze()).map(Self::Messages),
-            END => Some(Self::End { sessions: number(&bytes[1..])? }),
-            BEAT if bytes.len() == 1 => Some(Self::Beat),
-            GRANT => {
-                let (received, rest) = bytes[1..].split_at_checked(8)?;
-                let (limit, sessions) = rest.split_at_checked(8)?;
-                let [received, limit] = [number(received)?, number(limit)?];
-                Some(Self::Grant { received, limit, sessions: number(sessions)? })
-            }
-            _ => None,
-        }
+        let (kind, mut rest) = bytes.split_first()?;
+        let mut number = || rest.try_get_u64_le().ok();
+        let frame = match *kind {
+            MESSAGES => return Messages::read(bytes.freeze()).map(Self::Messages),
+            END => Self::End { sessions: number()? },
+            GRANT => Self::Grant { received: number()?, limit: number()?, sessions: number()? },
+            BEAT => Self::Beat,
+            _ => return None,
+        };
+        rest.is_empty().then_some(frame)
     }
 }
 
-fn number(bytes: &[u8]) -> Option<u64> {
-    bytes.try_into().ok().map(u64::from_le_bytes)
-}
-
-/// The messages of a frame.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Messages {
     bytes: Bytes,
@@ -65,9 +56,9 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// The messages of a frame that has as many as it says, and some. `None` if it is none.
+    /// Reads a frame that has as many messages as it says, and at least one.
     pub(crate) fn read(bytes: Bytes) -> Option<Self> {
-        // Empty ones would need no credit.
+        // An empty frame would need no credit.
         let left = count(&bytes).filter(|count| *count > 0)?;
         let mut messages = Self { bytes, at: HEAD };
         for _ in 0..left {
@@ -76,7 +67,6 @@ impl Messages {
         (messages.at == messages.bytes.len()).then_some(Self { at: HEAD, ..messages })
     }
 
-    /// The next message; nothing at the end.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<&[u8]> {
         let (length, rest) = self.bytes[self.at..].split_first_chunk()?;
@@ -86,21 +76,20 @@ impl Messages {
         Some(message)
     }
 
-    /// How many messages the frame has.
     pub(crate) fn count(&self) -> u64 {
         count(&self.bytes).unwrap_or(0)
     }
 }
 
-/// How many bytes a frame of messages has before them, and each before itself.
+/// The bytes before the messages of a frame, and before each message.
 const HEAD: usize = 5;
 const LENGTH: usize = 4;
 
-/// When a frame is long enough: the next message goes into another one. A fraction of what a
+/// The length beyond which the next message goes into another frame. A fraction of what a
 /// connection reads at a time, because the rest of a frame that has come in parts is copied.
 const FULL: usize = 8 << 10;
 
-/// The memory of how many frames that have come is kept for others.
+/// The number of acknowledged frames whose memory is kept.
 const SPARE: usize = 32;
 
 /// A frame of messages while it is made.
@@ -112,7 +101,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Makes other frames of the memory of this one, which the peer has.
+    /// Keeps the memory of an acknowledged frame.
     pub(crate) fn reuse(&mut self, mut frame: Bytes) {
         if self.spare.len() < SPARE && frame.len() <= 2 * FULL && frame.is_unique() {
             frame.clear();
@@ -120,13 +109,8 @@ impl Batch {
         }
     }
 
-    /// Adds what `write` writes as a message, and to `frames` that of the messages before it if it
-    /// was full.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written, or is larger than a frame may be, in bytes. The messages before it
-    /// stay.
+    /// Adds the message that `write` writes. If the frame is full, adds it to `frames` and begins
+    /// another one. Fails if the message cannot be written or is too large; the others stay.
     pub(crate) fn add(
         &mut self,
         largest: usize,
@@ -144,7 +128,6 @@ impl Batch {
         let written = write(&mut self.bytes);
         let size = self.bytes.len() - at - LENGTH;
         let fits = HEAD + LENGTH + size <= largest;
-        // Less than a frame may have, which is less than 4 GiB.
         let length = written.and_then(|()| match u32::try_from(size) {
             Ok(length) if fits => Ok(length),
             _ => Err(too_large(size, largest)),
@@ -192,10 +175,7 @@ pub(crate) fn count(frame: &[u8]) -> Option<u64> {
 }
 
 pub(crate) fn end(sessions: u64) -> Bytes {
-    let mut bytes = BytesMut::with_capacity(9);
-    bytes.put_u8(END);
-    bytes.put_u64_le(sessions);
-    bytes.freeze()
+    numbers(END, [sessions])
 }
 
 pub(crate) fn beat() -> Bytes {
@@ -203,11 +183,13 @@ pub(crate) fn beat() -> Bytes {
 }
 
 pub(crate) fn grant(received: u64, limit: u64, sessions: u64) -> Bytes {
-    let mut bytes = BytesMut::with_capacity(25);
-    bytes.put_u8(GRANT);
-    bytes.put_u64_le(received);
-    bytes.put_u64_le(limit);
-    bytes.put_u64_le(sessions);
+    numbers(GRANT, [received, limit, sessions])
+}
+
+fn numbers<const N: usize>(kind: u8, numbers: [u64; N]) -> Bytes {
+    let mut bytes = BytesMut::with_capacity(1 + 8 * N);
+    bytes.put_u8(kind);
+    numbers.into_iter().for_each(|number| bytes.put_u64_le(number));
     bytes.freeze()
 }
 

@@ -1,5 +1,6 @@
 //! Routes to programs that know nothing of sessions.
 
+use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,10 +13,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use tokio_util::codec::{Decoder, Encoder, Framed};
 
-use crate::codec::CodecError;
-use crate::error::NetError;
-use crate::link::{Fate, Net, net_of_messages};
+use super::net_of_messages;
 use crate::transport::BUFFER;
+use crate::{CodecError, Net, NetError};
 
 /// A connection to a program that knows nothing of sessions, and plays a role all the same: a
 /// database, say, which speaks as the protocol has it. A codec says which bytes a message is.
@@ -48,10 +48,6 @@ impl Bridge {
     ///
     /// If the stream ends, the peer has left: [`Closed`](rumpsteak_runtime::ErrorKind::Closed). If
     /// it breaks, or what comes is no message, the session ends with [`NetError::Bridge`].
-    ///
-    /// # Panics
-    ///
-    /// Outside of a tokio runtime.
     pub fn new<M, S, C, E>(peer: &str, stream: S, codec: C) -> (Net<M>, Self)
     where
         M: Send + 'static,
@@ -59,83 +55,68 @@ impl Bridge {
         C: Encoder<M, Error = E> + Decoder<Item = M, Error = E> + Send + Unpin + 'static,
         E: From<io::Error> + Into<CodecError>,
     {
-        let fate = Fate::default();
-        let (near, (incoming, outgoing)) = net_of_messages(Arc::clone(&fate));
+        let (near, incoming, outgoing, status) = net_of_messages();
         let mut frames = Framed::with_capacity(stream, codec, BUFFER);
         frames.set_backpressure_boundary(BUFFER);
-        let mut traffic = Traffic { frames, incoming: Some(incoming), outgoing: Some(outgoing) };
+        let mut queues = (Some(incoming), Some(outgoing));
         let peer = peer.to_owned();
         let task = tokio::spawn(async move {
-            let moved = std::future::poll_fn(|context| traffic.poll(context)).await;
+            let moved = poll_fn(|context| poll_move(&mut frames, &mut queues, context)).await;
             moved.map_err(|error| {
                 let error = NetError::Bridge { peer, source: Arc::new(error.into()) };
                 // Before the queues are dropped, by which the role learns of it.
-                let _ = fate.failed.set(error.clone());
+                status.fail(error.clone());
                 error
             })
         });
         (near, Self { task })
     }
 
-    /// Waits until the role has left, and the peer's socket has all that it has sent. The role is
-    /// to be dropped before.
+    /// Waits until the role has left, and the peer's socket has all that it has sent. Drop the role
+    /// before. If the future is dropped, a task of the runtime delivers what was sent.
     ///
     /// # Errors
     ///
     /// [`NetError::Bridge`].
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future leaves it to a task of the runtime to bring away what was sent.
     pub async fn leave(self) -> Result<(), NetError> {
         // The task is not cancelled. If it panics, so has the codec.
         self.task.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 }
 
-/// What is moved between a route and a stream.
-struct Traffic<M, S, C> {
-    frames: Framed<S, C>,
-    /// `None` once the role is gone.
-    incoming: Option<QueueSender<M>>,
-    /// `None` once the role is gone, and all that it has sent is with the codec.
-    outgoing: Option<QueueReceiver<M>>,
-}
-
-impl<M, S, C, E> Traffic<M, S, C>
+/// Moves messages between a stream and the queues of a route. Ready when the role or the peer has
+/// left. A queue is `None` once the role is gone, and the codec has all that the role has sent.
+fn poll_move<M, S, C, E>(
+    frames: &mut Framed<S, C>,
+    (incoming, outgoing): &mut (Option<QueueSender<M>>, Option<QueueReceiver<M>>),
+    context: &mut Context<'_>,
+) -> Poll<Result<(), E>>
 where
     S: AsyncRead + AsyncWrite + Unpin,
     C: Encoder<M, Error = E> + Decoder<Item = M, Error = E>,
     E: From<io::Error>,
     Framed<S, C>: Unpin,
 {
-    /// Moves what can be moved. Ready when the role or the peer has left.
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), E>> {
-        let mut frames = Pin::new(&mut self.frames);
-        while let Poll::Ready(next) = frames.as_mut().poll_next(context) {
-            let Some(message) = next.transpose()? else {
-                return Poll::Ready(Ok(()));
-            };
-            // The queue grows. A role that is gone receives nothing.
-            if let Some(incoming) = &mut self.incoming
-                && incoming.try_send(message).is_err()
-            {
-                self.incoming = None;
-            }
+    let mut frames = Pin::new(frames);
+    while let Poll::Ready(next) = frames.as_mut().poll_next(context) {
+        let Some(message) = next.transpose()? else { return Poll::Ready(Ok(())) };
+        // The queue grows. A role that is gone receives nothing.
+        if incoming.as_mut().is_some_and(|queue| queue.try_send(message).is_err()) {
+            *incoming = None;
         }
-        while let Some(outgoing) = &mut self.outgoing
-            && frames.as_mut().poll_ready(context)?.is_ready()
-        {
-            match Pin::new(outgoing).poll_next(context) {
-                Poll::Pending => break,
-                Poll::Ready(Some(message)) => frames.as_mut().start_send(message)?,
-                Poll::Ready(None) => self.outgoing = None,
-            }
-        }
-        if self.outgoing.is_none() {
-            return frames.poll_close(context);
-        }
-        let _ = frames.poll_flush(context)?;
-        Poll::Pending
     }
+    while let Some(queue) = outgoing
+        && frames.as_mut().poll_ready(context)?.is_ready()
+    {
+        match Pin::new(queue).poll_next(context) {
+            Poll::Pending => break,
+            Poll::Ready(Some(message)) => frames.as_mut().start_send(message)?,
+            Poll::Ready(None) => *outgoing = None,
+        }
+    }
+    if outgoing.is_none() {
+        return frames.poll_close(context);
+    }
+    let _ = frames.poll_flush(context)?;
+    Poll::Pending
 }

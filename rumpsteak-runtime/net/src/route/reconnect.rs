@@ -1,44 +1,36 @@
-//! The task of a lane: one connection after the other, until both ends have left.
+//! The task of a lane: it makes one connection after the other, until both ends have left.
 
+use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rumpsteak_runtime::transport::Labelled;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-use crate::address::Address;
-use crate::codec::Codec;
-use crate::error::NetError;
-use crate::guard::Guard;
-use crate::handshake::{Answer, Hello, say};
-use crate::host::{Arrival, Call, FIRST_PAUSE, Greeted, LONGEST_PAUSE, Shared, dismiss, texts};
-use crate::lane::{Lane, LaneState, Luggage, Packed, Stop};
-use crate::refusal::Refusal;
+use super::{Guard, Lane, Stop};
+use crate::host::{Arrival, Call, FIRST_PAUSE, Greeted, LONGEST_PAUSE, Shared, dismiss};
 use crate::transport::Connection;
+use crate::wire::{Answer, Hello, LaneSnapshot, LaneState, PackedLane, say};
+use crate::{Address, Codec, NetError, Portable, Refusal};
 
-/// For how long a peer that has left may come back to hear that this one has its last messages:
-/// long enough for several tries.
+/// How long a peer that has left may come back to hear that this end has its last messages: long
+/// enough for several tries.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// How to get a connection again that broke.
-pub(crate) struct Reach {
+/// A peer of a role, and how to get a connection to it.
+pub(crate) struct Remote {
     pub(crate) shared: Arc<Shared>,
-    /// How this end greets the peer, whose instance it knows.
+    /// How the role greets the peer.
     pub(crate) own: Hello,
-    /// How the peer has greeted it.
-    pub(crate) theirs: Hello,
-    /// Empty if it is the peer that calls.
+    /// The addresses of the peer; empty if the peer calls.
     pub(crate) addresses: Vec<Address>,
     pub(crate) arrivals: UnboundedReceiver<Arrival>,
-    /// `None` for a peer that stays where its own place is kept.
+    /// `None` for a peer that has left this host, where the role stays.
     pub(crate) guard: Option<Arc<Guard>>,
 }
 
-/// What comes next.
 #[expect(clippy::large_enum_variant, reason = "one for each connection, and seldom moved")]
 enum Event {
     Arrived(Arrival),
@@ -47,124 +39,118 @@ enum Event {
 }
 
 /// Moves messages until both ends have left, over one connection after the other: first over this
-/// one, if there is one. If the peer is lost or gives up, who waits for one on demand is told.
-pub(crate) async fn run<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
+/// one, if there is one. `theirs` is the greeting of the peer, whose token the role knows. If the
+/// peer is lost or gives up, the tasks that wait for a peer on demand are told.
+pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
     mut lane: Lane<M, C>,
-    reach: Reach,
+    remote: Remote,
+    theirs: Hello,
     connection: Option<Connection>,
 ) -> Result<(), NetError> {
     if let Some(connection) = &connection {
         lane.connect(connection);
     }
-    let (guard, peer) = (reach.guard.clone(), reach.own.peer.clone());
-    let moved = run_until_left(&mut lane, reach, connection).await.and_then(|()| lane.failure());
+    let (guard, peer) = (remote.guard.clone(), remote.own.route.peer.clone());
+    let moved = run_until_left(&mut lane, remote, theirs, connection).await;
+    if let Err(error) = &moved {
+        // Before the lane is dropped, by which the role learns of it.
+        lane.status.fail(error.clone());
+    }
+    let moved = moved.and_then(|()| lane.status.check());
     if let Some(guard) = guard.filter(|_| moved.is_err() || lane.state.left_after == Some(0)) {
         guard.misses(&peer);
     }
     moved
 }
 
-async fn run_until_left<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
+async fn run_until_left<M: Labelled + Portable, C: Codec>(
     lane: &mut Lane<M, C>,
-    mut reach: Reach,
+    mut remote: Remote,
+    mut theirs: Hello,
     mut connection: Option<Connection>,
 ) -> Result<(), NetError> {
-    let mut search = Search::new(&reach);
-    let failed = loop {
-        let event = match &mut connection {
-            Some(connection) => tokio::select! {
+    let mut search = Search::new(&remote);
+    loop {
+        let event = if let Some(connection) = &mut connection {
+            tokio::select! {
                 biased;
-                Some(arrived) = reach.arrivals.recv() => Event::Arrived(arrived),
-                moved = std::future::poll_fn(|context| lane.poll(connection, context)) => {
-                    Event::Moved(moved)
-                }
-            },
-            None if lane.state.is_told() && lane.state.has_peer_left() => {
-                std::future::poll_fn(|context| lane.poll_rest(context)).await;
-                return Ok(());
+                Some(arrived) = remote.arrivals.recv() => Event::Arrived(arrived),
+                moved = poll_fn(|context| lane.poll(connection, context)) => Event::Moved(moved),
             }
-            None => {
-                let own = Hello { received: lane.state.received, ..reach.own.clone() };
-                let Reach { shared, theirs, addresses, arrivals, .. } = &mut reach;
-                tokio::select! {
-                    biased;
-                    Some(arrived) = arrivals.recv() => Event::Arrived(arrived),
-                    called = search.call(shared, addresses, &own, theirs) => Event::Called(called),
-                }
+        } else if lane.state.is_told() && lane.state.has_peer_left() {
+            break;
+        } else {
+            let own = remote.own.clone().having(lane.state.received);
+            let Remote { shared, addresses, arrivals, .. } = &mut remote;
+            tokio::select! {
+                biased;
+                Some(arrived) = arrivals.recv() => Event::Arrived(arrived),
+                called = search.call(shared, addresses, &own, &theirs) => Event::Called(called),
             }
         };
         let came = match event {
-            // Who comes again, and is not the peer that was here.
-            Event::Arrived(Arrival::Remote(again, theirs, Call::Again))
-                if !theirs.follows(&reach.theirs) =>
-            {
-                tokio::spawn(dismiss(again, Answer::Refused(Refusal::Taken), true));
-                continue;
-            }
-            Event::Arrived(Arrival::Remote(again, theirs, Call::Again)) => {
-                if connection.take().is_some() {
-                    search.broke(&lane.state, &reach, io::ErrorKind::ConnectionReset.into());
+            Event::Arrived(Arrival::Remote(again, hello, Call::Again)) => {
+                // A copy of the peer that was here.
+                if !hello.follows(&theirs) {
+                    tokio::spawn(dismiss(again, Answer::Refused(Refusal::Taken), true));
+                    continue;
                 }
-                reach.theirs.moves.clone_from(&theirs.moves);
-                reach.answer(lane, again, &theirs).await
+                if connection.take().is_some() {
+                    search.broke(&lane.state, &remote, io::ErrorKind::ConnectionReset.into());
+                }
+                theirs.lane.moves.clone_from(&hello.lane.moves);
+                remote.answer(lane, again, &hello).await
             }
             Event::Arrived(Arrival::Leave(packed)) => {
                 drop(connection);
-                // Who asked may have given up.
-                let _ = packed.send(lane.pack().map(|luggage| reach.pack(luggage)));
+                // The role that asked may have given up.
+                let _ = packed.send(lane.pack().map(|it| remote.pack(Some(theirs), it)));
                 return Ok(());
             }
-            // Nobody else comes twice. A first connection that is late was given up.
+            // Only the peer comes twice. A first connection that is late was given up.
             Event::Arrived(_) => continue,
             Event::Moved(Ok(())) => return Ok(()),
             Event::Moved(Err(stop)) => Err(stop),
-            Event::Called(Ok((again, theirs))) => {
-                reach.theirs.moves = theirs.moves;
-                lane.resume(&again, theirs.received).map(|()| again)
+            Event::Called(Ok((again, hello))) => {
+                theirs.lane.moves = hello.lane.moves;
+                lane.resume(&again, hello.lane.received).map(|()| again)
             }
-            // It has heard the end of this one, or does not care any more.
-            Event::Called(Err(_)) if lane.state.has_peer_left() => {
-                std::future::poll_fn(|context| lane.poll_rest(context)).await;
-                return Ok(());
-            }
-            Event::Called(Err(error)) => break error,
+            // The peer has heard the end of this one, or does not care any more.
+            Event::Called(Err(_)) if lane.state.has_peer_left() => break,
+            Event::Called(Err(error)) => return Err(error),
         };
-        match came.and_then(|again| search.resumed(&lane.state, &reach.own.peer).map(|()| again)) {
+        let peer = &remote.own.route.peer;
+        match came.and_then(|again| search.resumed(&lane.state, peer).map(|()| again)) {
             Ok(again) => connection = Some(again),
-            Err(Stop::Failed(error)) => break error,
+            Err(Stop::Failed(error)) => return Err(error),
             Err(Stop::Broken(_)) if lane.state.is_told() => return Ok(()),
-            Err(Stop::Broken(error)) if connection.is_none() => search.last = Arc::new(error),
-            Err(Stop::Broken(error)) => {
-                search.broke(&lane.state, &reach, error);
-                connection = None;
-            }
+            Err(Stop::Broken(error)) => match connection.take() {
+                Some(_) => search.broke(&lane.state, &remote, error),
+                None => search.last = Arc::new(error),
+            },
         }
-    };
-    // Before the lane is dropped, by which the role learns of it.
-    lane.fail(failed.clone());
-    Err(failed)
+    }
+    poll_fn(|context| lane.poll_rest(context)).await;
+    Ok(())
 }
 
-impl Reach {
-    /// What another host needs to go on.
-    fn pack(self, luggage: Luggage) -> Packed {
-        let Self { own, theirs, addresses, .. } = self;
-        Packed { own, theirs: Some(theirs), addresses: texts(&addresses), luggage }
+impl Remote {
+    pub(super) fn pack(self, theirs: Option<Hello>, snapshot: LaneSnapshot) -> PackedLane {
+        PackedLane { own: self.own, theirs, addresses: self.addresses, snapshot }
     }
 
-    /// Answers a peer that has made a connection again.
-    pub(crate) async fn answer<M: Labelled + Serialize + DeserializeOwned, C: Codec>(
+    /// Answers a peer that has replaced a connection.
+    pub(super) async fn answer<M: Labelled + Portable, C: Codec>(
         &self,
         lane: &mut Lane<M, C>,
         mut again: Connection,
-        theirs: &Hello,
+        hello: &Hello,
     ) -> Result<Connection, Stop> {
-        lane.resume(&again, theirs.received)?;
-        let own = Hello { received: lane.state.received, ..self.own.clone() };
-        let welcome = Answer::Welcome(own);
-        let said = timeout(self.shared.limits.handshake, say(&mut again, &welcome));
-        let said = said.await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-        said.map(|()| again).map_err(Stop::Broken)
+        lane.resume(&again, hello.lane.received)?;
+        let welcome = Answer::Welcome(self.own.clone().having(lane.state.received));
+        let said = timeout(self.shared.limits.handshake, say(&mut again, &welcome)).await;
+        said.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
+        Ok(again)
     }
 }
 
@@ -186,20 +172,18 @@ struct Search {
     next_try: Instant,
     pause: Duration,
     longest_pause: Duration,
-    /// The last thing that went wrong.
     last: Arc<io::Error>,
-    /// Whether the peer has moved, and may not have arrived yet.
+    /// True if the peer has moved, and may not have arrived yet.
     has_moved: bool,
-    /// When the last connection was made.
     connected: Instant,
-    /// How much had got through when this was looked at last.
+    /// How much had got through at the last look.
     progress: u64,
-    /// When something has to have got through, if the connection broke since something did.
+    /// The deadline for progress, if the connection broke since the last progress.
     deadline: Option<Instant>,
 }
 
 impl Search {
-    fn new(Reach { shared, guard, .. }: &Reach) -> Self {
+    fn new(Remote { shared, guard, .. }: &Remote) -> Self {
         let (now, waited) = (Instant::now(), shared.limits.resume);
         Self {
             waited,
@@ -216,10 +200,10 @@ impl Search {
         }
     }
 
-    /// Begins to look for a connection in the place of one that broke: this end has noticed, or the
-    /// peer has, and calls again.
-    fn broke(&mut self, lane: &LaneState, reach: &Reach, error: io::Error) {
-        let Reach { shared, guard, .. } = reach;
+    /// Begins to look for a connection in the place of one that broke. Either this end has noticed,
+    /// or the peer has, and calls again.
+    fn broke(&mut self, lane: &LaneState, remote: &Remote, error: io::Error) {
+        let Remote { shared, guard, .. } = remote;
         let (now, resume) = (Instant::now(), shared.limits.resume);
         let lingers = resume.min(LINGER);
         self.waited = if lane.has_peer_left() { lingers } else { resume };
@@ -270,11 +254,8 @@ impl Search {
         (self.next_try, self.pause) = (Instant::now() + pause, pause * 2);
     }
 
-    /// Calls a peer, or waits for its call, until the time is over.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: the next call goes on.
+    /// Calls a peer, or waits for its call, until the time is over. Cancel safe: the next call goes
+    /// on.
     async fn call(
         &mut self,
         shared: &Arc<Shared>,
@@ -287,7 +268,7 @@ impl Search {
             for (at, address) in addresses.clone().into_iter().enumerate() {
                 match timeout_at(self.until, shared.greet(&address, own)).await {
                     Ok(Ok(Greeted::Welcome(connection, theirs)))
-                        if Some(theirs.instance) == own.known && theirs.follows(before) =>
+                        if Some(theirs.lane.own) == own.lane.known && theirs.follows(before) =>
                     {
                         answered_at(addresses, &connection);
                         return Ok((connection, *theirs));
@@ -295,7 +276,7 @@ impl Search {
                     // The first address is that of the peer. Another end may listen at another one.
                     Ok(Ok(Greeted::Welcome(..)) | Err(NetError::Refused { .. })) if at > 0 => {}
                     Ok(Ok(Greeted::Welcome(..))) => {
-                        let (peer, refusal) = (own.peer.clone(), Refusal::Gone);
+                        let (peer, refusal) = (own.route.peer.clone(), Refusal::Gone);
                         return Err(NetError::Refused { peer, refusal });
                     }
                     Ok(Ok(Greeted::Moved(to))) => {
@@ -303,18 +284,19 @@ impl Search {
                         (self.has_moved, self.pause) = (true, FIRST_PAUSE);
                         break;
                     }
-                    Ok(Ok(Greeted::Offers(_)) | Err(NetError::Absent { last: None, .. }))
-                    | Err(_) => {}
-                    Ok(Err(NetError::Absent { last: Some(error), .. })) => self.last = error,
+                    Ok(Err(NetError::Absent { last, .. })) => {
+                        self.last = last.unwrap_or_else(|| Arc::clone(&self.last));
+                    }
                     Ok(Err(NetError::Refused { refusal: Refusal::Gone, .. })) if self.has_moved => {
                     }
+                    Ok(Ok(Greeted::Offers(_))) | Err(_) => {}
                     Ok(Err(error)) => return Err(error),
                 }
             }
             self.wait();
         }
         sleep_until(self.until).await;
-        let (peer, source) = (own.peer.clone(), Arc::clone(&self.last));
+        let (peer, source) = (own.route.peer.clone(), Arc::clone(&self.last));
         Err(NetError::Lost { peer, waited: self.waited, source })
     }
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::Builder;
 use tokio::time::{sleep, timeout};
 
-use crate::breaks::breaking;
+use crate::reconnect::breaking;
 
 #[derive(Role)]
 #[protocol(Detour::a)]

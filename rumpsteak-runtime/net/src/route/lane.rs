@@ -1,5 +1,5 @@
-//! What two roles have to say to each other: what is under way between them, and the credit that
-//! each has with the other. It outlives the connections that carry it.
+//! A lane: the messages under way between two roles, and the credit that each has with the other.
+//! It outlives the connections that carry it.
 //!
 //! ```text
 //! role ── queue ──▶ unacknowledged ── frames ──▶ arrived ── queue ──▶ role of the peer
@@ -8,17 +8,16 @@
 //!
 //! # Credit
 //!
-//! A role may have no more messages under way than its peer has granted: at least as many as the
-//! queue between them has room for, by the proof of the build script, beyond what the peer's role
-//! has received. So everything that is sent has a place to go, the task always reads what the
-//! connection has, and the window of a transport never holds back a message that a peer waits for
-//! behind others that it does not. An order that is safe over queues of the proven capacities is
-//! safe over any transport.
+//! A role may have no more messages under way than its peer has granted. The peer grants at least
+//! the proven capacity of the queue between them, beyond what its role has received. So everything
+//! that is sent has a place to go, and the task always reads what the connection has. The window of
+//! a transport therefore never holds back a message behind others that the peer does not wait for:
+//! an order that is safe over queues of the proven capacities is safe over any transport.
 //!
 //! # A connection that breaks
 //!
-//! Frames are kept until the peer says that they came. On a new connection each end says how many
-//! it has, and the other one goes on from there: nothing is lost, doubled or out of order.
+//! An end keeps frames until the peer acknowledges them. On a new connection each end says how many
+//! it has, and the other end goes on from there: nothing is lost, doubled or out of order.
 
 use std::collections::VecDeque;
 use std::io;
@@ -31,24 +30,22 @@ use futures_core::Stream as _;
 use futures_sink::Sink as _;
 use rumpsteak_runtime::channel::QueueReceiver;
 use rumpsteak_runtime::transport::Labelled;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, Interval, interval, interval_at};
 
-use crate::codec::{Codec, CodecError};
-use crate::error::NetError;
-use crate::frame::{self, Batch, Frame, Messages};
-use crate::handshake::{Hello, Numbers};
-use crate::limits::{FOR_EVER, Limits};
-use crate::link::{Arrived, FarEnd, Fate, Incoming, Read, every};
+use super::{Arrived, FarEnd, Incoming, Read, SharedStatus, every};
+use crate::limits::FOR_EVER;
 use crate::transport::Connection;
+use crate::wire::{Batch, Frame, Hello, LaneSnapshot, LaneState, Messages, Numbers, frame};
+use crate::{Codec, CodecError, Limits, NetError, Portable};
 
-/// Why a lane does not go on with its connection.
+/// The end of a connection.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Stop {
-    /// The connection broke.
-    Broken(io::Error),
-    /// An end does what it may not do.
-    Failed(NetError),
+    #[error(transparent)]
+    Broken(#[from] io::Error),
+    /// An end broke the rules.
+    #[error(transparent)]
+    Failed(#[from] NetError),
 }
 
 /// After how many beats without a frame a connection counts as broken.
@@ -60,173 +57,83 @@ const BATCH: u64 = 1024;
 /// How many frames may wait for the connection: all others are still messages of the role.
 const AHEAD: usize = 16;
 
-/// How far a lane is, at whichever host.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub(crate) struct LaneState {
-    /// The number of the first message that the peer may not have.
-    pub(crate) first: u64,
-    /// The number of the next message, or end, that is taken from the role.
-    next: u64,
-    /// How many messages and ends have come from the peer: what a new connection begins with.
-    pub(crate) received: u64,
-    /// The number below which the peer may send messages: it was granted so many.
-    granted: u64,
-    /// Whether the end is among what was sent, or is still to be.
-    pub(crate) has_ended: bool,
-    /// How many sessions the peer had completed when it left; `None` as long as it is there. None
-    /// were completed if it left in the middle of one, or before the first one.
-    pub(crate) left_after: Option<u64>,
-    /// How many sessions the role has completed at other hosts, of which its routes here know
-    /// nothing.
-    pub(crate) completed: u64,
-    /// How many sessions the peer has completed.
-    peer_completed: u64,
-    /// How many of the last frames wait for the peer to begin the session.
-    ahead: usize,
+/// The name of a snapshot that makes no sense.
+const INVALID: &str = "an invalid snapshot of a lane";
+
+pub(crate) fn unwritten<M: Labelled>(peer: &str, message: &M, error: CodecError) -> NetError {
+    NetError::Encode { peer: peer.to_owned(), label: message.label(), source: Arc::new(error) }
 }
 
-impl LaneState {
-    /// True if the peer may not have all that it was sent.
-    pub(crate) fn is_waiting(&self) -> bool {
-        self.first < self.next
-    }
-
-    /// Whether the peer has all that the role has said, and the role has left.
-    pub(crate) fn is_told(&self) -> bool {
-        self.has_ended && !self.is_waiting()
-    }
-
-    /// Whether the peer has left.
-    pub(crate) fn has_peer_left(&self) -> bool {
-        self.left_after.is_some()
-    }
-}
-
-/// What a lane is made of, on its way to another host.
-#[derive(Debug, Default, Deserialize, Serialize)]
-pub(crate) struct Luggage {
-    pub(crate) state: LaneState,
-    unacknowledged: Vec<Vec<u8>>,
-    /// What has come and was not received by the role, oldest first; numbered as here.
-    pub(crate) unread: Vec<Vec<u8>>,
-}
-
-/// A lane on its way to another host, with its ends.
-#[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct Packed {
-    pub(crate) own: Hello,
-    /// `None` for a peer that plays on demand and has not come yet.
-    pub(crate) theirs: Option<Hello>,
-    /// Where the peer is to be called; empty if it is the peer that calls.
-    pub(crate) addresses: Vec<String>,
-    pub(crate) luggage: Luggage,
-}
-
-impl Packed {
-    /// What is left of a lane to a peer that has left after so many sessions, from which so much is
-    /// still to be received.
-    pub(crate) fn departed(own: Hello, left_after: usize, unread: usize) -> Self {
-        let received = unread as u64 + 1;
-        let left_after = Some(left_after as u64);
-        let granted = received;
-        let state =
-            LaneState { received, granted, has_ended: true, left_after, ..LaneState::default() };
-        let luggage = Luggage { state, ..Luggage::default() };
-        let own = Hello { known: Some(own.instance), ..own };
-        Self { theirs: Some(own.clone()), own, addresses: Vec::new(), luggage }
-    }
-
-    /// A lane to a peer that was on the same host: over it, nothing was sent yet.
-    pub(crate) fn fresh(own: Hello, theirs: Hello) -> Self {
-        let own = Hello { known: Some(theirs.instance), ..own };
-        Self { own, theirs: Some(theirs), addresses: Vec::new(), luggage: Luggage::default() }
-    }
-}
-
-/// What is wrong with a message that cannot be written.
-pub(crate) fn unwritten<M: Labelled>(
-    peer: &str,
-    message: &M,
-) -> impl FnOnce(CodecError) -> NetError {
-    let (peer, label) = (peer.to_owned(), message.label());
-    move |error| NetError::Encode { peer, label, source: Arc::new(error) }
-}
-
-/// How bytes of a peer become a message.
-pub(crate) fn reader<M: DeserializeOwned, C: Codec>(peer: &str, codec: C) -> Read<M> {
+pub(crate) fn reader<M: Portable, C: Codec>(peer: &str, codec: C) -> Read<M> {
     let peer = peer.to_owned();
     Box::new(move |bytes, numbers| {
         let read = match numbers {
             None => codec.decode(bytes),
-            Some(numbers) => {
-                renumbered(&codec, bytes, numbers).and_then(|bytes| codec.decode(&bytes))
-            }
+            Some(numbers) => renumber(&codec, bytes, numbers).and_then(|it| codec.decode(&it)),
         };
-        let failed = |error| NetError::Decode { peer: peer.clone(), source: Arc::new(error) };
-        read.map_err(failed)
+        read.map_err(|error| NetError::Decode { peer: peer.clone(), source: Arc::new(error) })
     })
 }
 
 /// The bytes of a message with the number that its label has here.
-fn renumbered<C: Codec>(codec: &C, bytes: &[u8], numbers: &Numbers) -> Result<Vec<u8>, CodecError> {
+fn renumber<C: Codec>(codec: &C, bytes: &[u8], numbers: &Numbers) -> Result<Vec<u8>, CodecError> {
     codec.renumber(bytes.to_vec(), |theirs| *numbers.get(theirs as usize)?)
 }
 
-/// What two roles have to say to each other, seen from one of them.
+/// A lane, seen from one of its ends.
 pub(crate) struct Lane<M, C> {
     peer: String,
     codec: C,
-    /// The numbers of the peer's labels here, where they are others.
+    /// The numbers of the peer's labels here, if they differ.
     numbers: Option<Arc<Numbers>>,
     /// The largest frame, in bytes: of the host, and over this connection.
     frame: usize,
     largest: usize,
-    /// What the role sends. `None` once it has left, or its peer has.
+    /// The messages that the role sends. `None` once the role or its peer has left.
     outgoing: Option<QueueReceiver<M>>,
-    /// The first of it, where that was taken before the peer had come.
+    /// The first of them, if it was taken before the peer had come.
     held: Option<M>,
-    /// What the role receives. `None` once its peer has left, or the role has.
+    /// `None` once the role or its peer has left.
     incoming: Option<Incoming<M>>,
     pub(crate) state: LaneState,
     /// The frames that the peer may not have, in order.
     unacknowledged: VecDeque<Bytes>,
     /// How many of these frames went into this connection.
     sent: usize,
-    /// The peer takes what has a smaller number.
+    /// The peer has granted the messages below this number.
     limit: u64,
     /// Messages for which the role's queue had no room yet.
     arrived: VecDeque<Arrived>,
     /// How many messages may be under way to this role, those in its queue among them.
     room: u64,
-    /// How many of them the role tells at a time.
+    /// After how many messages the role tells how many it has received.
     every: u64,
-    /// What the role tells, and what it had told before it received anything from this lane.
-    fate: Fate,
+    /// The status that the role shares, and what it had told before this lane began.
+    pub(crate) status: SharedStatus,
     told_before: u64,
-    /// Whether the peer has to hear of `received`.
+    /// True if the peer has to hear of `received`.
     owes: bool,
     /// How many sessions of the role the peer knows to be completed.
     told_completed: u64,
-    /// What is taken from the role becomes a frame here.
     batch: Batch,
-    /// Ticks when this end has said nothing for a beat.
+    /// Ticks after a beat without a frame from this end.
     beats: Interval,
-    /// Ticks when no frame has come for too long.
+    /// Ticks after too long without a frame from the peer.
     silence: Interval,
 }
 
-impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
+impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     pub(crate) fn new(
         [own, theirs]: [&Hello; 2],
         codec: C,
-        ((incoming, outgoing), fate): (FarEnd<M>, Fate),
+        FarEnd { incoming, outgoing, status }: FarEnd<M>,
         window: usize,
         &Limits { frame, beat, .. }: &Limits,
     ) -> Self {
         let (beat, every) = (beat.min(FOR_EVER / SILENT_BEATS), every(window));
         let silent = beat * SILENT_BEATS;
         Self {
-            peer: own.peer.clone(),
+            peer: own.route.peer.clone(),
             codec,
             numbers: own.numbers(theirs).map(Arc::new),
             frame,
@@ -242,8 +149,8 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             // What was received and not told yet takes room, too.
             room: window as u64 + every,
             every,
-            told_before: fate.received(&Context::from_waker(Waker::noop())),
-            fate,
+            told_before: status.received(&Context::from_waker(Waker::noop())),
+            status,
             owes: true,
             told_completed: 0,
             batch: Batch::default(),
@@ -252,22 +159,8 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         }
     }
 
-    /// Says to the role why it cannot go on.
-    pub(crate) fn fail(&self, error: NetError) {
-        let _ = self.fate.failed.set(error);
-    }
-
-    /// Why the role could not go on, if it could not.
-    pub(crate) fn failure(&self) -> Result<(), NetError> {
-        self.fate.failed.get().cloned().map_or(Ok(()), Err)
-    }
-
-    /// What another host needs to go on with: this one goes on no more.
-    ///
-    /// # Errors
-    ///
-    /// If a message cannot be written, or read.
-    pub(crate) fn pack(&mut self) -> Result<Luggage, NetError> {
+    /// Packs the lane for another host. Fails if a message cannot be written or read.
+    pub(crate) fn pack(&mut self) -> Result<LaneSnapshot, NetError> {
         self.pack_outgoing()?;
         // The rest is of a session that the peer has not begun.
         let before = self.unacknowledged.len() - self.state.ahead;
@@ -279,13 +172,13 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             while let Some(bytes) = messages.next() {
                 unread.push(match numbers.as_deref() {
                     None => bytes.to_vec(),
-                    Some(numbers) => renumbered(&self.codec, bytes, numbers).map_err(failed)?,
+                    Some(numbers) => renumber(&self.codec, bytes, numbers).map_err(failed)?,
                 });
             }
         }
         let state = LaneState { ahead: self.unacknowledged.len() - before, ..self.state.clone() };
         let unacknowledged = self.unacknowledged.iter().map(|frame| frame.to_vec()).collect();
-        Ok(Luggage { state, unacknowledged, unread })
+        Ok(LaneSnapshot { state, unacknowledged, unread })
     }
 
     /// Makes frames of what the role has sent, as far as the peer is in its session.
@@ -299,14 +192,14 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         Ok(())
     }
 
-    /// Goes on from what another host has packed. Only if both ends count the same sessions may
-    /// the peer be a session behind.
-    ///
-    /// # Errors
-    ///
-    /// If it makes no sense.
-    pub(crate) fn unpack(mut self, luggage: Luggage, is_counted: bool) -> Result<Self, NetError> {
-        let Luggage { state, unacknowledged, unread } = luggage;
+    /// Goes on from a snapshot of another host. The peer may be a session behind only if both ends
+    /// count the same sessions. Fails if the snapshot makes no sense.
+    pub(crate) fn unpack(
+        mut self,
+        snapshot: LaneSnapshot,
+        is_counted: bool,
+    ) -> Result<Self, NetError> {
+        let LaneSnapshot { state, unacknowledged, unread } = snapshot;
         let LaneState { first, received, granted, completed, peer_completed, .. } = state;
         let counts: Option<Vec<u64>> =
             unacknowledged.iter().map(|frame| frame::count(frame)).collect();
@@ -315,18 +208,17 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             && granted + 1 >= received
             && state.ahead <= unacknowledged.len();
         let Some(counts) = counts.filter(|_| is_sound) else {
-            return Err(self.nonsense("luggage that is none"));
+            return Err(self.nonsense(INVALID));
         };
         // What came before is not told here.
         self.told_before = self.told_before.wrapping_sub(received - unread.len() as u64);
-        let mut batch = Batch::default();
-        let mut frames = Vec::new();
+        let (mut batch, mut frames) = (Batch::default(), Vec::new());
         for bytes in unread {
             let added = batch.add(usize::MAX, &mut frames, |frame| {
                 frame.extend(bytes);
                 Ok(())
             });
-            added.map_err(|_| self.nonsense("luggage that is none"))?;
+            added.map_err(|_| self.nonsense(INVALID))?;
         }
         frames.extend(batch.take());
         self.arrived.extend(frames.into_iter().filter_map(Arrived::read));
@@ -345,7 +237,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         if self.arrived.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Goes on over a new connection.
+    /// Goes on over a first connection.
     pub(crate) fn connect(&mut self, connection: &Connection) {
         self.largest = self.frame.min(connection.max_payload());
         self.sent = 0;
@@ -353,14 +245,11 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         self.silence.reset();
     }
 
-    /// Goes on over a new connection, whose other end has this much.
-    ///
-    /// # Errors
-    ///
-    /// If that is less than it has said before, or more than it was sent.
+    /// Goes on over a new connection, whose other end has this much. Fails if that is less than it
+    /// has said before, or more than it was sent.
     pub(crate) fn resume(&mut self, connection: &Connection, received: u64) -> Result<(), Stop> {
         self.connect(connection);
-        self.acknowledge(received).map_err(Stop::Failed)
+        Ok(self.acknowledge(received)?)
     }
 
     /// Moves whatever can be moved. Ready when there is nothing to do any more, or no way to.
@@ -378,15 +267,10 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             // What is written makes room for what the role sends.
             let wrote = self.sent > before;
             self.poll_beat(connection, context)?;
-            if let Poll::Ready(flushed) = Pin::new(&mut *connection).poll_flush(context) {
-                flushed.map_err(Stop::Broken)?;
-                if self.state.is_told()
-                    && self.state.has_peer_left()
-                    && !self.owes
-                    && self.arrived.is_empty()
-                {
-                    return Poll::Ready(Ok(()));
-                }
+            let is_flushed = Pin::new(&mut *connection).poll_flush(context)?.is_ready();
+            let is_done = self.state.is_told() && self.state.has_peer_left() && !self.owes;
+            if is_flushed && is_done && self.arrived.is_empty() {
+                return Poll::Ready(Ok(()));
             }
             if !came && !taken && !wrote {
                 return Poll::Pending;
@@ -394,7 +278,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         }
     }
 
-    /// Reads what has come; whether anything has.
+    /// Reads the frames that have come. Returns true if there were any.
     fn poll_read(
         &mut self,
         connection: &mut Connection,
@@ -412,8 +296,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
                 }
             })?;
             let frame = Frame::read(bytes);
-            let frame = frame.ok_or_else(|| self.nonsense("bytes that are no frame"));
-            self.take_frame(frame.map_err(Stop::Failed)?).map_err(Stop::Failed)?;
+            self.take_frame(frame.ok_or_else(|| self.nonsense("bytes that are no frame"))?)?;
             came = true;
         }
         if came {
@@ -446,19 +329,19 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
                 self.state.received += 1;
                 self.state.left_after = Some(sessions);
                 self.owes = true;
-                // Nobody is there to receive what the role still sends.
+                // The peer receives no more messages.
                 self.outgoing = None;
             }
         }
         Ok(())
     }
 
-    /// How many of so many sessions the routes of the role here know.
+    /// The number of these sessions that the routes of the role here count.
     fn sessions_here(&self, sessions: u64) -> usize {
         sessions.saturating_sub(self.state.completed).try_into().unwrap_or(usize::MAX)
     }
 
-    /// The peer has all messages before this number.
+    /// Drops the frames that the peer has: all before this number.
     fn acknowledge(&mut self, received: u64) -> Result<(), NetError> {
         if received > self.state.next {
             return Err(self.nonsense("word of messages that it was not sent"));
@@ -478,7 +361,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         Ok(())
     }
 
-    /// Puts what has arrived into the role's queue, as far as it has room.
+    /// Puts messages that have arrived into the role's queue, as long as it has room.
     fn poll_deliver(&mut self, context: &mut Context<'_>) {
         while let Some(Arrived { messages, numbers }) = self.arrived.front_mut() {
             let is_delivered = match &mut self.incoming {
@@ -504,7 +387,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             };
             self.arrived.pop_front();
             if let Err(error) = is_delivered {
-                self.fail(error);
+                self.status.fail(error);
                 self.incoming = None;
             }
         }
@@ -529,21 +412,21 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         }
     }
 
-    /// Waits until the role has something to say; `false` if it leaves without.
+    /// Waits until the role has something to send. Returns false if it leaves without.
     pub(crate) fn poll_need(&mut self, context: &mut Context<'_>) -> Poll<bool> {
-        // What it has said at another host waits to be sent already.
+        // Messages that it has sent at another host wait already.
         if self.unacknowledged.is_empty() {
             self.held = ready!(self.poll_outgoing(context));
         }
         Poll::Ready(self.held.is_some() || !self.unacknowledged.is_empty())
     }
 
-    /// By which numbers the labels of the peer are known here, once it has come.
+    /// Sets the numbers that the labels of the peer have here, once it has come.
     pub(crate) fn know(&mut self, numbers: Option<Numbers>) {
         self.numbers = numbers.map(Arc::new);
     }
 
-    /// Takes what the role sends, as far as the peer has granted; whether there was anything.
+    /// Takes messages from the role, as far as the peer has granted. Returns true if it took any.
     fn poll_take(&mut self, context: &mut Context<'_>) -> bool {
         let before = self.state.next;
         if self.is_ahead() {
@@ -557,7 +440,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         {
             let Some(message) = message else {
                 let outgoing = self.outgoing.take();
-                // None of them in order, if the role was in the middle of one.
+                // 0 if the role was in the middle of a session.
                 sessions = match outgoing.map_or(0, |outgoing| outgoing.left_after() as u64) {
                     0 => 0,
                     here => here + self.state.completed,
@@ -565,7 +448,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
                 break;
             };
             if let Err(error) = self.add(&message) {
-                self.fail(error);
+                self.status.fail(error);
                 // The role learns why, and the peer that this end has left.
                 (self.outgoing, self.incoming) = (None, None);
                 break;
@@ -580,22 +463,21 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         self.state.next > before
     }
 
-    /// Puts a message into the frame that is being made.
     fn add(&mut self, message: &M) -> Result<(), NetError> {
         let write = |bytes: &mut Vec<u8>| self.codec.encode(message, bytes);
         let added = self.batch.add(self.largest, &mut self.unacknowledged, write);
-        added.map_err(unwritten(&self.peer, message))?;
+        added.map_err(|error| unwritten(&self.peer, message, error))?;
         self.state.next += 1;
         Ok(())
     }
 
-    /// Puts what is to be said into the connection, as far as it takes it.
+    /// Puts grants and frames into the connection, as long as it takes them.
     fn poll_write(
         &mut self,
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
-        let told = self.fate.received(context).wrapping_sub(self.told_before);
+        let told = self.status.received(context).wrapping_sub(self.told_before);
         let limit = told + self.room;
         let here = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);
         let completed = (self.state.completed + here).max(self.told_completed);
@@ -615,7 +497,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             && let Some(frame) = self.unacknowledged.get(self.sent).cloned()
         {
             if frame.len() > self.largest {
-                return Err(Stop::Failed(self.too_large(&frame)));
+                return Err(self.too_large(&frame).into());
             }
             if !self.poll_put(connection, context, frame)? {
                 return Ok(());
@@ -625,12 +507,12 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         Ok(())
     }
 
-    /// Returns true if the peer has not begun the session in which the role came from another host.
+    /// Returns true if the peer has not begun the session in which the role moved to this host.
     fn is_ahead(&self) -> bool {
         self.state.peer_completed < self.state.completed
     }
 
-    /// Puts one frame into the connection; whether it took it.
+    /// Puts one frame into the connection. Returns true if it took the frame.
     fn poll_put(
         &mut self,
         connection: &mut Connection,
@@ -638,23 +520,22 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         frame: Bytes,
     ) -> Result<bool, Stop> {
         let mut connection = Pin::new(connection);
-        let Poll::Ready(ready) = connection.as_mut().poll_ready(context) else {
+        if connection.as_mut().poll_ready(context)?.is_pending() {
             return Ok(false);
-        };
-        let put = ready.and_then(|()| connection.start_send(frame));
-        put.map_err(Stop::Broken)?;
+        }
+        connection.start_send(frame)?;
         self.beats.reset();
         Ok(true)
     }
 
-    /// Says that this end is still here, and notices that the other one is not.
+    /// Sends a beat, and notices that none comes from the peer.
     fn poll_beat(
         &mut self,
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
         if self.silence.poll_tick(context).is_ready() {
-            return Err(Stop::Broken(io::ErrorKind::TimedOut.into()));
+            return Err(io::Error::from(io::ErrorKind::TimedOut).into());
         }
         while self.beats.poll_tick(context).is_ready() {
             // A connection that takes nothing is as good as silent: the peer will notice.
@@ -663,7 +544,7 @@ impl<M: Labelled + Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         Ok(())
     }
 
-    /// A frame that was made for another connection has a message that is too large for this one.
+    /// The error of a frame that was made for another connection and is too large for this one.
     fn too_large(&self, frame: &Bytes) -> NetError {
         let mut messages = Messages::read(frame.clone());
         let all = std::iter::from_fn(|| Some(messages.as_mut()?.next()?.to_vec()));

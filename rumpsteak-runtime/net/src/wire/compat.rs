@@ -20,10 +20,8 @@
 use rumpsteak_fsm::verify::{Accepted, Evidence};
 use rumpsteak_fsm::{Fsm, Limits, Verdict, text, verify};
 
-/// Whether two versions, as texts of the machines of all roles, fit together.
-///
-/// # Errors
-/// What differs first, if they do not.
+/// Checks that two versions fit together, given the machines of all roles as text. Returns the
+/// first difference if they do not.
 pub(crate) fn fit(own: &str, theirs: &str) -> Result<(), String> {
     let [own, theirs] = [own, theirs].map(|text| {
         let mut machines = text::parse(text).map_err(|error| error.to_string())?;

@@ -3,8 +3,8 @@
 use std::convert::Infallible;
 
 use crate::machine::Machine;
-use crate::private::ByMacro;
 use crate::role::Role;
+use crate::seal::ByMacro;
 use crate::states::{Session, State};
 
 /// The proof that role `Self` may run sessions of type `S`, because they were verified.

@@ -1,35 +1,30 @@
-//! Over which transport two ends talk (SJ §5.3).
+//! The choice of the transport over which two ends talk (SJ §5.3).
 //!
-//! Who calls uses the addresses that it was told, and says which transports it would take, best
-//! first. Who is called goes on with this connection if none of its own addresses is better; or
-//! else it says where it can be called, and is. What came of it is remembered by the address that
-//! was called first, until nobody answers there.
+//! The caller uses the addresses that it was given, and says which transports it accepts, best
+//! first. If none of its own addresses is better, the host accepts the connection. Otherwise it
+//! answers with its addresses, and the caller calls the best one. The caller remembers that address
+//! until a call there fails.
 
 use std::sync::Arc;
 
-use crate::address::Address;
-use crate::error::NetError;
-use crate::handshake::{Answer, Hello};
-use crate::host::{Greeted, Listened, Shared, texts};
-use crate::refusal::Refusal;
+use super::{Greeted, Listened, Shared, lock};
+use crate::wire::{Answer, Hello};
+use crate::{Address, NetError, Refusal};
 
 impl Shared {
-    /// Calls a peer once, where it is best called.
-    ///
-    /// # Errors
-    ///
-    /// [`Absent`](NetError::Absent) if another call may succeed.
+    /// Calls a peer once, at its best address. Fails with [`Absent`](NetError::Absent) if another
+    /// call may succeed.
     pub(crate) async fn greet(
         self: &Arc<Self>,
         address: &Address,
         own: &Hello,
     ) -> Result<Greeted, NetError> {
         let settled = Hello { transports: Vec::new(), ..own.clone() };
-        let remembered = self.state().better.get(address).cloned();
+        let remembered = lock(&self.better).get(address).cloned();
         if let Some(better) = remembered.filter(|better| own.takes(better)) {
             match self.greet_at(&better, &settled).await {
                 Err(NetError::Absent { .. }) | Ok(Greeted::Offers(_)) => {
-                    self.state().better.remove(address);
+                    lock(&self.better).remove(address);
                 }
                 greeted => return greeted,
             }
@@ -42,11 +37,11 @@ impl Shared {
         for better in self.choose(address, own, &offers) {
             match self.greet_at(&better, &settled).await {
                 Err(NetError::Absent { last: why, .. }) => last = why,
-                // The role takes less than its host has.
+                // The role accepts fewer transports than its host.
                 Ok(Greeted::Offers(_)) => {}
                 greeted => {
                     if greeted.is_ok() {
-                        self.state().better.insert(address.clone(), better);
+                        lock(&self.better).insert(address.clone(), better);
                     }
                     return greeted;
                 }
@@ -59,10 +54,10 @@ impl Shared {
         let all = || self.transports.schemes().join(", ");
         let taken = Some(own.transports.join(", ")).filter(|list| !list.is_empty());
         let refusal = Refusal::Transport([taken.unwrap_or_else(all), offered]);
-        Err(NetError::Refused { peer: own.peer.clone(), refusal })
+        Err(NetError::Refused { peer: own.route.peer.clone(), refusal })
     }
 
-    /// The addresses among those that a peer offers that this end takes, best first.
+    /// The addresses of a peer that this end accepts, best first.
     fn choose(&self, called: &Address, own: &Hello, offers: &[Address]) -> Vec<Address> {
         let is_taken = |offer: &&Address| own.takes(offer) && self.transports.of(offer).is_ok();
         let mut taken: Vec<&Address> = offers.iter().filter(is_taken).collect();
@@ -70,9 +65,9 @@ impl Shared {
         taken.into_iter().map(|offer| offer.seen_from(called)).collect()
     }
 
-    /// The answer to a peer that is to call elsewhere than at this address; `None` if it is best
-    /// called there. The role that it calls may not be known yet.
-    pub(crate) fn elsewhere(
+    /// The answer to a peer that is to call another address than this one; `None` if this address
+    /// is the best. The role that the peer calls may not be known yet.
+    pub(super) fn elsewhere(
         &self,
         called: &Listened,
         hello: &Hello,
@@ -92,28 +87,20 @@ impl Shared {
                 let refusal = Refusal::Transport([theirs, own.transports.join(", ")]);
                 Some(Answer::Refused(refusal))
             }
-            _ => Some(Answer::Offers(texts(&listened))),
+            _ => Some(Answer::Offers(listened)),
         }
-    }
-
-    /// Where sessions go on at this host.
-    pub(crate) fn listens(&self) -> Vec<Address> {
-        let state = self.state();
-        let listened = state.listened.iter().filter(|listened| listened.has_sessions);
-        listened.map(|listened| listened.address.clone()).collect()
     }
 }
 
 impl Hello {
-    /// Whether this end talks over the transport of an address.
+    /// Returns true if this end accepts the transport of an address.
     fn takes(&self, address: &Address) -> bool {
         self.transports.is_empty() || self.transports.iter().any(|way| way == address.scheme())
     }
 }
 
 impl Address {
-    /// This address, where it means every machine by whichever name, on the machine that was
-    /// called.
+    /// This address, with the machine that was called in place of a wildcard.
     fn seen_from(&self, called: &Self) -> Self {
         let port = ["0.0.0.0:", "[::]:"].iter().find_map(|any| self.place().strip_prefix(any));
         match (port, called.place().rsplit_once(':')) {

@@ -1,4 +1,4 @@
-//! Routes that lead to another process, or stay in this one.
+//! `Net`: the route whose other end is in this process or in another one.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -17,40 +17,50 @@ use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::private::ByMacro;
 use rumpsteak_runtime::transport::{Bidirectional, Half, Left, Pair};
 
-use crate::error::NetError;
-use crate::frame::Messages;
-use crate::handshake::Numbers;
+use crate::NetError;
+use crate::wire::{Messages, Numbers};
 
-/// A route whose other end is in this process or in another one: the role that has it cannot tell,
+/// A route whose other end is in this process or in another one. The role that has it cannot tell,
 /// and its process does not change.
 ///
 /// As a [`Channel`](rumpsteak_runtime::Channel) it is two queues in memory, of the capacities that
-/// the build script proved. Between processes a task on each side moves messages from its queue to
-/// the connection and back.
-/// `#[derive(Roles)]` wires such routes in memory; [`Host::join`](crate::Host::join) connects them
-/// with wherever the peers are.
+/// the build script proved. Between processes a task on each side moves messages between the queues
+/// and the connection. `#[derive(Roles)]` wires such routes in memory;
+/// [`Host::join`](crate::Host::join) connects them with peers anywhere.
 ///
-/// A peer that has left, in good order or not, is
-/// [`ErrorKind::Closed`](rumpsteak_runtime::ErrorKind::Closed) as over a `Channel`; one that is
-/// lost, or speaks nonsense, is [`ErrorKind::Transport`](rumpsteak_runtime::ErrorKind::Transport)
-/// with a [`NetError`].
+/// If the peer has left, in order or not, the error is
+/// [`ErrorKind::Closed`](rumpsteak_runtime::ErrorKind::Closed), as over a `Channel`. If the peer is
+/// lost or breaks the rules, the error is
+/// [`ErrorKind::Transport`](rumpsteak_runtime::ErrorKind::Transport) with a [`NetError`].
 pub type Net<M> = Bidirectional<Outbox<M>, Inbox<M>>;
 
-/// What a role and the task of a connection tell each other beside messages.
-#[derive(Default)]
-pub(crate) struct Word {
-    /// Why the connection failed, once it has.
-    pub(crate) failed: OnceLock<NetError>,
-    /// How many messages the role has received: told now and then.
+/// The state that a role and the task of a connection share beside messages.
+#[derive(Debug, Default)]
+pub(crate) struct RouteStatus {
+    failed: OnceLock<NetError>,
+    /// How many messages the role has received: it tells so now and then.
     received: AtomicU64,
     lane: AtomicWaker,
 }
 
-pub(crate) type Fate = Arc<Word>;
+pub(crate) type SharedStatus = Arc<RouteStatus>;
 
-impl Word {
-    /// How many messages the role has received, as far as it has told. The task is woken when it
-    /// tells more.
+impl RouteStatus {
+    /// Tells the role an error, unless it knows an earlier one.
+    pub(crate) fn fail(&self, error: NetError) {
+        let _ = self.failed.set(error);
+    }
+
+    pub(crate) fn check(&self) -> Result<(), NetError> {
+        self.failed.get().cloned().map_or(Ok(()), Err)
+    }
+
+    /// The error of a process that finds the other end of a queue gone.
+    fn reason(&self) -> BoxError {
+        self.check().map_or_else(Into::into, |()| Disconnected.into())
+    }
+
+    /// How many messages the role has told that it has received. Wakes the task when it tells more.
     pub(crate) fn received(&self, context: &Context<'_>) -> u64 {
         self.lane.register(context.waker());
         self.received.load(Ordering::Acquire)
@@ -58,33 +68,30 @@ impl Word {
 }
 
 /// The sending half of a [`Net`].
+#[derive(Debug)]
 pub struct Outbox<M> {
     queue: QueueSender<M>,
-    /// Why its connection fails, once it does; `None` within a process.
-    pub(crate) fate: Option<Fate>,
+    pub(crate) status: SharedStatus,
 }
 
 /// The receiving half of a [`Net`].
 pub struct Inbox<M> {
     source: Source<M>,
-    fate: Option<Fate>,
+    status: SharedStatus,
     /// After how many messages it tells how many it has received.
     every: u64,
     /// How many it has not told yet.
     untold: u64,
-    /// The peer is a program that knows nothing of sessions.
-    is_foreign: bool,
 }
 
-/// Where a role receives from.
 enum Source<M> {
     Messages(QueueReceiver<M>),
     Frames(Box<Frames<M>>),
 }
 
-/// What has come over a connection. The role itself makes messages of the bytes, one at a time: if
-/// the task of the connection did, as many would be in memory as have come at once, and on another
-/// core perhaps.
+/// The frames that have come over a connection. The role itself decodes messages, one at a time: if
+/// the task of the connection did, all messages of a frame would be in memory at once, perhaps on
+/// another core.
 struct Frames<M> {
     queue: QueueReceiver<Arrived>,
     current: Option<Arrived>,
@@ -93,7 +100,7 @@ struct Frames<M> {
     read: Read<M>,
 }
 
-/// Messages that have come, with what the labels of the peer are called here.
+/// Messages that have come, with the numbers that the labels of the peer have here.
 pub(crate) struct Arrived {
     pub(crate) messages: Messages,
     pub(crate) numbers: Option<Arc<Numbers>>,
@@ -106,13 +113,16 @@ impl Arrived {
     }
 }
 
-/// How bytes become a message.
 pub(crate) type Read<M> = Box<dyn Fn(&[u8], Option<&Numbers>) -> Result<M, NetError> + Send + Sync>;
 
 /// The end of a [`Net`] that the task of its connection has.
-pub(crate) type FarEnd<M> = (Incoming<M>, QueueReceiver<M>);
+pub(crate) struct FarEnd<M> {
+    pub(crate) incoming: Incoming<M>,
+    pub(crate) outgoing: QueueReceiver<M>,
+    pub(crate) status: SharedStatus,
+}
 
-/// Where a role receives from, as the task of its connection has it.
+/// The queue into which the task of a connection puts messages for the role.
 pub(crate) enum Incoming<M> {
     /// The role is wired with a peer that has left its host.
     Messages(QueueSender<M>, Read<M>),
@@ -141,7 +151,7 @@ impl<M> Frames<M> {
             {
                 return Poll::Ready(Some((self.read)(bytes, numbers.as_deref())));
             }
-            // What it is made of can be used again.
+            // Its memory can be used again.
             self.current = None;
             match ready!(Pin::new(&mut self.queue).poll_next(context)) {
                 None => return Poll::Ready(None),
@@ -168,74 +178,80 @@ impl<M> Source<M> {
     }
 }
 
-/// Both ends of a route within a host, which learn why it fails when one of them has gone to
-/// another host.
-pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, Fate); 2] {
-    let fate = Fate::default();
-    let (out, far_in): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(sent, received);
-    let (far_out, inbox): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(received, sent);
+/// Both ends of a route within a host. They share a status, which tells them if one of them fails
+/// after it has moved to another host.
+pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, SharedStatus); 2] {
+    let status = SharedStatus::default();
+    let ((out, far_in), (far_out, inbox)) = (pair(sent), pair(received));
     [(out, inbox), (far_out, far_in)].map(|(out, inbox)| {
-        let outbox = Outbox { queue: out, fate: Some(Arc::clone(&fate)) };
         let window = window(inbox.queue().capacity);
-        let inbox = Inbox::new(Source::Messages(inbox), Arc::clone(&fate), window);
-        (route(outbox, inbox), Arc::clone(&fate))
+        (route(out, Source::Messages(inbox), window, &status), Arc::clone(&status))
     })
 }
 
-/// How many messages may be under way where nothing was proven about the queue: so many that an end
-/// goes on while the other one has to wait for a core.
+/// The window of a queue about which nothing was proven: large enough that an end goes on while the
+/// other one waits for a core.
 pub(crate) const WINDOW: usize = 8192;
 
-/// How many messages may be under way in a queue, by what was proven about it.
+/// How many messages may be under way in a queue with this capacity.
 pub(crate) fn window(capacity: Capacity) -> usize {
     match capacity {
         Capacity::AtMost(most) | Capacity::Waits(most) => most,
-        // What is not received yet stays with the peer, whose queue grows.
+        // The rest stays with the peer, whose queue grows.
         _ => WINDOW,
     }
 }
 
-/// After how many messages an end with this window tells how many it has received: a task that is
-/// woken for each, and a frame for each, cost more than messages.
+/// After how many messages an end with this window tells how many it has received. A task that is
+/// woken for each message, and a frame for each, would cost more than the messages.
 pub(crate) fn every(window: usize) -> u64 {
     window.clamp(32, WINDOW / 4) as u64
 }
 
-/// A route with a queue of this capacity from it and with this window towards it, and its other end
-/// for the task of a connection. The queue towards it grows: the task grants what goes into it.
-pub(crate) fn net<M: 'static>(
-    sent: Queue,
-    window: usize,
-    fate: Fate,
-    read: Read<M>,
-) -> (Net<M>, FarEnd<M>) {
-    let (far_out, queue) = pair(Queue::default());
-    let frames = Frames { queue, current: None, held: None, read };
-    let (queue, far_in) = pair(sent);
-    let outbox = Outbox { queue, fate: Some(Arc::clone(&fate)) };
-    let inbox = Inbox::new(Source::Frames(Box::new(frames)), fate, window);
-    (route(outbox, inbox), (Incoming::Frames(far_out), far_in))
+/// A route that sends into this queue and has this window, with its other end for the task of a
+/// connection. The queue towards the role grows: the task grants what goes into it.
+pub(crate) fn net<M: 'static>(sent: Queue, window: usize, read: Read<M>) -> (Net<M>, FarEnd<M>) {
+    let status = SharedStatus::default();
+    let ((far_out, queue), (out, outgoing)) = (pair(Queue::default()), pair(sent));
+    let source = Source::Frames(Box::new(Frames { queue, current: None, held: None, read }));
+    let near = route(out, source, window, &status);
+    (near, FarEnd { incoming: Incoming::Frames(far_out), outgoing, status })
 }
 
-/// The same, for a task that has messages, and a peer that knows nothing of sessions.
-pub(crate) fn net_of_messages<M: 'static>(
-    fate: Fate,
-) -> (Net<M>, (QueueSender<M>, QueueReceiver<M>)) {
-    let (far_out, queue) = pair(Queue::default());
-    let (near_out, mut far_in) = pair(Queue::default());
-    let outbox = Outbox { queue: near_out, fate: Some(Arc::clone(&fate)) };
-    // No word of it ever comes.
+/// A route to a peer that knows nothing of sessions, with the queues and the status of its task.
+pub(crate) fn net_of_messages<M: 'static>()
+-> (Net<M>, QueueSender<M>, QueueReceiver<M>, SharedStatus) {
+    let status = SharedStatus::default();
+    let ((far_out, queue), (out, mut far_in)) = (pair(Queue::default()), pair(Queue::default()));
+    // The peer never says that it has completed a session.
     far_in.complete(usize::MAX);
-    let inbox = Inbox::new(Source::Messages(queue), fate, WINDOW);
-    (route(outbox, Inbox { is_foreign: true, ..inbox }), (far_out, far_in))
+    let (outbox, inbox) = halves(out, Source::Messages(queue), WINDOW, &status);
+    let abilities = || (Outbox::HALF, Inbox::FOREIGN);
+    (Net::of_halves(Some((outbox, inbox)), abilities, ByMacro(())), far_out, far_in, status)
 }
 
 fn pair<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
     Pair::pair_as(queue, Queue::default())
 }
 
-fn route<M: 'static>(outbox: Outbox<M>, inbox: Inbox<M>) -> Net<M> {
-    Net::of_halves(Some((outbox, inbox)), || (Outbox::HALF, Inbox::HALF), ByMacro(()))
+fn halves<M>(
+    queue: QueueSender<M>,
+    source: Source<M>,
+    window: usize,
+    status: &SharedStatus,
+) -> (Outbox<M>, Inbox<M>) {
+    let outbox = Outbox { queue, status: Arc::clone(status) };
+    (outbox, Inbox { source, status: Arc::clone(status), every: every(window), untold: 0 })
+}
+
+fn route<M: 'static>(
+    queue: QueueSender<M>,
+    source: Source<M>,
+    window: usize,
+    status: &SharedStatus,
+) -> Net<M> {
+    let halves = halves(queue, source, window, status);
+    Net::of_halves(Some(halves), || (Outbox::HALF, Inbox::HALF), ByMacro(()))
 }
 
 impl<M> Outbox<M> {
@@ -259,33 +275,26 @@ impl<M: 'static> Inbox<M> {
     const HALF: Half<Self> = Half {
         look: Some(Self::poll_wanted),
         complete: Self::complete,
-        keeps_sessions_apart: |inbox| !inbox.is_foreign,
+        keeps_sessions_apart: |_| true,
         ..Half::PLAIN
     };
+
+    /// The abilities of a half whose peer knows nothing of sessions.
+    const FOREIGN: Half<Self> = Half { keeps_sessions_apart: |_| false, ..Self::HALF };
 }
 
 impl<M> Inbox<M> {
-    fn new(source: Source<M>, fate: Fate, window: usize) -> Self {
-        Self { source, fate: Some(fate), every: every(window), untold: 0, is_foreign: false }
-    }
-
-    fn local(queue: QueueReceiver<M>) -> Self {
-        let source = Source::Messages(queue);
-        Self { source, fate: None, every: 0, untold: 0, is_foreign: false }
-    }
-
     /// Says that the role has completed so many sessions.
     fn complete(&mut self, sessions: usize) {
         match &mut self.source {
             Source::Messages(queue) => queue.complete(sessions),
             Source::Frames(frames) => frames.queue.complete(sessions),
         }
-        if let Some(fate) = &self.fate {
-            fate.lane.wake();
-        }
+        self.status.lane.wake();
     }
 
-    /// Whether the next message is wanted: a [`Look`]. So is what cannot be read.
+    /// Returns true if the next message is wanted. A message that cannot be read is, and so is the
+    /// end.
     fn poll_wanted(
         &mut self,
         is_wanted: &dyn Fn(&dyn Any) -> bool,
@@ -294,44 +303,35 @@ impl<M> Inbox<M> {
     where
         M: 'static,
     {
-        let queue = match &mut self.source {
-            Source::Messages(queue) => queue,
+        match &mut self.source {
+            Source::Messages(queue) => {
+                let found = Cell::new(true);
+                let look = |message: &M| {
+                    found.set(is_wanted(message));
+                    false
+                };
+                queue.poll_if(true, look, context).map(|_| found.get())
+            }
             Source::Frames(frames) => {
                 frames.held = ready!(frames.poll_next(&mut Context::from_waker(context.waker())));
-                let held = frames.held.as_ref();
-                return Poll::Ready(
-                    held.is_none_or(|held| held.as_ref().map_or(true, |it| is_wanted(it))),
-                );
-            }
-        };
-        // So is the end.
-        let found = Cell::new(true);
-        let look = |message: &M| {
-            found.set(is_wanted(message));
-            false
-        };
-        queue.poll_if(true, look, context).map(|_| found.get())
-    }
-
-    /// Counts a message that was received.
-    #[inline]
-    fn count(&mut self) {
-        if let Some(fate) = &self.fate {
-            self.untold += 1;
-            if self.untold >= self.every {
-                fate.received.fetch_add(self.untold, Ordering::Release);
-                self.untold = 0;
-                fate.lane.wake();
+                let is_unwanted = matches!(&frames.held, Some(Ok(it)) if !is_wanted(it));
+                Poll::Ready(!is_unwanted)
             }
         }
     }
 
-    /// What has come and was not received, when nothing comes any more; and after how many sessions
-    /// the peer has left, if it has.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read.
+    #[inline]
+    fn count(&mut self) {
+        self.untold += 1;
+        if self.untold >= self.every {
+            self.status.received.fetch_add(self.untold, Ordering::Release);
+            self.untold = 0;
+            self.status.lane.wake();
+        }
+    }
+
+    /// Drains the messages that were never received, and returns how many sessions the peer had
+    /// completed when it left. Fails if a message cannot be read.
     pub(crate) fn into_unread(self) -> Result<(Vec<M>, usize), NetError> {
         let mut context = Context::from_waker(Waker::noop());
         let mut source = self.source;
@@ -343,14 +343,6 @@ impl<M> Inbox<M> {
     }
 }
 
-/// What a process learns when the other end of a queue is gone.
-fn reason(fate: Option<&Fate>) -> BoxError {
-    match fate.and_then(|fate| fate.failed.get()) {
-        Some(error) => error.clone().into(),
-        None => Disconnected.into(),
-    }
-}
-
 impl<M> Sink<M> for Outbox<M> {
     type Error = BoxError;
 
@@ -358,14 +350,14 @@ impl<M> Sink<M> for Outbox<M> {
     fn poll_ready(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         let this = self.get_mut();
         let ready = ready!(Pin::new(&mut this.queue).poll_ready(context));
-        Poll::Ready(ready.map_err(|_| reason(this.fate.as_ref())))
+        Poll::Ready(ready.map_err(|_| this.status.reason()))
     }
 
     #[inline]
     fn start_send(self: Pin<&mut Self>, message: M) -> Result<(), BoxError> {
         let this = self.get_mut();
         let sent = Pin::new(&mut this.queue).start_send(message);
-        sent.map_err(|_| reason(this.fate.as_ref()))
+        sent.map_err(|_| this.status.reason())
     }
 
     #[inline]
@@ -391,20 +383,14 @@ impl<M> Stream for Inbox<M> {
                 Some(Ok(message))
             }
             Some(Err(error)) => {
-                if let Some(fate) = &this.fate {
-                    // The first reason counts.
-                    let _ = fate.failed.set(error.clone());
-                }
+                this.status.fail(error.clone());
                 Some(Err(error.into()))
             }
-            None => {
-                let failed = this.fate.as_ref().is_some_and(|fate| fate.failed.get().is_some());
-                match this.source.left_after() {
-                    _ if failed => Some(Err(reason(this.fate.as_ref()))),
-                    0 => None,
-                    sessions => Some(Err(Left(sessions).into())),
-                }
-            }
+            None => match (this.status.check(), this.source.left_after()) {
+                (Err(error), _) => Some(Err(error.into())),
+                (Ok(()), 0) => None,
+                (Ok(()), sessions) => Some(Err(Left(sessions).into())),
+            },
         })
     }
 }
@@ -415,8 +401,10 @@ impl<M: 'static> Pair<Inbox<M>> for Outbox<M> {
     }
 
     fn pair_as(sent: Queue, received: Queue) -> (Self, Inbox<M>) {
-        let (sender, receiver) = Pair::pair_as(sent, received);
-        (Self { queue: sender, fate: None }, Inbox::local(receiver))
+        let (queue, receiver) = Pair::pair_as(sent, received);
+        // The other end needs no word of what is received.
+        let (near, far) = halves(queue, Source::Messages(receiver), WINDOW, &Arc::default());
+        (near, Inbox { every: u64::MAX, ..far })
     }
 
     const HALVES: (Half<Self>, Half<Inbox<M>>) = (Outbox::HALF, Inbox::HALF);
@@ -428,24 +416,15 @@ impl<M: 'static> Pair<Outbox<M>> for Inbox<M> {
     }
 
     fn pair_as(sent: Queue, received: Queue) -> (Self, Outbox<M>) {
-        let (receiver, sender) = Pair::pair_as(sent, received);
-        (Self::local(receiver), Outbox { queue: sender, fate: None })
+        let (outbox, inbox) = Outbox::pair_as(received, sent);
+        (inbox, outbox)
     }
 
     const HALVES: (Half<Self>, Half<Outbox<M>>) = (Inbox::HALF, Outbox::HALF);
 }
 
-impl<M> fmt::Debug for Outbox<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Outbox").field(&self.queue).finish()
-    }
-}
-
 impl<M> fmt::Debug for Inbox<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.source {
-            Source::Messages(queue) => f.debug_tuple("Inbox").field(queue).finish(),
-            Source::Frames(frames) => f.debug_tuple("Inbox").field(&frames.queue).finish(),
-        }
+        f.debug_struct("Inbox").field("status", &self.status).finish_non_exhaustive()
     }
 }

@@ -1,7 +1,7 @@
 //! The types in labels, which rustc compares with those that a protocol declares.
 
-use super::proof::InRole;
-use super::wiring::same;
+use crate::states::proof::InRole;
+use crate::role::wiring::same;
 use crate::detached::Detached;
 use crate::role::Role;
 use crate::states::Session;

@@ -1,4 +1,4 @@
-//! Of what the types of messages are made: a codec that writes no names reads the fields of one
+//! Fingerprints of the types in messages: a codec that writes no names would read the fields of one
 //! type as those of another one.
 
 use std::collections::BTreeMap;
@@ -10,13 +10,10 @@ use serde_reflection::{ContainerFormat, Format, FormatHolder, Samples, Tracer, T
 /// types and order.
 ///
 /// Found by reading a message from nothing. A type that reads itself in its own way, and refuses
-/// what it is given, ends the search: what it and others after it are made of is not known.
-/// The variants of the message type are its labels, which ends compare one by one.
-///
-/// # Errors
-///
-/// The name of a label that is also that of a type in a payload: types are told apart by their
-/// names, so what that one is made of is not known.
+/// what it is given, ends the search: what it and others after it are made of is not known. The
+/// variants of the message type are its labels, which ends compare one by one. The name of a label
+/// that is also that of a type in a payload: types are told apart by their names, so what that one
+/// is made of is not known.
 pub(crate) fn of<M: DeserializeOwned>() -> Result<BTreeMap<String, u64>, String> {
     let mut tracer = Tracer::new(TracerConfig::default());
     // What was found until then is in the registry.
@@ -53,7 +50,7 @@ pub(crate) fn name<M>() -> &'static str {
     std::any::type_name::<M>().rsplit("::").next().unwrap_or_default()
 }
 
-/// A number that stands for bytes: FNV-1a.
+/// The hash of bytes: FNV-1a.
 pub(crate) fn fingerprint(bytes: impl Iterator<Item = u8>) -> u64 {
     let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.fold(0xcbf2_9ce4_8422_2325, step)

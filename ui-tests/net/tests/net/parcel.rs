@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::Builder;
 use tokio::time::timeout;
 
-use crate::breaks::breaking;
+use crate::reconnect::breaking;
 
 #[derive(Role)]
 #[protocol(Portal::user)]
