@@ -4,14 +4,11 @@
 //! read what changed. With another compiler than that of `rust-toolchain.toml` the test fails,
 //! unless `RUMPSTEAK_UI=skip` is set.
 
+mod target_folder;
+
 use std::env;
 use std::path::Path;
 use std::process::Command;
-
-#[path = "../../rumpsteak-build/tests/it/whole_cargo/target_folder.rs"]
-mod target_folder;
-
-use target_folder::TargetFolder;
 
 /// The messages around ours are rustc's own and change with its version.
 const RECORDED_WITH: &str = "rustc 1.95.";
@@ -35,8 +32,8 @@ fn mistakes_do_not_compile() {
     // The inner cargo inherits OUT_DIR, where the verdicts are, from `cargo test`. A test binary
     // that is run by hand has none, and each case would say so instead of what it is about.
     assert!(env::var_os("OUT_DIR").is_some(), "run this test through `cargo test`");
-    // What build scripts and macros depend on is compiled for this test as for this workspace, and
-    // all else of them as for the tests of rumpsteak-build, if those have run: with one profile.
+    // What build scripts and macros depend on is compiled for this test as for this workspace: with
+    // one profile.
     // Only a process of one's own has another environment.
     if env::var_os(PROFILE.0).is_none_or(|value| value != PROFILE.1) {
         let own = Command::new(env::current_exe().unwrap())
@@ -47,9 +44,6 @@ fn mistakes_do_not_compile() {
         return;
     }
     let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let own = TargetFolder::new(temporary.join("../tests/trybuild"));
-    for there in ["whole-cargo/target/dependencies", ".."] {
-        own.take(&TargetFolder::new(temporary.join(there)));
-    }
+    target_folder::take(&temporary.join(".."), &temporary.join("../tests/trybuild"));
     trybuild::TestCases::new().compile_fail("ui/*.rs");
 }
