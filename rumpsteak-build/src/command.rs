@@ -362,8 +362,14 @@ fn rendered(told: &Told, source: &Arc<NamedText>, range: &Range<usize>) -> [Stri
         None => (text, None),
     };
     let mut notice = Notice::error(message).with_code(told.code);
-    // A file that cannot be read again has no excerpt.
-    if !source.text.is_empty() && range.end <= source.text.len() {
+    // A file that cannot be read again has no excerpt, nor has a long line, which takes long.
+    const LONGEST: usize = 4_096;
+    let is_drawn = source.text.get(range.clone()).is_some_and(|token| {
+        let before = source.text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+        let after = source.text[range.end..].find('\n').unwrap_or(source.text.len() - range.end);
+        range.start - before + token.len() + after < LONGEST
+    });
+    if is_drawn && !source.text.is_empty() {
         notice.excerpt.mark(source, range.clone(), "");
     }
     [false, true].map(|colour| {
