@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::slice;
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::quote;
 use rumpsteak_front::module::{Item, Module, ModuleKind};
 use rumpsteak_fsm::text::{self, Form};
@@ -165,9 +165,10 @@ impl Findings {
     }
 }
 
-/// The items in generated text.
+/// The items in generated text. Their tokens have no place.
 pub(crate) fn parse(module: &Module, text: &str) -> Vec<Item> {
     let Ok(items) = text.parse::<TokenStream>() else { return Vec::new() };
+    let items = placeless(items);
     let arguments = match module.kind {
         ModuleKind::Protocol => {
             let name = &module.arguments.protocol;
@@ -177,6 +178,18 @@ pub(crate) fn parse(module: &Module, text: &str) -> Vec<Item> {
     };
     let parsed = Module::parse(module.kind, arguments, quote!(mod generated { #items }));
     parsed.map_or_else(|_| Vec::new(), |parsed| parsed.items)
+}
+
+/// The tokens at the call site: as rustc lexes them in a macro anyway.
+fn placeless(tokens: TokenStream) -> TokenStream {
+    let trees = tokens.into_iter().map(|mut tree| {
+        if let TokenTree::Group(group) = &tree {
+            tree = Group::new(group.delimiter(), placeless(group.stream())).into();
+        }
+        tree.set_span(Span::call_site());
+        tree
+    });
+    trees.collect()
 }
 
 /// A picture of a machine, if it is small enough to be looked at.

@@ -20,7 +20,7 @@ use rumpsteak_front::name;
 use rumpsteak_fsm::{Action, Fsm, Message, Role, Sort};
 use rumpsteak_scribble::Span;
 
-use super::payloads::{Payload, declared, is_ident, payload, reserved, signature};
+use super::payloads::{Payload, declared, is_ident, payload, reserved};
 use crate::protocols::{Loaded, ScrFile};
 use crate::scope::Scope;
 
@@ -135,7 +135,7 @@ impl Names {
                 let reason = repeated(&names.labels[earlier].message, &message, file);
                 return Err(placed(file, reason, span));
             }
-            let declared = signature(&message, file).map(|of| {
+            let declared = file.signature(&message).map(|of| {
                 let path = declared(of, file);
                 path.map_err(|reason| placed(file, reason, of.name.span))
             });

@@ -110,10 +110,12 @@ impl Judge<'_> {
             refusal: None,
         };
         if root.refused {
+            // A session is generated for a role that a struct with a mistake was to play.
+            let follows = scope.is_generated(id) && !scope.faults.is_empty();
             // A mistake in a part is said once, however many sessions have that part.
             for fault in reached.faults {
                 let same = |known: &Fault| known.is_same(&fault);
-                if !self.found.faults.iter().any(same) {
+                if !follows && !self.found.faults.iter().any(same) {
                     self.add(fault);
                 }
             }
@@ -246,8 +248,9 @@ impl Judge<'_> {
 
     /// The role without a session that a session of another role fits.
     fn fits(&self, root: &Root, protocol: &Loaded) -> Option<usize> {
-        let is_idle =
-            |role: &usize| self.found.roots.iter().all(|of| self.played(of) != Some(*role));
+        let plays =
+            |of: &Root, role| self.played(of) == Some(role) && !self.scope.is_generated(of.item);
+        let is_idle = |role: &usize| !self.found.roots.iter().any(|of| plays(of, *role));
         let others = (0..protocol.projections.len()).filter(is_idle);
         subtype::fits(&root.machine.as_ref()?.fsm, protocol, others)
     }

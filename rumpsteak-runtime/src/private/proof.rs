@@ -92,22 +92,3 @@ macro_rules! unnamed {
 
 unnamed!(0);
 unnamed!(1);
-
-/// A proof by hand, as documentation needs it, which no build script sees: `plays!(C: Client)`.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __plays {
-    ($role:ty: $session:ident) => {
-        impl<'s> $crate::private::Plays<$session<'s>> for $role {
-            const BY_MACRO: $crate::private::ByMacro = $crate::private::ByMacro(());
-
-            type State = $crate::states::State<'s, $role>;
-
-            type Player = $role;
-
-            fn begin(state: Self::State) -> $session<'s> {
-                $crate::states::Session::from_state(state)
-            }
-        }
-    };
-}
