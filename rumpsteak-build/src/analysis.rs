@@ -140,7 +140,9 @@ fn warnings(analysis: &Analysis) -> Vec<String> {
         names.filter_map(|name| protocols.position(&name.to_string())).collect();
     for (position, protocol) in protocols.protocols.iter().enumerate() {
         let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
-        if is_right && !named.contains(&position) {
+        // Packages may share a folder of protocols, and each has modules for some.
+        let is_own = protocols.files[protocol.file].path.starts_with(analysis.base.folder());
+        if is_right && is_own && !named.contains(&position) {
             warnings.push(format!(
                 "{file}: no module is for the protocol `{name}`: `#[rumpsteak::protocol({name})] mod {} {{}}`",
                 snake(name)

@@ -335,8 +335,14 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
                 add(error.span(), &of_syntax(error), Gravity::BadInput);
             }
             let gravity = findings.gravity.unwrap_or(Gravity::Fails);
-            // The errors of a file are reported with it.
-            let told = findings.told.iter().filter(|(_, told)| told.code.is_some());
+            // The errors of a file are reported with it, unless only the module's own limits make them.
+            let is_reported = module.arguments.protocol.as_ref().is_some_and(|name| {
+                let files = analysis.protocols.files.iter().enumerate();
+                let mut broken = files.filter(|(_, file)| !file.diagnostics.is_empty());
+                broken.any(|(file, _)| analysis.protocols.declares(file, &name.to_string()))
+            });
+            let told = findings.told.iter();
+            let told = told.filter(|(_, told)| told.code.is_some() || !is_reported);
             told.for_each(|(span, told)| add(place(*span), told, gravity));
         }
     }

@@ -16,7 +16,7 @@ use crate::states::{End, Session, State};
 /// *delegation*.
 ///
 /// `S` is a state of a verified session, of whatever lifetime: `Detached<Rest<'static, K>>` for a
-/// session of the role `K` that goes on with `#[session] type Rest = …;`. The types guarantee that
+/// session of the role `K` that goes on with `type Rest = …;`. The types guarantee that
 /// the session is in that state, so what is done with it was verified with the session as a whole:
 /// its peers cannot tell.
 ///
@@ -24,9 +24,9 @@ use crate::states::{End, Session, State};
 /// routes then and is [poisoned](Role::is_poisoned) until it is reset.
 ///
 /// ```
-/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
+/// # use rumpsteak_doctests::*;
 /// # use futures::{executor::block_on, future::try_join};
-/// use rumpsteak_runtime::Detached;
+/// use rumpsteak::{Detached, Role as _};
 ///
 /// let Roles { mut c, mut s } = Roles::default();
 /// // One process begins the session of the client …
@@ -38,7 +38,7 @@ use crate::states::{End, Session, State};
 ///     let (Pong(answer), end) = s.send(Ping(1)).await?.receive().await?;
 ///     Ok::<_, Error>((answer, end))
 /// });
-/// assert_eq!(block_on(try_join(asked, server(&mut s)))?, (2, ()));
+/// assert_eq!(block_on(try_join(asked, try_run(&mut s, server)))?, (2, ()));
 /// assert!(c.is_poisoned());
 /// # Ok::<(), Error>(())
 /// ```
@@ -62,8 +62,8 @@ where
     /// compile.
     ///
     /// ```compile_fail,E0080
-    /// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
-    /// # use rumpsteak_runtime::{Detached, states::End};
+    /// # use rumpsteak_doctests::*;
+    /// # use rumpsteak::{Detached, states::End};
     /// # let mut roles = Roles::default();
     /// let taken = try_run(&mut roles.c, async |s: Client<'_>| {
     ///     let ended: (Detached<End<'static, C>>, _) = Detached::new(s);

@@ -21,7 +21,8 @@ pub type BoxError = Box<dyn StdError + std::marker::Send + Sync + 'static>;
 /// Why a session, or one of its actions, failed: see [`kind`](Error::kind).
 ///
 /// ```
-/// use rumpsteak_runtime::{Error, ErrorKind};
+/// # use rumpsteak_doctests::rumpsteak;
+/// use rumpsteak::{Error, ErrorKind};
 ///
 /// /// Whether it may help to replace the roles and to try again.
 /// fn is_temporary(error: &Error) -> bool {
@@ -42,9 +43,10 @@ impl Error {
     /// What a process returns that gives up for a reason of its own: [`ErrorKind::Other`].
     ///
     /// ```
+    /// # use rumpsteak_doctests::rumpsteak;
     /// use std::error::Error as _;
     ///
-    /// use rumpsteak_runtime::{Error, ErrorKind};
+    /// use rumpsteak::{Error, ErrorKind};
     ///
     /// let error = Error::other("too late");
     /// assert!(matches!(error.kind(), ErrorKind::Other { .. }));

@@ -1,6 +1,7 @@
-// The guide is read on a forge, too: so what its links mean in this documentation stands here,
-// before what they mean among the files.
+// The guide is read on a forge, too. Here are the targets of its links in this documentation; they
+// come before those among the files.
 
+//! [`module`]: self::module
 //! [`linearity`]: self::linearity
 //! [`recursion`]: self::recursion
 //! [`choice`]: self::choice
@@ -9,7 +10,6 @@
 //! [`failure`]: self::failure
 //! [`executors`]: self::executors
 //! [`channels`]: self::channels
-//! [`generated`]: self::generated
 //! [`testing`]: self::testing
 //! [`errors`]: self::errors
 //!
@@ -52,4 +52,4 @@ macro_rules! chapters {
     };
 }
 
-chapters!(linearity recursion choice peers interrupts failure executors channels generated testing errors);
+chapters!(module linearity recursion choice peers interrupts failure executors channels testing errors);

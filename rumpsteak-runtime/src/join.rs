@@ -38,11 +38,11 @@ use crate::woken::{self, POLLING, Polling, Woken};
 /// which wakes the others with an error of their own.
 ///
 /// ```
-/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
+/// # use rumpsteak_doctests::*;
 /// use futures::executor::block_on;
 ///
 /// let Roles { mut c, mut s } = Roles::default();
-/// let (asked, served) = block_on(rumpsteak_runtime::join((client(&mut c, 1), server(&mut s))));
+/// let (asked, served) = block_on(rumpsteak::join((try_run(&mut c, client), try_run(&mut s, server))));
 /// assert_eq!(asked?, 2);
 /// served?;
 /// # Ok::<(), Error>(())

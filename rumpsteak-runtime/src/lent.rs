@@ -68,39 +68,7 @@ thread_local! {
 impl<'s, R> Lender<'s, R> {
     /// The lender of this role, and the claim to it.
     ///
-    /// Two roles without a size could have one address. They do not compile:
-    ///
-    /// ```compile_fail,E0080
-    /// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
-    /// # use std::task::{Context, Poll};
-    /// # use rumpsteak_runtime::transport::{Link, Mark, Outgoing, RouteError};
-    /// /// A route that keeps its mark, and all else, elsewhere.
-    /// struct Elsewhere;
-    /// impl Link for Elsewhere {
-    ///     fn mark(&self) -> &Mark {
-    ///         static MARK: Mark = Mark::new();
-    ///         &MARK
-    ///     }
-    ///     fn close(&mut self) {}
-    /// }
-    /// # impl Outgoing<Label> for Elsewhere {
-    /// #     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
-    /// #         Poll::Ready(Ok(()))
-    /// #     }
-    /// #     fn start_send(&mut self, _: Label) -> Result<(), RouteError> { Ok(()) }
-    /// #     fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
-    /// #         Poll::Ready(Ok(()))
-    /// #     }
-    /// # }
-    /// #[derive(Role)]
-    /// #[message(Label)]
-    /// struct A(#[route(S)] Elsewhere);
-    /// type Asks<'s, R = A> = Send<'s, R, S, Ping, End<'s, R>>;
-    /// # rumpsteak_runtime::private::plays!(A: Asks);
-    /// let mut role = A(Elsewhere);
-    /// let asks = async |s: Asks<'_>| Ok::<_, Error>(((), s.send(Ping(1)).await?));
-    /// let _ = futures::executor::block_on(try_run(&mut role, asks));
-    /// ```
+    /// Two roles without a size could have one address, so such a role does not compile.
     #[inline]
     pub(crate) fn new(role: &'s mut R) -> (Self, Claim<'s, R>) {
         const {

@@ -24,23 +24,21 @@ use crate::states::{End, State};
 /// [`Infallible`](std::convert::Infallible).
 ///
 /// ```
-/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
-/// # use futures::{executor::block_on, future::try_join};
-/// async fn ask(role: &mut C, question: i32) -> Result<i32> {
-///     try_run(role, async |s: Client<'_>| {
-///         let s = s.send(Ping(question)).await?;
-///         let (Pong(answer), end) = s.receive().await?;
-///         Ok((answer, end))
-///     })
-///     .await
-/// }
-/// # let Roles { mut c, mut s } = Roles::default();
-/// # assert_eq!(block_on(try_join(ask(&mut c, 1), server(&mut s)))?, (2, ()));
+/// # use rumpsteak_doctests::*;
+/// # use futures::executor::block_on;
+/// let Roles { mut c, mut s } = Roles::default();
+/// let serving = std::thread::spawn(move || block_on(try_run(&mut s, server)));
+/// let asked = try_run(&mut c, async |s: Client<'_>| {
+///     let (Pong(answer), s) = s.send(Ping(41)).await?.receive().await?;
+///     s.end(answer)
+/// });
+/// assert_eq!(block_on(asked)?, 42);
+/// # serving.join().unwrap()?;
 /// # Ok::<(), Error>(())
 /// ```
 ///
-/// The session type must have been verified: `R: Plays<S>` is the proof, which only `#[session]`
-/// gives.
+/// The session type must have been verified: `R: Plays<S>` is the proof, which only the macro of
+/// a module gives.
 ///
 /// # Errors
 ///

@@ -1,81 +1,42 @@
-//! The protocol `Hygiene`: its types are called like the parameters of what `#[session]` makes.
+//! The protocol `Hygiene`: its types are called like the parameters of what `#[protocol]` makes.
 //!
 //! Not in the library of this package, because rustc writes out the path of each type whose name
 //! occurs twice: the messages of `ui/` would change.
 
 use futures::executor::block_on;
 use futures::future::try_join;
-use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
+use rumpsteak::{Result, try_run};
 
-/// Both roles.
-#[derive(Debug, Roles)]
-struct Roles {
-    /// The one that sends.
-    r: R,
-    /// The one that receives.
-    b: B,
+#[rumpsteak::protocol(Hygiene)]
+mod hygiene {
+    #[derive(Message)]
+    enum M {
+        L(L),
+        State(State),
+    }
+
+    struct L;
+
+    struct State(u8);
+
+    #[session(R)]
+    struct T(Select<B, C>);
+
+    enum C {
+        L(L, T),
+        State(State, End),
+    }
+
+    #[session(B)]
+    struct S(Branch<R, P>);
+
+    enum P {
+        L(L, S),
+        State(State, End),
+    }
 }
 
-/// The one that sends.
-#[derive(Debug, Role)]
-#[protocol(Hygiene::r)]
-#[message(M)]
-struct R {
-    #[route(B)]
-    b: Channel<M>,
-}
-
-/// The one that receives.
-#[derive(Debug, Role)]
-#[protocol(Hygiene::b)]
-#[message(M)]
-struct B {
-    #[route(R)]
-    r: Channel<M>,
-}
-
-/// What they say.
-#[derive(Debug, Message)]
-enum M {
-    /// Go on.
-    L(L),
-    /// Stop.
-    State(State),
-}
-
-/// Go on.
-#[derive(Debug)]
-struct L;
-
-/// Stop.
-#[derive(Debug)]
-struct State(u8);
-
-/// What `r` does.
-#[session(R)]
-struct T(Select<B, C>);
-
-/// What `r` sends next.
-#[session]
-enum C {
-    /// Go on.
-    L(L, T),
-    /// Stop.
-    State(State, End),
-}
-
-/// What `b` does.
-#[session(B)]
-struct S(Branch<R, P>);
-
-/// What `b` gets next.
-#[session]
-enum P {
-    /// Go on.
-    L(L, S),
-    /// Stop.
-    State(State, End),
-}
+use hygiene::{B, L, P, R, Roles, S, State, T};
 
 #[test]
 fn names_do_not_clash_with_generated_ones() {

@@ -1,15 +1,15 @@
 //! `Label` is no message type.
 
-use rumpsteak_runtime::{Channel, Role};
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[derive(Role)]
+    #[message(Label)]
+    struct C(#[route(S)] Channel<Label>);
 
-pub enum Label {}
-
-#[derive(Role)]
-#[message(Label)]
-pub struct A(#[route(B)] Channel<Label>);
-
-#[derive(Role)]
-#[message(Label)]
-pub struct B(#[route(A)] Channel<Label>);
+    enum Label {
+        Ping(Ping),
+        Pong(Pong),
+    }
+}
 
 fn main() {}

@@ -25,7 +25,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::{AttrStyle, Attribute, Error, Result, Token, Visibility};
 
@@ -180,6 +180,11 @@ fn parse_items(content: Vec<TokenTree>) -> (Vec<Item>, Vec<Error>) {
     sessions.follow();
     let (mut items, mut errors) = (Vec::new(), Vec::new());
     for ((cut, kind), session) in cuts.iter().zip(kinds).zip(sessions.parsed) {
+        if let Some(place) = hidden_session(cut).filter(|_| kind == ItemKind::Other) {
+            errors.push(Error::new(place, HIDDEN_SESSION));
+            items.push(Item::Other(stub(cut)));
+            continue;
+        }
         let is_session = session.is_some();
         let item = match session {
             Some(session) => session.map(Item::Session),
@@ -259,6 +264,36 @@ impl<'a> Sessions<'a> {
             self.candidates.get(name).is_some_and(|indices| indices.iter().all(is_choice))
         };
         names.into_iter().filter(is_choice).collect()
+    }
+}
+
+/// Returns the place of a `#[session]` inside an item, unless there is a module of a protocol in it.
+fn hidden_session(cut: &Cut) -> Option<Span> {
+    let (mut found, mut after_hash) = (None, false);
+    for piece in Pieces::new(cut.tokens()) {
+        if let Piece::Open(group) = &piece
+            && after_hash
+        {
+            match attribute_path(group).0.last().map(Ident::to_string).as_deref() {
+                Some("closed_system" | "protocol") => return None,
+                Some("session") => _ = found.get_or_insert_with(|| group.span_open()),
+                _ => {}
+            }
+        }
+        after_hash =
+            matches!(&piece, Piece::Tree(TokenTree::Punct(punct)) if punct.as_char() == '#');
+    }
+    found
+}
+
+/// Returns what takes the place of an item that hides a session: for a macro, one that makes
+/// nothing.
+fn stub(cut: &Cut) -> TokenStream {
+    match cut.tree(2) {
+        Some(TokenTree::Ident(name)) if cut.keyword() == "macro_rules" => {
+            quote!(macro_rules! #name { ($($tokens:tt)*) => {} })
+        }
+        _ => TokenStream::new(),
     }
 }
 
@@ -357,4 +392,6 @@ fn has_word_of_sessions(cut: &Cut) -> bool {
 
 const EXPECTED: &str =
     "this attribute stands on a module that is written in place: `mod name { … }`";
+const HIDDEN_SESSION: &str = "`#[session]` stands on an item of the module itself: a session that a macro, a function or a \
+                              module in it has is not verified";
 const EXPECTED_AN_ITEM: &str = "expected an item, such as `type`, `struct`, `enum`, `use` or `fn`";

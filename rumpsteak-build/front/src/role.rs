@@ -97,7 +97,7 @@ impl RoleItem {
             }
             routes.push(route);
         }
-        let (attributes, visibility) = (input.attrs, public(input.vis));
+        let (attributes, visibility) = (input.attrs, public(input.vis, name.span()));
         Ok(Self { name, attributes, visibility, link, message, routes, is_tuple })
     }
 }
@@ -180,7 +180,8 @@ impl Route {
             })?;
         }
         let peer = peer.ok_or_else(|| Error::new(field_span(&field), NO_ROUTE))?;
-        let (ty, attributes, visibility) = (field.ty, field.attrs, public(field.vis));
+        let visibility = public(field.vis.clone(), field_span(&field));
+        let (ty, attributes) = (field.ty, field.attrs);
         Ok(Self { peer, field: field.ident, index, ty, attributes, visibility })
     }
 }

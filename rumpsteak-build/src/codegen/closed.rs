@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use proc_macro2::Ident;
-use rumpsteak_front::module::Item;
 use rumpsteak_front::name;
 use rumpsteak_front::session::Tail;
 
@@ -50,7 +49,7 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
         }
         text.push_str("}\n");
     }
-    if !(0..scope.len()).any(|id| matches!(scope.item(id), Item::Set(_))) && !order.is_empty() {
+    if scope.lacks_set() && !order.is_empty() {
         text.push_str(
             "/// The roles, wired to each other.\n#[derive(Roles)]\npub struct Roles {\n",
         );
@@ -111,4 +110,36 @@ fn reached(scope: &Scope<'_>, root: ItemId) -> BTreeSet<ItemId> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::TokenStream;
+    use rumpsteak_front::module::{Module, ModuleKind};
+
+    use super::closed;
+    use crate::protocols::Protocols;
+    use crate::scope::Scope;
+
+    #[test]
+    fn a_set_is_for_routes_that_it_can_connect() -> syn::Result<()> {
+        let routes =
+            [("Channel<Label>", true), ("channel::Sender<Label>", true), ("Line<Label>", false)];
+        for (route, has_set) in routes {
+            let source = format!(
+                "mod ping {{
+                    #[derive(Role)] struct C {{ #[route(S)] s: {route} }}
+                    #[session(C)] type Client = Send<S, Ping, End>;
+                    #[session(S)] type Server = Receive<C, Ping, End>;
+                    struct Ping;
+                }}"
+            );
+            let module =
+                Module::parse(ModuleKind::ClosedSystem, TokenStream::new(), source.parse()?)?;
+            let protocols = Protocols::default();
+            let text = closed(&Scope::new(&module, &[], &protocols, None));
+            assert_eq!(text.contains("pub struct Roles"), has_set, "{route}");
+        }
+        Ok(())
+    }
 }

@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use rumpsteak_front::name;
 use rumpsteak_fsm::{Action, Direction, Fsm, Message};
 
-use super::layout::{self, Type};
 use super::machines::Machine;
 use super::names::{LabelName, Names, RoleName};
 use super::session::{self, Choosing, End, Item};
@@ -163,11 +162,10 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
             let _ = writeln!(text, "#[serde(rename = \"{ty}Message\")]");
         }
         let head = format!("pub struct {ty}");
-        let fields: Vec<Type> = payload.iter().map(|ty| Type::name(format!("pub {ty}"))).collect();
-        match &fields[..] {
-            [] => text.push_str(&format!("{head};")),
-            fields => text.push_str(&layout::tuple(0, &head, fields, ";")),
-        }
+        let fields: Vec<String> = payload.iter().map(|ty| format!("pub {ty}")).collect();
+        let fields =
+            if fields.is_empty() { String::new() } else { format!("({})", fields.join(", ")) };
+        let _ = write!(text, "{head}{fields};");
         text.push('\n');
     }
 }
@@ -253,21 +251,18 @@ pub(super) fn print_item(
             let _ = writeln!(text, "pub enum {name} {{");
             for Choosing { name, label, fields } in options {
                 let _ = writeln!(text, "    /// `{}`.", names.labels[*label].message);
-                let _ = writeln!(text, "{}", layout::tuple(4, name, fields, ","));
+                let _ = writeln!(text, "    {name}({}),", fields.join(", "));
             }
             text.push_str("}\n");
         }
     }
 }
 
-fn print_chain(text: &mut String, public: &str, name: &str, nominal: bool, session: &Type) {
-    let item = if nominal {
-        let session = std::slice::from_ref(session);
-        layout::tuple(0, &format!("{public}struct {name}"), session, ";")
-    } else {
-        layout::alias(&format!("{public}type {name}"), session)
+fn print_chain(text: &mut String, public: &str, name: &str, nominal: bool, session: &str) {
+    let _ = match nominal {
+        true => writeln!(text, "{public}struct {name}({session});"),
+        false => writeln!(text, "{public}type {name} = {session};"),
     };
-    let _ = writeln!(text, "{item}");
 }
 
 /// The session items of a machine for a person to paste beside its role, the root first. Their
@@ -288,7 +283,7 @@ pub(crate) fn session_items(fsm: &Fsm, base: &str, generated: &str) -> Option<St
             Item::Choice { name, options, .. } => {
                 let _ = writeln!(text, "enum {name} {{");
                 for Choosing { name, fields, .. } in options {
-                    let _ = writeln!(text, "{}", layout::tuple(4, name, fields, ","));
+                    let _ = writeln!(text, "    {name}({}),", fields.join(", "));
                 }
                 text.push_str("}\n");
             }

@@ -9,7 +9,7 @@ use rumpsteak_fsm::system::Neglected;
 use rumpsteak_fsm::{Fsm, Message};
 use rumpsteak_scribble::Projection;
 
-use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind, Refusal};
+use crate::fault::{Cause, Fault, Gap, Hint, NameProblem, Note, NoteKind, Refusal};
 use crate::judge::closed_system::{self, Member, Session};
 use crate::judge::liveness::{self, Neglects};
 use crate::judge::root::Root;
@@ -212,18 +212,12 @@ impl Judge<'_> {
             let root = &self.found.roots[index];
             let Some(role) = self.played(root) else { continue };
             if let Cause::Refused(refusal) = &mut cause {
-                let of_role = |other: &&Root| other.role == root.role && other.item != root.item;
-                refusal.has_siblings = self.found.roots.iter().any(|other| of_role(&other));
-                let plays = |of: &Root, role| {
-                    self.played(of) == Some(role) && !scope.is_generated(of.item)
-                };
-                let is_idle = |role: &usize| !self.found.roots.iter().any(|of| plays(of, *role));
-                let machine = root.machine.as_ref().filter(|_| refusal.has_siblings);
-                let fits = machine.and_then(|machine| {
-                    let others = (0..protocol.projections.len()).filter(is_idle);
-                    subtype::fits(&machine.fsm, protocol, others)
-                });
-                refusal.fits = fits.map(|other| refusal.subject.roles[other].clone());
+                let of_role = |other: &Root| other.role == root.role && other.item != root.item;
+                if self.found.roots.iter().any(of_role) {
+                    let fits = self.fits(root, protocol);
+                    let fits = fits.map(|other| Hint::Fits(refusal.subject.roles[other].clone()));
+                    refusal.hint = fits.or(refusal.hint.take()).or(Some(Hint::Sibling));
+                }
             }
             if let Some(unknown) = cause.unknown_message() {
                 let action = protocol.projections[role].fsm.transition(unknown).action;
@@ -250,6 +244,15 @@ impl Judge<'_> {
             let note = note.cloned();
             self.add(Fault { note, ..cause.at(place.span) });
         }
+    }
+
+    /// The role without a session that a session of another role fits.
+    fn fits(&self, root: &Root, protocol: &Loaded) -> Option<usize> {
+        let plays =
+            |of: &Root, role| self.played(of) == Some(role) && !self.scope.is_generated(of.item);
+        let is_idle = |role: &usize| !self.found.roots.iter().any(|of| plays(of, *role));
+        let others = (0..protocol.projections.len()).filter(is_idle);
+        subtype::fits(&root.machine.as_ref()?.fsm, protocol, others)
     }
 
     /// Two structs, each with the name of the other one's role: the refusals would blame others for

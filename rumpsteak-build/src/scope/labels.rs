@@ -33,6 +33,9 @@ pub(crate) struct Label<'a> {
     pub(crate) ty: &'a Ident,
     /// The types of its fields, if it is a struct of the module.
     fields: Option<&'a [Type]>,
+    /// True if the type is no item of the module, and neither does a `sig` say where it is, nor is
+    /// it the payload itself.
+    pub(crate) is_missing: bool,
     /// The message, or the reason why there is none.
     pub(crate) message: Result<Message, Cause>,
     /// Types that rustc has to compare.
@@ -62,6 +65,7 @@ pub(super) fn of<'a>(
             }),
         };
         let fields = item.and_then(|item: &LabelItem| item.fields.as_deref());
+        let mut is_missing = message.label.is_none() && find(ty).is_none();
         let (message, checks) = match protocol {
             Some(own) => against((&variant.label, ty, fields), item.is_some(), own),
             None => {
@@ -71,7 +75,10 @@ pub(super) fn of<'a>(
                 (Ok(Message { label, payload: payload.collect() }), Vec::new())
             }
         };
-        found.insert(ty.to_string(), Label { ty, fields, message, checks });
+        if let (Ok(message), Some((_, file, _))) = (&message, protocol) {
+            is_missing &= file.signature(message).is_none() && !is_payload(ty, message, file);
+        }
+        found.insert(ty.to_string(), Label { ty, fields, is_missing, message, checks });
     }
     found
 }
@@ -122,17 +129,12 @@ fn carries(
     file: &ScrFile,
 ) -> Option<Vec<PayloadCheck>> {
     let itself = ty.to_string();
-    // A struct may stand for itself: `order(Order)`.
-    let stands_for_itself = || match &message.payload[..] {
-        [sort] => rust_type(sort, file).is_some_and(|found| found.text == itself),
-        _ => false,
-    };
     let Some(fields) = fields else {
         // A type from outside may carry anything.
         let is_unknown = !is_here && !PRIMITIVES.contains(&&*itself);
-        return (is_unknown || stands_for_itself()).then(Vec::new);
+        return (is_unknown || is_payload(ty, message, file)).then(Vec::new);
     };
-    if stands_for_itself() {
+    if is_payload(ty, message, file) {
         return Some(Vec::new());
     }
     if fields.len() != message.payload.len() {
@@ -158,6 +160,14 @@ fn carries(
         checks.push(PayloadCheck { label: itself.clone(), field, expected });
     }
     Some(checks)
+}
+
+/// True if a struct stands for itself: `order(Order)`.
+fn is_payload(ty: &Ident, message: &Message, file: &ScrFile) -> bool {
+    match &message.payload[..] {
+        [sort] => rust_type(sort, file).is_some_and(|found| *ty == found.text),
+        _ => false,
+    }
 }
 
 /// The Rust type of a sort.

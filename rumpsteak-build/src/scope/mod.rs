@@ -33,7 +33,7 @@ use syn::ext::IdentExt as _;
 use self::labels::Label;
 use crate::fault::{Cause, Fault, NameProblem};
 use crate::protocols::{Loaded, Lookup, Protocols, ScrFile};
-use crate::words::meant;
+use crate::words::{did_you_mean, meant};
 
 /// An item of a module, by its position among those that are written and those that are generated.
 pub(crate) type ItemId = usize;
@@ -93,6 +93,9 @@ impl<'a> Scope<'a> {
             }
         }
         scope.check_roles();
+        if !generated.is_empty() {
+            scope.check_labels();
+        }
         scope
     }
 
@@ -189,6 +192,24 @@ impl<'a> Scope<'a> {
         })
     }
 
+    /// True if a set is to be generated: the module writes none, and no role with routes of a type
+    /// of its own, which only the program can connect.
+    pub(crate) fn lacks_set(&self) -> bool {
+        let last = |path: &syn::Path| path.segments.last().map(|it| it.ident.to_string());
+        let routes = self.module.arguments.routes.as_ref().and_then(last);
+        let is_known = |ty: &syn::Type| match ty {
+            syn::Type::Path(of) => last(&of.path).is_some_and(|name| {
+                ["Channel", "Net", "Receiver", "Sender"].contains(&&*name) || Some(name) == routes
+            }),
+            _ => false,
+        };
+        (0..self.len()).all(|id| match self.item(id) {
+            Item::Role(role) => role.routes.iter().all(|route| is_known(&route.ty)),
+            Item::Set(_) => false,
+            _ => true,
+        })
+    }
+
     /// The labels of a message type, by the names of their types.
     fn labels(&self, message: &str) -> BTreeMap<String, Label<'a>> {
         let find = |name: &Ident| Some(self.item(self.find(name)?));
@@ -251,6 +272,33 @@ impl<'a> Scope<'a> {
         self.faults.append(&mut faults);
     }
 
+    /// Looks for labels that no item declares: once for each of them, where it is used first.
+    fn check_labels(&mut self) {
+        let sessions = (0..self.len()).filter_map(|id| self.session(id));
+        let labels = sessions.flat_map(|session| {
+            let actions = session.actions().map(|action| &action.label);
+            actions.chain(session.variants().iter().map(|variant| variant.head.label()))
+        });
+        let mut seen = BTreeSet::new();
+        let is_missing = |label: &&Ident| {
+            let mut roles =
+                self.roles.iter().filter_map(|role| role.labels.get(&label.to_string()));
+            roles.any(|label| label.is_missing) && seen.insert(label.to_string())
+        };
+        let missing: Vec<&Ident> = labels.filter(is_missing).collect();
+        let faults = missing.into_iter().map(|label| {
+            let name = label.to_string();
+            let known = labels_of_module(self);
+            let hint = did_you_mean(&name, known.iter().map(String::as_str)).unwrap_or_else(|| {
+                format!("declare it, with what it carries: `struct {name};` or `struct {name}(…);`")
+            });
+            Cause::Name { name, problem: NameProblem::Unresolved, hint: Some(hint) }
+                .at(label.span())
+        });
+        let faults: Vec<Fault> = faults.collect();
+        self.faults.extend(faults);
+    }
+
     fn two_structs(&self, earlier: &ScopedRole<'_>, later: &ScopedRole<'_>) -> Fault {
         let [first, second] = [earlier, later].map(|role| role.item);
         // The one whose name is another one is most likely wrong.
@@ -281,6 +329,12 @@ impl<'a> Scope<'a> {
         let hint = (!known.is_empty()).then(|| meant(&text, &known, "known are"));
         Cause::Name { name: text, problem, hint }.at(name.span())
     }
+}
+
+/// The names of the labels that the module declares.
+fn labels_of_module(scope: &Scope<'_>) -> Vec<String> {
+    let is_label = |id: &ItemId| matches!(scope.item(*id), Item::Label(_));
+    (0..scope.len()).filter(is_label).map(|id| scope.name_of(id)).collect()
 }
 
 /// The position of the protocol that a name stands for.

@@ -188,6 +188,7 @@ impl Names<'_> {
     fn label(&mut self, name: &Ident) {
         let text = name.to_string();
         if let Some(label) = self.role.labels.get(&text) {
+            self.reached.is_broken |= label.is_missing;
             if let Err(cause) = &label.message {
                 let is_said = |fault: &Fault| match (&fault.cause, cause) {
                     (Cause::OtherPayload { name, .. }, Cause::OtherPayload { name: own, .. })

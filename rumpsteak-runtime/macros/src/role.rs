@@ -7,7 +7,7 @@ use rumpsteak_front::RoleItem;
 use rumpsteak_front::role::Route;
 use syn::spanned::Spanned as _;
 
-use crate::module::Scope;
+use crate::scope::Scope;
 use crate::tokens::{at, body, field, member};
 
 pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {

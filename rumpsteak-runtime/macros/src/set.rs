@@ -16,7 +16,7 @@ use quote::{format_ident, quote, quote_spanned};
 use rumpsteak_front::SetItem;
 use rumpsteak_front::set::SetField;
 
-use crate::module::Scope;
+use crate::scope::Scope;
 use crate::tokens::{at, body, field, member};
 
 /// How many processes one `join` runs.
@@ -116,7 +116,8 @@ fn resets(set: &SetItem, members: &[TokenStream], parameters: &[Ident]) -> Token
 /// The method that runs one process for each role.
 ///
 /// Its bounds are those of `try_run`, role by role, so that rustc's messages are the same. It is no
-/// `async fn`, whose future would repeat the bounds wherever it is used.
+/// `async fn`, whose future would repeat the bounds wherever it is used. Long because it has the
+/// documentation of the method.
 fn run(
     set: &SetItem,
     krate: &TokenStream,

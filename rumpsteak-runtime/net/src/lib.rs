@@ -34,6 +34,7 @@ mod directory;
 mod error;
 mod frame;
 mod guard;
+#[cfg(not(doctest))]
 pub mod guide;
 mod handshake;
 mod host;

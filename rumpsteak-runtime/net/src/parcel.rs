@@ -4,10 +4,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use rumpsteak_runtime::Detached;
-use rumpsteak_runtime::private::{ByMacro, Leaves, Structure};
+use rumpsteak_runtime::private::{ByMacro, ChangesHands, Leaves, Structure};
 use rumpsteak_runtime::states::{Session, State};
 use rumpsteak_runtime::transport::Link as _;
+use rumpsteak_runtime::{Detached, Role};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
@@ -42,6 +42,10 @@ pub struct Parcel<S> {
     routes: Vec<Packed>,
     #[serde(skip)]
     session: PhantomData<fn() -> S>,
+}
+
+impl<R: Role, S: Session<State = State<'static, R>>> ChangesHands for Parcel<S> {
+    type Role = R;
 }
 
 impl<R: Joins + Leaves<()>> Joined<R> {

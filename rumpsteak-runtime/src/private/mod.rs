@@ -23,4 +23,4 @@ pub use self::seal::{ByMacro, Label, Played, Seals};
 pub use self::stub::NoRoute;
 pub use crate::join::Processes;
 pub use crate::states::choice::{Unheard, enter};
-pub use crate::{__plays as plays, __stub as stub};
+pub use crate::__stub as stub;

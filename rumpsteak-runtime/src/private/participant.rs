@@ -6,8 +6,7 @@ use std::task::{Poll, Waker};
 use crate::transport::link::{Link, Movable};
 use crate::transport::mark::{Mark, Place};
 
-/// The part of a role that only sessions use. The macro of its module
-/// implements it.
+/// The part of a role that only sessions use. The macro of its module implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a role",
     label = "not a role",
@@ -66,8 +65,8 @@ pub(crate) fn has_completed<R: Participant>(role: &R) -> bool {
     has_completed
 }
 
-/// A role whose routes can be taken away in the middle of a session. Implemented by
-/// `#[derive(Role)]`.
+/// A role whose routes can be taken away in the middle of a session. The macro of its module
+/// implements it.
 ///
 /// The parameter stands for nothing. It keeps rustc from asking for routes that are
 /// [`Movable`] where nobody takes them away.

@@ -9,7 +9,7 @@ use crate::states::{Session, State};
 
 /// The proof that role `Self` may run sessions of type `S`, because they were verified.
 ///
-/// `#[session]` implements it, beside the assertion that the verdict is about this very type.
+/// The macro of a module implements it for each session with a role.
 #[diagnostic::on_unimplemented(
     message = "role `{Self}` has no verified session that begins like this",
     label = "this session was never verified for `{Self}`",
@@ -92,22 +92,3 @@ macro_rules! unnamed {
 
 unnamed!(0);
 unnamed!(1);
-
-/// A proof by hand, as documentation needs it, which no build script sees: `plays!(C: Client)`.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __plays {
-    ($role:ty: $session:ident) => {
-        impl<'s> $crate::private::Plays<$session<'s>> for $role {
-            const BY_MACRO: $crate::private::ByMacro = $crate::private::ByMacro(());
-
-            type State = $crate::states::State<'s, $role>;
-
-            type Player = $role;
-
-            fn begin(state: Self::State) -> $session<'s> {
-                $crate::states::Session::from_state(state)
-            }
-        }
-    };
-}

@@ -59,9 +59,6 @@ impl<Tx, Rx> Pair<NoRoute> for Bidirectional<Tx, Rx> {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __stub {
-    (role $role:ty, $message:ty) => {
-        $crate::private::stub!(role $role, $message, $crate::private::Played::STUB);
-    };
     (role $role:ty, $message:ty, $played:expr) => {
         impl $crate::Role for $role {
             const PLAYED: $crate::private::ByMacro<$crate::private::Played> =

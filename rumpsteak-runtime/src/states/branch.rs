@@ -16,7 +16,7 @@ use crate::transport::Incoming;
 
 /// Receives one of the labels of the choice `C` from the role `P`: an external choice.
 ///
-/// In a session type it is written `Branch<P, C>`, where `C` is an enum with `#[session]`. The
+/// In a session type it is written `Branch<P, C>`, where `C` is an enum of the module. The
 /// process matches on it, and Rust makes sure that it handles every label.
 ///
 /// Among several peers it is written `Branch<C>`, and each variant of `C` names one:

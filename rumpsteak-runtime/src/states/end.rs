@@ -22,8 +22,8 @@ pub struct End<'s, R: Role> {
 /// With this as the type of its function, rustc marks each `return` that returns anything else.
 ///
 /// ```
-/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
-/// use rumpsteak_runtime::Ended;
+/// # use rumpsteak_doctests::*;
+/// use rumpsteak::Ended;
 ///
 /// async fn answer(s: Server<'_>) -> Ended<'_, S> {
 ///     let (Ping(question), s) = s.receive().await?;

@@ -10,7 +10,7 @@ use crate::error::{Action, ErrorKind, Result};
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Link as _, RouteError};
 
-/// The peers from which the options of a choice receive, made by `#[session]`: `(A, (B, ()))`.
+/// The peers from which the options of a choice receive, made by the macro: `(A, (B, ()))`.
 ///
 /// They are numbered from 0. A role that the source names by two paths is there twice, which costs
 /// a look and nothing else.

@@ -16,7 +16,7 @@ use crate::role::Role;
 
 /// Receives one of the labels of the choice `C`, or sends one, whichever is first: a mixed choice.
 ///
-/// In a session type it is written `Race<C>`, where `C` is an enum with `#[session]`, whose
+/// In a session type it is written `Race<C>`, where `C` is an enum of the module, whose
 /// variants are sessions that begin with a `Send` or a `Receive`. It is how a role interrupts what
 /// others do.
 #[must_use = "the session stops here, and the role is poisoned, unless you `race`"]

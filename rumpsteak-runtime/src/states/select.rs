@@ -11,7 +11,7 @@ use crate::role::Role;
 
 /// Sends one of the labels of the choice `C` to the role `P`: an internal choice.
 ///
-/// In a session type it is written `Select<P, C>`, where `C` is an enum with `#[session]`; the
+/// In a session type it is written `Select<P, C>`, where `C` is an enum of the module; the
 /// session continues as the variant says whose label is selected.
 ///
 /// Among several peers it is written `Select<C>`, and each variant of `C` names one:

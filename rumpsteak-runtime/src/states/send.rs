@@ -15,7 +15,7 @@ use crate::transport::Outgoing;
 
 /// Sends the label `L` to the role `P`, then continues as `C`.
 ///
-/// In a session type it is written `Send<P, L, C>`: `#[session]` inserts the lifetime of the
+/// In a session type it is written `Send<P, L, C>`: the macro inserts the lifetime of the
 /// session and its role `R`.
 #[must_use = "the session stops here, and the role is poisoned, unless you `send`"]
 pub struct Send<'s, R: Role, P, L, C> {

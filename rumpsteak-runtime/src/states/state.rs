@@ -8,13 +8,13 @@ use crate::lent::Claim;
 use crate::private::ByMacro;
 use crate::role::Role;
 
-/// A state of a session, such as [`Send`](super::Send) or [`End`](super::End), or a type that
-/// `#[session]` made of them.
+/// A state of a session, such as [`Send`](super::Send) or [`End`](super::End), or a session of a
+/// module that is made of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a state of a session",
     label = "not a state of a session",
-    note = "sessions are built from `Send`, `Receive`, `Select`, `Branch` and `End`; a type alias, struct or enum \
-            of them needs the attribute `#[session]`"
+    note = "a session is built from `Send`, `Receive`, `Select`, `Branch` and `End`, in a module with \
+            `#[protocol(…)]` or `#[closed_system]`"
 )]
 pub trait Session {
     /// The session in progress, as every state of it owns it: `State<'s, R>` in a session of the

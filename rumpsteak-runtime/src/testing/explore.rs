@@ -65,16 +65,16 @@ pub struct Explored {
 /// outside of their sessions.
 ///
 /// ```
-/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
-/// use rumpsteak_runtime::testing;
+/// # use rumpsteak_doctests::*;
+/// use rumpsteak::testing;
 ///
 /// let explored = testing::explore(|processes| {
 ///     let Roles { mut c, mut s } = Roles::default();
 ///     processes.add("client", async move {
-///         assert_eq!(client(&mut c, 1).await?, 2);
+///         assert_eq!(try_run(&mut c, client).await?, 2);
 ///         Ok::<_, Error>(())
 ///     });
-///     processes.add("server", async move { server(&mut s).await });
+///     processes.add("server", async move { try_run(&mut s, server).await });
 /// });
 /// assert!(explored.is_complete);
 /// ```

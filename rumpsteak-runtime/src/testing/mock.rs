@@ -18,19 +18,19 @@ use crate::transport::{Incoming, Left, Outgoing, RouteError};
 /// one test can go many ways through the protocol.
 ///
 /// ```no_run
-/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
+/// # use rumpsteak_doctests::*;
 /// use futures::executor::block_on;
 /// use futures::future::join;
-/// use rumpsteak_runtime::machine::Machine;
-/// use rumpsteak_runtime::testing::Mock;
+/// use rumpsteak::machine::Machine;
+/// use rumpsteak::testing::Mock;
 ///
 /// let Roles { mut c, s } = Roles::default();
 /// let plays = Mock::new(s, Machine::of::<Server<'_>>()).play(async |server| {
 ///     let Label::Ping(Ping(question)) = server.receive::<C>().await else { panic!() };
 ///     server.send::<C, _>(Pong(question * 10)).await;
 /// });
-/// let (answer, ()) = block_on(join(client(&mut c, 4), plays));
-/// assert_eq!(answer?, 40);
+/// let (answer, ()) = block_on(join(try_run(&mut c, client), plays));
+/// assert_eq!(answer?, 10);
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Mock<R> {

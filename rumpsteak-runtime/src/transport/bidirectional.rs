@@ -18,8 +18,9 @@ use crate::private::ByMacro;
 /// A route made of a sink and a stream.
 ///
 /// ```
+/// # use rumpsteak_doctests::rumpsteak;
 /// use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
-/// use rumpsteak_runtime::transport::{Bidirectional, Nil};
+/// use rumpsteak::transport::{Bidirectional, Nil};
 ///
 /// let (tx, _) = mpsc::unbounded::<u8>();
 /// let only_sends = Bidirectional::new(tx, Nil);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use once_cell::race::OnceRef;
 
 /// What a role knows of a route: whether a session uses it, or did so and never ended, and whose
-/// route it is, if `#[derive(Roles)]` made it.
+/// route it is, if a set of roles made it.
 ///
 /// A transport of your own keeps one for each end of a route, and lends it in
 /// [`Link::mark`](super::Link::mark). Only this crate writes to it, so that a role whose session
@@ -22,13 +22,13 @@ pub struct Mark {
     is_left: bool,
     /// When a choice among peers last began with this one: a number larger than those before it.
     turn: AtomicUsize,
-    /// The number of the set that `#[derive(Roles)]` wired.
+    /// The number of the set of roles.
     set: AtomicUsize,
-    /// Where that put the route.
+    /// The place in that set.
     place: OnceRef<'static, Place>,
 }
 
-/// Where `#[derive(Roles)]` puts a route.
+/// The place of a route in its set.
 #[derive(Debug)]
 pub(crate) struct Place {
     /// The struct that the route is a field of.
@@ -119,7 +119,7 @@ impl Mark {
         self.turn.store(turn, Ordering::Relaxed);
     }
 
-    /// Where `#[derive(Roles)]` put the route, if it did, with the number of the set.
+    /// The place of the route in its set, if it has one, with the number of the set.
     #[inline]
     pub(crate) fn place(&self) -> Option<(usize, &'static Place)> {
         self.place.get().map(|place| (self.set.load(Ordering::Relaxed), place))

@@ -39,10 +39,11 @@ impl Expansion<'_> {
         let debug = self.debug(name, attributes, &shown);
         let bounds =
             variants.iter().zip(&thens).map(|(variant, then)| self.bound(&variant.then, then));
+        let head = tokens::at(&quote!(enum #name<'s, #role: #krate::Role>), name.span());
         quote! {
             #(#attributes)*
             #[allow(dead_code, reason = "what is selected is never constructed")]
-            #visibility enum #name<'s, #role: #krate::Role> {
+            #visibility #head {
                 #(#docs #names(#fields),)*
             }
 

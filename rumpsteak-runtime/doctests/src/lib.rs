@@ -1,0 +1,109 @@
+//! The examples of the documents. Tests of this package, since they need a build script that
+//! verifies them; and a program for those that need one.
+
+#![allow(missing_docs)]
+
+pub use rumpsteak::{self, Channel, Ended, Error, ErrorKind, Result, run, try_run};
+
+/// The program of the crate's page.
+#[rumpsteak::protocol(Ping, derive(Debug))]
+pub mod ping {
+    #[session(C)]
+    type Client = Send<S, Ping, Receive<S, Pong, End>>;
+    #[session(S)]
+    type Server = Receive<C, Ping, Send<C, Pong, End>>;
+}
+pub use ping::*;
+
+pub async fn client(session: Client<'_>) -> Ended<'_, C, i32> {
+    let (Pong(answer), session) = session.send(Ping(1)).await?.receive().await?;
+    session.end(answer)
+}
+
+pub async fn server(session: Server<'_>) -> Ended<'_, S> {
+    let (Ping(question), session) = session.receive().await?;
+    session.send(Pong(question + 1)).await?.end(())
+}
+
+/// A role without a size:
+///
+/// ```compile_fail,E0080
+/// use std::marker::PhantomData;
+/// use std::task::{Context, Poll};
+///
+/// use rumpsteak::transport::{Incoming, Link, Mark, Outgoing, Pair, RouteError};
+/// use rumpsteak_doctests::rumpsteak;
+///
+/// /// A route that keeps its mark, and all else, elsewhere.
+/// pub struct Elsewhere<M>(PhantomData<M>);
+/// impl<M> Link for Elsewhere<M> {
+///     fn mark(&self) -> &Mark {
+///         static MARK: Mark = Mark::new();
+///         &MARK
+///     }
+///     fn close(&mut self) {}
+/// }
+/// impl<M> Outgoing<M> for Elsewhere<M> {
+///     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
+///         Poll::Ready(Ok(()))
+///     }
+///     fn start_send(&mut self, _: M) -> Result<(), RouteError> {
+///         Ok(())
+///     }
+///     fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
+///         Poll::Ready(Ok(()))
+///     }
+/// }
+/// impl<M> Incoming<M> for Elsewhere<M> {
+///     fn poll_receive(&mut self, _: &mut Context<'_>) -> Poll<Result<M, RouteError>> {
+///         Poll::Pending
+///     }
+/// }
+/// impl<M> Pair<Self> for Elsewhere<M> {
+///     fn pair() -> (Self, Self) {
+///         (Self(PhantomData), Self(PhantomData))
+///     }
+/// }
+///
+/// #[rumpsteak::protocol(Ping, routes = super::Elsewhere)]
+/// mod ping {}
+/// use ping::*;
+///
+/// fn main() {
+///     let asks = async |s: CSession<'_>| {
+///         let (Pong(answer), s) = s.send(Ping(1)).await?.receive().await?;
+///         s.end(answer)
+///     };
+///     let _ = futures::executor::block_on(rumpsteak::try_run(&mut Roles::default().c, asks));
+/// }
+/// ```
+#[cfg(doctest)]
+pub mod role_without_a_size {}
+
+macro_rules! documents {
+    ($($name:ident: $path:literal)*) => {
+        $(
+            #[cfg(doctest)]
+            #[doc = include_str!(concat!("../../", $path))]
+            pub mod $name {}
+        )*
+    };
+}
+
+documents! {
+    readme: "README.md"
+    channels: "guide/channels.md"
+    choice: "guide/choice.md"
+    executors: "guide/executors.md"
+    failure: "guide/failure.md"
+    interrupts: "guide/interrupts.md"
+    linearity: "guide/linearity.md"
+    module: "guide/module.md"
+    peers: "guide/peers.md"
+    recursion: "guide/recursion.md"
+    testing: "guide/testing.md"
+    net_readme: "net/README.md"
+    net_delegation: "net/guide/delegation.md"
+    net_failure: "net/guide/failure.md"
+    net_transports: "net/guide/transports.md"
+}
