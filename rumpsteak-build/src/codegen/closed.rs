@@ -14,7 +14,9 @@ use crate::scope::{ItemId, Scope};
 pub(crate) fn closed(scope: &Scope<'_>) -> String {
     let arguments = &scope.module().arguments;
     let mut peers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    // The roles have the order of their sessions.
     let mut order: Vec<String> = Vec::new();
+    scope.roots().for_each(|(_, _, role)| note(&mut order, role));
     let mut labels: Vec<String> = Vec::new();
     for (id, _, role) in scope.roots() {
         for item in reached(scope, id) {
