@@ -2,7 +2,7 @@
 
 use super::report::{Flaw, Obstacle, Properties, Property, Report, Verdict, Witness};
 use super::violation::{Explored, Violation, Violations, first_definite};
-use super::{causal_slice, defects, full, partial_order};
+use super::{causal_slice, defects, full, reduced};
 use crate::system::explorer::{Node, Paths};
 use crate::system::interned::InternedSystem;
 use crate::system::run::{Failure, Run};
@@ -90,7 +90,7 @@ pub(crate) fn explore<'a>(
     budget: usize,
 ) -> Explored<'a> {
     match reduces(part) {
-        true => partial_order::explore(part, bounds, budget),
+        true => reduced::explore(part, bounds, budget),
         false => full::explore(part, bounds, budget),
     }
 }
@@ -131,7 +131,7 @@ fn evaluate(
     limits: &Limits,
 ) -> Evaluated {
     let explored = match reduction {
-        Reduction::PartialOrder => partial_order::explore(part, bounds, *budget),
+        Reduction::PartialOrder => reduced::explore(part, bounds, *budget),
         Reduction::None => full::explore(part, bounds, *budget),
     };
     let limit = explored.explorer.limit(*budget, limits);

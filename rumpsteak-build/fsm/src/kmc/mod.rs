@@ -84,7 +84,7 @@ pub(crate) mod causality;
 pub(crate) mod check;
 mod defects;
 mod full;
-mod partial_order;
+mod reduced;
 mod report;
 pub(crate) mod violation;
 

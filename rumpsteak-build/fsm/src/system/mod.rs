@@ -39,8 +39,8 @@
 //! than n, so a second search, as deep as n, looks for a shorter one under that bound, if the
 //! budget allows.
 //!
-//! Where some machine is not directed, a smaller search (`partial_order.rs`) goes first. It is
-//! enough where nothing is wrong.
+//! If a machine is not directed, a smaller search (`partial_order.rs`) goes first. It is enough if
+//! nothing is wrong.
 //!
 //! A step changes one machine and one queue, so only these are looked at again. Cost:
 //! O(configurations · (moves that are possible + w)) time and O(configurations · w) memory, where w
@@ -53,7 +53,7 @@ pub(crate) mod every_run;
 mod exploration;
 pub(crate) mod explorer;
 pub(crate) mod interned;
-mod partial_order;
+pub(crate) mod partial_order;
 pub mod run;
 mod search;
 pub(crate) mod store;

@@ -35,8 +35,8 @@
 //!   message *can* still be received, and that is lost with the option.
 //!
 //! If both conditions hold, nothing else is looked at. Otherwise the machines are
-//! [explored](explore), or [k-MC](kmc) decides. Neither of the two says that a message that can
-//! always still be received is received:
+//! [decided](decide()), which does not say that a message that can always still be received is
+//! received:
 //!
 //! ```text
 //! par { x() from a to c; } and { y() from b to c; }
@@ -86,9 +86,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::certified::{VerifyError, certified};
-use crate::kmc;
+use super::decide::{Decision, decide};
 use crate::machine::{Action, Defect, Direction, Fsm, Role, StateId};
-use crate::run::{Failure, Run};
+use crate::run::Run;
 use crate::subtype::Proof;
 use crate::system::every_run::{can_leave, is_live_in_every_run};
 use crate::system::{System, explore, keeps_promises};
@@ -227,20 +227,13 @@ pub fn together(parts: &[Part<'_>], limits: &Limits) -> Result<Together, VerifyE
         return Ok(safe);
     }
     let system = compose(parts.iter().map(|part| part.written))?;
-    let exploration = explore(&system, limits);
-    let verdict = match (exploration.verdict, &exploration.starvation) {
-        (Verdict::Unsafe(run), _) => Verdict::Unsafe(Box::new(run)),
+    let Decision { verdict, exploration } = decide(&system, limits);
+    let verdict = match (verdict, &exploration.starvation) {
+        (Verdict::Unsafe(run), _) => Verdict::Unsafe(run),
         // Nobody leaves out what the role waits for: it is the order that is to blame.
         (_, Some(run)) if !is_directed => Verdict::Unsafe(Box::new(run.clone())),
-        (Verdict::Undecided(limit), _) => match kmc::check(&system, limits).verdict {
-            kmc::Verdict::Safe { .. } => Verdict::Safe(()),
-            kmc::Verdict::Unsafe(run) if !starves(&run) => Verdict::Unsafe(run),
-            _ => Verdict::Undecided(limit),
-        },
-        (Verdict::Safe(()), _) => Verdict::Safe(()),
-    };
-    let verdict = match verdict {
-        Verdict::Safe(()) if !is_directed => {
+        (Verdict::Undecided(limit), _) => Verdict::Undecided(limit),
+        (Verdict::Safe(_), _) if !is_directed => {
             let asked = |role: &Role| {
                 let mut asked = parts.iter().filter(|part| part.in_every_run);
                 asked.any(|part| part.written.role() == role)
@@ -253,14 +246,10 @@ pub fn together(parts: &[Part<'_>], limits: &Limits) -> Result<Together, VerifyE
                 found => found,
             }
         }
-        other => other,
+        (Verdict::Safe(_), _) => Verdict::Safe(()),
     };
     let starvation = exploration.starvation.filter(|_| verdict.refusal().is_none());
     Ok(Together { verdict, starvation, ..safe })
-}
-
-fn starves(run: &Run) -> bool {
-    matches!(run.failure, Failure::Starvation { .. })
 }
 
 fn compose<'a>(machines: impl Iterator<Item = &'a Fsm>) -> Result<System, VerifyError> {

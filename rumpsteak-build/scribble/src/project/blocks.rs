@@ -35,8 +35,8 @@
 //!
 //! # Why it is sound
 //! Some protocols are safe [by construction](super::flat). Of all others nothing is taken from
-//! here: their machines are explored as a system, or k-MC decides ([`judge`]); otherwise there is
-//! an error, code S0409 or S0410. So no order of a shuffle that goes wrong passes, and no block
+//! here: their machines are judged as a system ([`judge`]), and if that is not known to be safe,
+//! there is an error, code S0409 or S0410. So no order of a shuffle that goes wrong passes, and no block
 //! whose messages are mixed up with those around it.
 //!
 //! # Cost
@@ -47,8 +47,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
-use rumpsteak_fsm::system::explore;
-use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role, System, Verdict, kmc};
+use rumpsteak_fsm::verify::{Decision, decide};
+use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role, System, Verdict};
 
 use super::flat;
 use super::grouped::leads_to;
@@ -113,23 +113,19 @@ pub(super) fn judge(
             return Some(projection_errors::unsafe_together(block, protocol, &why, &[]));
         }
     };
-    let refused = |run: &rumpsteak_fsm::Run| {
+    let Decision { verdict, exploration } = decide(&system, limits);
+    let refusal = verdict.refusal().map(|run| &**run);
+    if let Some(run) = refusal.or(exploration.starvation.as_ref()) {
         let steps = run.steps.iter().map(|step| format!("{}: {}", step.role, step.action));
         let steps: Vec<String> = steps.collect();
         let why = run.failure.to_string();
-        Some(projection_errors::unsafe_together(block, protocol, &why, &steps))
-    };
-    let explored = explore(&system, limits);
-    match (explored.verdict, explored.starvation) {
-        (Verdict::Unsafe(run), _) | (Verdict::Safe(()), Some(run)) => refused(&run),
-        (Verdict::Safe(()), None) => None,
-        (Verdict::Undecided(limit), _) => match kmc::check(&system, limits).verdict {
-            kmc::Verdict::Safe { .. } => None,
-            kmc::Verdict::Unsafe(run) => refused(&run),
-            kmc::Verdict::Undecided { .. } => {
-                Some(projection_errors::undecided_together(block, protocol, limit))
-            }
-        },
+        return Some(projection_errors::unsafe_together(block, protocol, &why, &steps));
+    }
+    match verdict {
+        Verdict::Undecided(limit) => {
+            Some(projection_errors::undecided_together(block, protocol, limit))
+        }
+        _ => None,
     }
 }
 

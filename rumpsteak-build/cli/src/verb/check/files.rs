@@ -1,9 +1,10 @@
 //! `check FILE.scr…`: syntax, well-formedness, every projection, and the projections together.
 
 use rumpsteak_build::command::{Notice, count, shortest, unwritable, visible};
+use rumpsteak_fsm::Verdict;
 use rumpsteak_fsm::run::Run;
-use rumpsteak_fsm::system::{EveryRun, Exploration, System, explore, live_in_every_run};
-use rumpsteak_fsm::{Verdict, kmc};
+use rumpsteak_fsm::system::{EveryRun, System, live_in_every_run};
+use rumpsteak_fsm::verify::{Decision, Grounds, decide};
 use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
 
@@ -94,22 +95,17 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         }
     };
     let limits = output.arguments.limits.verifier();
-    let exploration = explore(&system, &limits);
-    // Queues that grow for ever cannot be explored to the end; k-MC argues about them.
-    let kmc = match &exploration.verdict {
-        Verdict::Undecided(_) => Some(kmc::check(&system, &limits).verdict),
-        Verdict::Safe(_) | Verdict::Unsafe(_) => None,
-    };
+    let decision = decide(&system, &limits);
     let for_liveness = match output.arguments.liveness {
         Some(_) => limits,
         None => limits.for_a_warning(machines.len()),
     };
     // Who starves waits in every run.
-    let live = match exploration.starvation {
+    let live = match decision.exploration.starvation {
         Some(_) => EveryRun::default(),
-        None => live_in_every_run(&system, || exploration.clone(), &for_liveness),
+        None => live_in_every_run(&system, || decision.exploration.clone(), &for_liveness),
     };
-    let judged = Judged { module, protocol, machines, exploration, kmc, live };
+    let judged = Judged { module, protocol, machines, decision, live };
     let outcome = judged.tell(output);
     // Whoever writes the sessions by hand can say more than generated code.
     if let Some(told) = unwritable.filter(|_| outcome == Outcome::Holds) {
@@ -125,35 +121,34 @@ struct Judged<'a> {
     module: &'a Module,
     protocol: &'a Protocol,
     machines: Vec<Machine>,
-    exploration: Exploration,
-    /// The answer of k-MC, if a limit ended the exploration.
-    kmc: Option<kmc::Verdict>,
+    decision: Decision,
     /// The roles that are not served in every run.
     live: EveryRun,
 }
 
 impl Judged<'_> {
     fn tell(&self, output: &mut Output<'_>) -> Outcome {
-        let (outcome, mut verdict, line) = match (&self.exploration.verdict, &self.kmc) {
-            (Verdict::Safe(_), _) => {
-                let bound = self.exploration.coverage.bound;
-                let configurations =
-                    count(self.exploration.coverage.configurations, "configuration");
-                let queues = count(bound, "message");
+        let Decision { verdict, exploration } = &self.decision;
+        let (outcome, mut verdict, line) = match (verdict, &exploration.starvation) {
+            (Verdict::Safe(Grounds::Explored(coverage)), _) => {
+                let configurations = count(coverage.configurations, "configuration");
+                let queues = count(coverage.bound, "message");
                 self.safe(
-                    bound,
+                    coverage.bound,
                     &format!("{configurations} explored with queues of up to {queues}"),
                 )
             }
-            (_, Some(kmc::Verdict::Safe { bound })) => self.safe(*bound, &format!("{bound}-MC")),
+            (Verdict::Safe(Grounds::Compatible { bound }), _) => {
+                self.safe(*bound, &format!("{bound}-MC"))
+            }
             (Verdict::Unsafe(run), _) => self.refused(run, output),
-            (_, Some(kmc::Verdict::Unsafe(run))) => self.refused(run, output),
+            (Verdict::Undecided(_), Some(run)) => self.refused(run, output),
             // Other protocols are judged with these limits when they are projected.
-            (Verdict::Undecided(_), _) => {
+            (Verdict::Undecided(_), None) => {
                 self.safe(None, "by construction: every role can be projected")
             }
         };
-        if let Some(run) = &self.exploration.starvation {
+        if let (Some(run), Outcome::Holds) = (&exploration.starvation, outcome) {
             let title = format!("in `{}`, {}", self.protocol.name(), run.failure);
             output.report(&self.with_run(Notice::note(title), run));
             verdict["starvation"] = json::run(run);
