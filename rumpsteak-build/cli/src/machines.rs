@@ -17,7 +17,6 @@ use crate::terminal::Terminal;
 /// A machine, and where it was written.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
-    /// The machine.
     pub(crate) fsm: Fsm,
     /// The name of the file that it is in.
     pub(crate) file: String,
@@ -25,7 +24,6 @@ pub(crate) struct Machine {
     places: Vec<Option<Place>>,
 }
 
-/// A place in a text.
 type Place = (Arc<NamedText>, Range<usize>);
 
 impl Machine {
@@ -42,7 +40,6 @@ impl Machine {
         marks.fold(notice, |notice, (id, label)| self.mark(notice, id, label))
     }
 
-    /// Marks where a transition was written.
     pub(crate) fn mark(&self, notice: Notice, transition: TransitionId, label: &str) -> Notice {
         match self.places.get(transition.index()) {
             Some(Some((text, span))) => notice.mark(text, span.clone(), label),

@@ -96,7 +96,6 @@ fn machine(path: &Path) -> Notice {
         .help(format!("name {which}; `subtype` and `kmc` read machines"))
 }
 
-/// Whether a text declares protocols.
 pub(crate) fn is_scribble(text: &str) -> bool {
     !parse(text).module.protocols.is_empty()
 }
@@ -119,7 +118,6 @@ fn place_of(path: &Path) -> Option<PathBuf> {
 }
 
 impl Module {
-    /// How the file is called.
     pub(crate) fn name(&self) -> &str {
         &self.contents.texts[0].name
     }

@@ -209,7 +209,6 @@ fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice 
     }
 }
 
-/// The answer about a property.
 enum Finding<'a> {
     Holds,
     /// A machine of this role has a form that refutes it.
@@ -294,7 +293,6 @@ fn table(properties: &Properties) -> String {
     text
 }
 
-/// The channels for people, one on each line.
 fn channels(capacities: &Capacities) -> String {
     let least = if capacities.is_minimal { "the least " } else { "" };
     let mut text = format!("channels, with {least}capacities that are enough:\n");
@@ -328,7 +326,6 @@ fn channel_objects(capacities: &Capacities) -> Vec<Value> {
     capacities.channels.iter().map(object).collect()
 }
 
-/// The answer as JSON.
 fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capacities>) -> Value {
     let mut object = match verdict {
         Verdict::Safe { bound } => {

@@ -83,7 +83,6 @@ pub(crate) fn reduces(part: &InternedSystem) -> bool {
     part.is_directed && part.is_deterministic
 }
 
-/// Explores a part, in the way that is for it.
 pub(crate) fn explore<'a>(
     part: &'a InternedSystem,
     bounds: &'a [u32],
@@ -95,12 +94,10 @@ pub(crate) fn explore<'a>(
     }
 }
 
-/// A part at a bound.
 #[derive(Debug)]
 pub(crate) struct Evaluated {
     found: Violations,
     paths: Paths,
-    /// The limit that ended the search for a violation of CIBI.
     cibi_limit: Option<Limit>,
     pub(crate) hits_bounds: bool,
     /// The limit that ended the search; if so, properties without a violation are unknown.
@@ -261,7 +258,6 @@ fn least(part: &InternedSystem, mut judged: Judged, budget: &mut usize, limits: 
     judged
 }
 
-/// What the parts say about the system.
 pub(crate) fn conclude(
     system: &System,
     parts: &[InternedSystem],
@@ -286,7 +282,6 @@ pub(crate) fn conclude(
     }
 }
 
-/// A run to what is wrong.
 fn refuse(system: &System, part: &InternedSystem, at: &Evaluated, limits: &Limits) -> Verdict {
     // A breadth-first search knows the shortest run, if it gets there.
     let exploration = system::explore(system, limits);

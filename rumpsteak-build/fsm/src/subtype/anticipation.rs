@@ -116,7 +116,6 @@ impl<'a> Anticipation<'a> {
         }
     }
 
-    /// Takes `cost` actions from the budget.
     pub(super) fn spend(&mut self, cost: usize) -> Result<(), Limit> {
         self.spent = self.spent.saturating_add(cost);
         if self.spent > self.steps {

@@ -7,7 +7,6 @@ use crate::certificate::invariant::Step;
 pub(super) struct Node {
     pub(super) rule: Step,
     pub(super) sends: bool,
-    /// Whether nothing is pending.
     pub(super) is_drained: bool,
     pub(super) next: Vec<usize>,
 }

@@ -224,7 +224,6 @@ pub fn check_fair(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Option<Proof>
     })
 }
 
-/// Two machines that are local types.
 fn directed(sub: &Fsm, sup: &Fsm) -> Result<Pair, InputError> {
     for (side, machine) in [(Side::Sub, sub), (Side::Sup, sup)] {
         machine.check_directed().map_err(|defect| InputError { side, defect })?;

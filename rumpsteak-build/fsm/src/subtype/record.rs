@@ -38,7 +38,6 @@ pub(super) struct Record {
     /// By situation, its first fragment.
     roots: Vec<u32>,
     fragments: Vec<Fragment>,
-    /// The actions of all fragments.
     pub(super) trails: Vec<Done>,
     /// The rules by which actions were done, where they are not just unfoldings of the spine.
     pub(super) sequences: Sequences,
@@ -47,7 +46,6 @@ pub(super) struct Record {
     pub(super) ranks: Vec<(u32, u32, u32)>,
 }
 
-/// An action of the subtype.
 #[derive(Clone, Copy)]
 pub(super) struct Done {
     pub(super) transition: u32,
@@ -71,7 +69,6 @@ impl Done {
     }
 }
 
-/// Actions that are done one after the other.
 struct Fragment {
     /// A range of [`Record::trails`].
     trail: (u32, u32),
@@ -155,7 +152,6 @@ impl Record {
         first as u32
     }
 
-    /// The certificate. O(its size).
     pub(super) fn derivation(&self) -> Derivation {
         let mut transitions = vec![0; self.pair.acts()];
         for state in 0..self.pair.sup.len() as u32 {
@@ -218,7 +214,6 @@ impl Record {
     }
 }
 
-/// The key of a situation.
 fn nth<'a>(keys: &'a [u32], ends: &[u32], id: u32) -> &'a [u32] {
     let start = (id as usize).checked_sub(1).map_or(0, |before| ends[before]);
     &keys[start as usize..ends[id as usize] as usize]

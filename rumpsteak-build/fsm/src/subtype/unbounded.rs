@@ -233,7 +233,6 @@ struct Successor {
     claim: Claim,
 }
 
-/// The rule that applies to a judgement.
 struct Applied {
     rule: Step,
     /// The judgements that its goals are, each with the kind of the action that the subtype does.
@@ -250,7 +249,6 @@ impl Applied {
 enum Stop {
     /// No rule applies, or something may be put off for ever.
     Stuck,
-    /// The budget is spent.
     Spent,
 }
 
@@ -259,7 +257,6 @@ pub(super) enum Outcome<T> {
     Holds(T),
     /// There is no invariant of any precision that is allowed, with any budget.
     Stuck,
-    /// The budget is spent.
     Spent,
 }
 
@@ -294,7 +291,6 @@ struct Search<'a> {
     pair: &'a Pair,
     /// How many letters at either end of a word are known.
     m: usize,
-    /// Whether the fair relation is asked for.
     is_fair: bool,
     /// By transition of the supertype, its action.
     acts: Vec<Act>,
@@ -394,7 +390,6 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The rule that applies to each judgement.
     fn rules(&mut self) -> Result<Vec<Applied>, Stop> {
         // The rules are applied once more, now to all that the sets contain. It is paid for
         // already: so often they were applied at least.

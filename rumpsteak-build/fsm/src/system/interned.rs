@@ -19,7 +19,6 @@ pub(crate) type ChannelIndex = usize;
 /// A state of an [`InternedSystem`]: the states of all machines are numbered together.
 pub(crate) type StateIndex = u32;
 
-/// A transition.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Move {
     pub(crate) machine: u32,
@@ -33,7 +32,6 @@ pub(crate) struct Move {
 /// What the transitions of a state have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StateKind {
-    /// There are none.
     Final,
     /// All receive from this channel.
     Receives(u32),
@@ -96,7 +94,6 @@ pub(crate) struct InternedSystem {
 }
 
 impl InternedSystem {
-    /// The whole system.
     pub(crate) fn whole(system: &System) -> Self {
         Self::new(system, (0..system.machines().len()).collect())
     }
@@ -211,7 +208,6 @@ impl InternedSystem {
         self.roles.len()
     }
 
-    /// The number of states of all machines together.
     pub(crate) fn states(&self) -> StateIndex {
         self.kinds.len() as StateIndex
     }
@@ -220,7 +216,6 @@ impl InternedSystem {
         self.ends.len()
     }
 
-    /// The same bound for every channel.
     pub(crate) fn uniform(&self, bound: usize) -> Vec<u32> {
         vec![u32::try_from(bound).unwrap_or(u32::MAX); self.channels()]
     }
@@ -239,7 +234,6 @@ impl InternedSystem {
         self.offsets[state as usize] as usize..self.offsets[state as usize + 1] as usize
     }
 
-    /// The moves that leave a state.
     pub(crate) fn all_from(&self, state: StateIndex) -> &[Move] {
         &self.moves[self.moves_from(state)]
     }
@@ -272,7 +266,6 @@ impl InternedSystem {
         system.machines()[self.roles[machine]].role().clone()
     }
 
-    /// The roles at the ends of a channel.
     pub(crate) fn end_roles(&self, system: &System, channel: ChannelIndex) -> (Role, Role) {
         let (from, to) = self.ends[channel];
         (self.role(system, from), self.role(system, to))

@@ -51,7 +51,6 @@ pub(super) struct Scope {
     pub(super) deepest: usize,
 }
 
-/// A search under one bound.
 pub(super) struct Search<'a> {
     system: &'a System,
     pub(super) explorer: Explorer<'a>,
@@ -281,7 +280,6 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The run to what is wrong with a configuration.
     pub(super) fn run(&self, (node, failure): (Node, Failure)) -> Option<Run> {
         let steps = self.explorer.paths.to(node);
         let steps = self.explorer.system.steps(self.system, &steps);

@@ -35,7 +35,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
-use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, TransitionId};
+use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, Transition, TransitionId};
 use crate::run::{Failure, Run};
 use crate::system::explorer::{Explorer, Node};
 use crate::system::interned::InternedSystem;
@@ -121,19 +121,13 @@ fn suspects(fsm: &Fsm, projected: &Fsm) -> Vec<TransitionId> {
     if suspects.is_empty() {
         return suspects;
     }
-    let mut known = BTreeSet::new();
-    let mut pairs = BTreeSet::from([(fsm.initial(), projected.initial())]);
-    let mut work = vec![(fsm.initial(), projected.initial())];
-    while let Some((own, due)) = work.pop() {
-        for by in fsm.transitions_from(own) {
-            let mut same = projected.transitions_from(due).filter(|due| due.action == by.action);
-            let Some(same) = same.next() else { continue };
-            known.insert(by.id);
-            if pairs.insert((by.target, same.target)) {
-                work.push((by.target, same.target));
-            }
-        }
-    }
+    let known = fsm.in_step(projected).flat_map(|(own, due)| {
+        let has = move |by: &Transition<'_>| {
+            projected.transitions_from(due).any(|due| due.action == by.action)
+        };
+        fsm.transitions_from(own).filter(has).map(|by| by.id)
+    });
+    let known: BTreeSet<TransitionId> = known.collect();
     let reachable: BTreeSet<StateId> = fsm.reachable().collect();
     suspects.retain(|&id| !known.contains(&id) && reachable.contains(&fsm.transition(id).source));
     suspects

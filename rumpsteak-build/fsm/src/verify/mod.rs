@@ -195,7 +195,6 @@ pub fn verify_fair<P: Borrow<Fsm>>(
     }
 }
 
-/// A machine and its peers.
 fn parts<'a>(
     proof: Option<&'a Proof>,
     written: &'a Fsm,

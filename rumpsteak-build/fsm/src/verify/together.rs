@@ -101,7 +101,6 @@ pub struct Part<'a> {
     projected: &'a Fsm,
     /// Whether the machine does some actions before their turn.
     runs_ahead: bool,
-    /// Whether it is known to be a subtype.
     is_subtype: bool,
     /// Whether it is a subtype in the fair relation only.
     is_fair: bool,
@@ -308,22 +307,11 @@ fn does_the_same(sub: &Fsm, sup: &Fsm) -> bool {
     if sub.check_deterministic().is_err() || sup.check_deterministic().is_err() {
         return false;
     }
-    let mut pairs = BTreeSet::from([(sub.initial(), sup.initial())]);
-    let mut work = vec![(sub.initial(), sup.initial())];
-    while let Some((own, due)) = work.pop() {
-        let targets = sup.transitions_from(due).map(|found| (found.action, found.target));
-        let targets: BTreeMap<&Action, StateId> = targets.collect();
-        if sub.transitions_from(own).count() != targets.len() {
-            return false;
-        }
-        for found in sub.transitions_from(own) {
-            let Some(&target) = targets.get(found.action) else { return false };
-            if pairs.insert((found.target, target)) {
-                work.push((found.target, target));
-            }
-        }
-    }
-    true
+    sub.in_step(sup).all(|(own, due)| actions(sub, own) == actions(sup, due))
+}
+
+fn actions(fsm: &Fsm, state: StateId) -> BTreeSet<&Action> {
+    fsm.transitions_from(state).map(|found| found.action).collect()
 }
 
 fn sends(fsm: &Fsm, state: StateId) -> impl Iterator<Item = &Action> {

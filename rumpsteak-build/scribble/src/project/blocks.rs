@@ -147,7 +147,6 @@ struct Local {
 }
 
 impl Local {
-    /// The number of a new state.
     fn add(&mut self) -> u32 {
         self.states.push(Vec::new());
         index(self.states.len() - 1)
@@ -176,7 +175,6 @@ impl Local {
         self.states.iter().position(Vec::is_empty).map(index)
     }
 
-    /// Each edge with the state that it leaves.
     fn all_edges(&self) -> impl Iterator<Item = (u32, &Edge)> {
         (0..)
             .zip(&self.states)
@@ -209,7 +207,6 @@ impl Local {
         local
     }
 
-    /// The smallest machine with the same behaviour.
     fn minimised(self) -> Self {
         let mut letters: HashMap<&Action, u32> = HashMap::new();
         let mut moves = Vec::new();
@@ -304,7 +301,6 @@ impl Composer<'_> {
         Err(vec![projection_errors::projection_too_large(text, *span, limit, value)])
     }
 
-    /// The machines of all roles in a block.
     fn block(&self, block: &Block) -> Result<Vec<Local>, Vec<Diagnostic>> {
         let mut machines = Vec::with_capacity(self.names.len());
         let mut diagnostics = Vec::new();
@@ -391,17 +387,14 @@ impl Composer<'_> {
     }
 }
 
-/// How a block is ended early.
 struct Interruption<'a> {
     roles: &'a [Role],
     block: &'a Block,
-    /// The roles of the block.
     members: Vec<u32>,
     /// Those that may interrupt it.
     interrupters: BTreeSet<u32>,
     /// The messages by which they do, each with those that may send it first.
     interrupts: Vec<(Message, Vec<u32>)>,
-    /// The messages of the block by sender and receiver.
     pairs: BTreeMap<(u32, u32), BTreeSet<Message>>,
 }
 
@@ -497,7 +490,6 @@ impl<'a> Interruption<'a> {
         Some(self.open_interrupt(by, role, last))
     }
 
-    /// That `role` may be done while `by` may interrupt.
     fn open_interrupt(&self, by: u32, role: u32, last: Option<Span>) -> Diagnostic {
         let others = self.members.iter().filter(|&&other| other != by);
         let others: Vec<&str> = others.map(|&other| self.name(other)).collect();

@@ -15,7 +15,6 @@
 use super::grouped::Grouped;
 use crate::index::{NONE, index};
 
-/// A transition between two states, under a letter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
     pub(super) source: u32,
@@ -78,13 +77,10 @@ fn unlike(states: usize, moves: &[Move]) -> Vec<u32> {
 /// marked by moving them to the front of their range.
 struct Partition {
     elements: Vec<u32>,
-    /// Where each element is in `elements`.
     position: Vec<u32>,
-    /// The set of each element.
     set: Vec<u32>,
     first: Vec<u32>,
     end: Vec<u32>,
-    /// How many elements of each set are marked.
     marked: Vec<u32>,
 }
 

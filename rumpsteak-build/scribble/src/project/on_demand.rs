@@ -81,7 +81,6 @@ pub(crate) fn project_all(
 struct Demand {
     /// To where the role is alone again: its session.
     session: Global,
-    /// To the end of the protocol.
     whole: Global,
 }
 

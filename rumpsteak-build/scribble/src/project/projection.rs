@@ -119,7 +119,6 @@ pub(crate) fn project(
 }
 
 impl Projection {
-    /// A machine with the places of each transition.
     pub(super) fn new(fsm: Fsm, places: impl Iterator<Item = Vec<Span>>) -> Self {
         let (mut ends, mut origins) = (Vec::new(), Vec::new());
         for place in places {
@@ -151,7 +150,6 @@ pub(crate) fn overtaken_at_first(
     }
 }
 
-/// All local states, and what is wrong with them.
 fn explore<'g>(
     global: &'g Global,
     role: u32,

@@ -30,9 +30,7 @@ pub(super) fn body(cursor: &mut Cursor<'_>) -> Body {
 
 /// What an open brace belongs to.
 enum Opened {
-    /// The protocol.
     Root,
-    /// A recursion.
     Rec,
     /// The interaction, a choice, with its branches so far.
     Choice(InteractionId, Vec<BlockId>),
@@ -44,11 +42,9 @@ enum Opened {
     Refused(&'static str),
 }
 
-/// A block that is being read.
 struct Open {
     what: Opened,
     block: BlockId,
-    /// The position of its `{`.
     brace: usize,
 }
 
@@ -59,7 +55,6 @@ struct BodyParser<'c, 'a> {
     stack: Vec<Open>,
 }
 
-/// Blocks.
 impl BodyParser<'_, '_> {
     fn run(&mut self) {
         while let Some(top) = self.stack.last() {
@@ -104,7 +99,6 @@ impl BodyParser<'_, '_> {
         }
     }
 
-    /// Takes a `{`, which is in front.
     fn open(&mut self, what: Opened) {
         let brace = self.cursor.at();
         let block = BlockId(index(self.body.blocks.len()));
@@ -197,7 +191,6 @@ impl BodyParser<'_, '_> {
         }
     }
 
-    /// The last interaction of the innermost block.
     fn last(&self) -> Option<&InteractionKind> {
         let last = self.body.blocks[self.stack.last()?.block.0 as usize].last()?;
         Some(&self.body.interactions[last.0 as usize].kind)
@@ -213,10 +206,7 @@ impl BodyParser<'_, '_> {
         }
         id
     }
-}
 
-/// Statements.
-impl BodyParser<'_, '_> {
     fn statement(&mut self) -> Result<()> {
         let start = self.cursor.at();
         if self.cursor.is(b'(') {
@@ -440,10 +430,7 @@ impl BodyParser<'_, '_> {
             self.cursor.unsupported(Construct::RECURSION_PARAMETERS, start);
         }
     }
-}
 
-/// Recovery.
-impl BodyParser<'_, '_> {
     /// Skips what is left of a statement that started at `start`.
     fn skip_statement(&mut self, start: usize) {
         loop {
@@ -494,7 +481,6 @@ fn role(cursor: &mut Cursor<'_>) -> Result<Name> {
     cursor.name("the name of a role")
 }
 
-/// A message or a sort that a call passes on.
 fn argument(cursor: &mut Cursor<'_>) -> Result<MessageExpr> {
     if cursor.is(b'(') || cursor.is_at(1, b'(') {
         return literal(cursor);

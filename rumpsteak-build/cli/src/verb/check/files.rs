@@ -207,13 +207,11 @@ impl Judged<'_> {
         (Outcome::Fails, verdict, String::new())
     }
 
-    /// Adds the run, and the places where the roles stand at its end.
     fn with_run(&self, report: Notice, run: &Run) -> Notice {
         mark_waits(report, &self.machines, run).remark(shortest(run))
     }
 }
 
-/// A verdict with its reason only.
 fn because(reason: &str, outcome: Outcome) -> Value {
     Answer::because(reason).object(outcome)
 }
@@ -280,7 +278,6 @@ impl Output<'_> {
         }
     }
 
-    /// One object on a line of its own.
     fn line(&mut self, kind: &str, value: Value) {
         let mut object = json!({});
         if let Some(file) = self.files.last() {

@@ -202,7 +202,6 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     .unwrap_or_else(|error| impossible(&error)))
 }
 
-/// Reports what is wrong.
 fn refuse(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Reply {
     module.complain(diagnostics, terminal);
     let outcome = modules::outcome(diagnostics);
@@ -258,7 +257,6 @@ struct Optimiser<'a> {
 }
 
 impl Optimiser<'_> {
-    /// One role, the others as they are.
     fn one(&self, role: &Role) -> Result<Reply, VerifyError> {
         let position = self.machines.iter().position(|fsm| fsm.role() == role);
         // It was found among the protocol's roles, of which there is a machine each.
@@ -352,7 +350,6 @@ impl Optimiser<'_> {
         ))))
     }
 
-    /// All roles together.
     fn all(&self) -> Result<Reply, VerifyError> {
         let depends = |position: usize, send: &_, receive: &_| {
             self.data[position].depends(send, receive, &[])

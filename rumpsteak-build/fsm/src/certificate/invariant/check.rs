@@ -73,10 +73,8 @@ fn check_either(
     Ok(())
 }
 
-/// A peer and a direction.
 type Kind<'a> = (&'a Role, Direction);
 
-/// A set of situations.
 #[derive(Clone)]
 struct Goal<'a> {
     sub: StateId,
@@ -166,7 +164,6 @@ impl<'a> Checker<'a> {
         Ok((kind, words))
     }
 
-    /// The kind of all letters of a set of words.
     fn kind(&self, words: &Words) -> Result<Kind<'a>, Fault> {
         let (ends, windows) = match words {
             Words::Exactly(word) => ([&word[..], &[]], &[][..]),
