@@ -71,7 +71,6 @@ pub(crate) fn read(
         return projections(&module, scribble.protocol.as_deref(), terminal);
     }
     let machines = text::parse_named(&source.text, form).map_err(|error| {
-        let form = described(form);
         Notice::of_error(&error.message)
             .mark(&source, error.span, "")
             .remark(format!("it begins as {form}, so it is read as that"))
@@ -122,19 +121,6 @@ pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> V
         Machine { file: module.name().to_owned(), places: places.collect(), fsm: projection.fsm }
     };
     projections.into_iter().map(machine).collect()
-}
-
-/// The name of a form in a sentence.
-fn described(form: Form) -> &'static str {
-    match form {
-        Form::Binary => "a binary type",
-        Form::Cfsm => "CFSM text",
-        Form::Dot => "DOT",
-        Form::Local => "local types",
-        Form::Mermaid => "Mermaid",
-        Form::Svg => "SVG",
-        _ => "machines",
-    }
 }
 
 /// Picks the machine of `role`, or the only one.

@@ -58,10 +58,10 @@ use std::{fmt, iter};
 use petgraph::graph::{DiGraph, Edge};
 use petgraph::visit::EdgeRef;
 
-use crate::kmc::Verdict;
 use crate::kmc::causality::Causality;
 use crate::kmc::check::{conclude, explore, judge, reduces};
 use crate::kmc::violation::Violations;
+use crate::kmc::{Reduction, Verdict};
 use crate::machine::{Fsm, Role};
 use crate::system::System;
 use crate::system::components::{NONE, Whole, components};
@@ -183,7 +183,7 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, NotSafe> {
                 occupancy,
                 capacity,
             };
-            channels.insert((part.roles()[from], part.roles()[to]), entry);
+            channels.insert((part.roles[from], part.roles[to]), entry);
         }
     }
     Ok(Capacities { channels: channels.into_values().collect(), is_minimal })
@@ -236,7 +236,7 @@ fn shorten(part: &InternedSystem, mut bounds: Vec<u32>, budget: &mut usize) -> (
 
 /// Whether blocking sends do no harm under these capacities; `None` if the budget does not suffice.
 fn is_enough(part: &InternedSystem, bounds: &[u32], budget: &mut usize) -> Option<bool> {
-    let explored = explore(part, bounds, *budget);
+    let explored = explore(part, bounds, Reduction::PartialOrder, *budget);
     *budget = budget.saturating_sub(explored.explorer.len());
     let Violations { exhaustive, progress, reception, obi, .. } = explored.found;
     let found = [exhaustive, progress, reception, obi];
@@ -252,7 +252,7 @@ fn occupancies(
     limits: &Limits,
 ) -> Vec<Occupancy> {
     let unknown = Occupancy::Unknown(Limit::Configurations(limits.configurations));
-    let explorer = &explore(part, bounds, *budget).explorer;
+    let explorer = &explore(part, bounds, Reduction::PartialOrder, *budget).explorer;
     *budget = budget.saturating_sub(explorer.len());
     if explorer.is_truncated {
         return vec![unknown; part.channels()];

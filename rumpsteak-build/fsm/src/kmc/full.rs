@@ -14,7 +14,7 @@ use crate::system::interned::{ChannelIndex, InternedSystem, MachineIndex, StateK
 /// Explores a system under these bounds, and judges it if the budget suffices.
 pub(crate) fn explore<'a>(
     system: &'a InternedSystem,
-    bounds: &'a [u32],
+    bounds: &[u32],
     budget: usize,
 ) -> Explored<'a> {
     let explorer = Explorer::all(system, bounds, budget);
@@ -50,7 +50,7 @@ impl Explored<'_> {
         let continuations = Continuations::of(&explorer.graph, count, events, |_| None);
         let can = |node, event| continuations.can(node, event);
 
-        let mut reach = Reach::new(explorer);
+        let mut reach = Reach { explorer, known: HashMap::new() };
         for node in 0..explorer.len() as Node {
             for event in continuations.lost(None, node) {
                 let Some(channel) = event.checked_sub(receives(0)) else {
@@ -271,11 +271,7 @@ struct Reach<'a, 'b> {
     known: HashMap<(MachineIndex, ChannelIndex), FixedBitSet>,
 }
 
-impl<'a, 'b> Reach<'a, 'b> {
-    fn new(explorer: &'a Explorer<'b>) -> Self {
-        Self { explorer, known: HashMap::new() }
-    }
-
+impl Reach<'_, '_> {
     fn without(&mut self, machine: MachineIndex, channel: ChannelIndex) -> &FixedBitSet {
         let Self { explorer, known } = self;
         known.entry((machine, channel)).or_insert_with(|| {

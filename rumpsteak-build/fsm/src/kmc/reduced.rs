@@ -18,7 +18,7 @@ use crate::system::partial_order::{self, Terminal, Visitor};
 /// Explores a directed system under these bounds.
 pub(crate) fn explore<'a>(
     system: &'a InternedSystem,
-    bounds: &'a [u32],
+    bounds: &[u32],
     budget: usize,
 ) -> Explored<'a> {
     // Of OBI, IBI, SIBI and CIBI there is no violation: each state has one channel, so whatever is

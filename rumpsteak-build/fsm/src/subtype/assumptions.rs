@@ -4,13 +4,10 @@
 //!   ⟨q, π′, T′⟩ was met before, and did ρ′ since        it holds if act(ρ′) ⊇ act(π′)
 //! ```
 //!
-//! Loops of situations share parts, so they are not checked one by one when they close. When all
-//! situations are known, [`Assumptions::forgotten`] checks for each kind of action (`p?` or `p!`)
-//! that there is no loop on which an action of the kind is pending and none is done.
-//!
-//! # Cost
-//!
-//! The act check costs O(kinds · steps · their lengths).
+//! Loops of situations share parts, so they are not checked one by one. When all situations are
+//! known, [`Assumptions::forgotten`] checks for each kind of action (`p?` or `p!`) that there is no
+//! loop on which an action of the kind is pending and none is done. It costs O(kinds · steps · their
+//! lengths).
 
 use hashbrown::HashMap;
 

@@ -1,18 +1,15 @@
 //! The record of a search, from which its certificate is written: the rules that it applied, where
-//! it applied them.
+//! it applied them. It is not trusted: [`certificate::check`](crate::certificate::check) decides.
 //!
 //! A [`Derivation`] lists the rules of each situation in preorder. The search works breadth first,
 //! so it records *fragments*: what the subtype did between one branching of the search and the
-//! next. The fragments of a situation form a tree, and in preorder its fragments are the
-//! derivation.
+//! next. The fragments of a situation form a tree, and in preorder they are the derivation.
 //!
 //! ```text
 //!   fragment                    s!ready after 3 unfoldings
 //!     ├─ first output           t!value after none, then as situation 1
 //!     └─ second output          t!stop after 2, then the end
 //! ```
-//!
-//! The record is not trusted: [`certificate::check`](crate::certificate::check) decides.
 
 use std::hash::BuildHasher;
 use std::iter::Copied;

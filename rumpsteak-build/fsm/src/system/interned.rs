@@ -26,7 +26,7 @@ pub(crate) struct Move {
     pub(crate) message: u32,
     pub(crate) target: StateIndex,
     pub(crate) is_send: bool,
-    transition: TransitionId,
+    pub(crate) transition: TransitionId,
 }
 
 /// What the transitions of a state have in common.
@@ -74,7 +74,7 @@ impl StateKind {
 #[derive(Debug)]
 pub(crate) struct InternedSystem {
     /// The positions of these machines in the system.
-    roles: Vec<usize>,
+    pub(crate) roles: Vec<usize>,
     pub(crate) initial: Vec<StateIndex>,
     /// Sender and receiver of each channel.
     pub(crate) ends: Vec<(MachineIndex, MachineIndex)>,
@@ -199,11 +199,6 @@ impl InternedSystem {
         self.is_deterministic &= actions.windows(2).all(|pair| pair[0].0 != pair[1].0);
     }
 
-    /// The positions of these machines in the system.
-    pub(crate) fn roles(&self) -> &[usize] {
-        &self.roles
-    }
-
     pub(crate) fn machines(&self) -> usize {
         self.roles.len()
     }
@@ -256,10 +251,6 @@ impl InternedSystem {
     pub(crate) fn steps(&self, system: &System, path: &[u32]) -> Vec<Step> {
         let step = |&by: &u32| self.step(system, by as usize);
         path.iter().map(step).collect()
-    }
-
-    pub(crate) fn transition(&self, number: usize) -> TransitionId {
-        self.get(number).transition
     }
 
     pub(crate) fn role(&self, system: &System, machine: MachineIndex) -> Role {

@@ -15,9 +15,9 @@
 //!
 //! The task joins only after `closed`, so `task?joined` is *dead*: no run of the machine with the
 //! projections of its peers does it. A state that is reached, sends, and has a dead receive is
-//! refused, unless the projection has the same receive there. In a state that only receives, a dead
-//! receive does no harm beside one that happens: the machine takes more than the protocol says. If
-//! all are dead, the machine starves, which [together](super::together) finds.
+//! refused, unless the projection has the same receive there. A state that only receives takes more
+//! than the protocol says, or starves if all its receives are dead, which
+//! [together](super::together) finds.
 //!
 //! # Why it is sound
 //!
@@ -71,7 +71,7 @@ fn search(system: &System, mut open: Vec<TransitionId>, limits: &Limits) -> Verd
         let explorer = Explorer::all(&interned, &bounds, limits.configurations);
         let moves = explorer.graph.edge_weights().map(|&by| by as usize);
         let own = moves.filter(|&by| interned.get(by).machine == 0);
-        let done: BTreeSet<TransitionId> = own.map(|by| interned.transition(by)).collect();
+        let done: BTreeSet<TransitionId> = own.map(|by| interned.get(by).transition).collect();
         open.retain(|id| !done.contains(id));
         let is_whole = !explorer.is_truncated && !explorer.is_held_back();
         let base = interned.initial[0] as usize - fsm.initial().index();

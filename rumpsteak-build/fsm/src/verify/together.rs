@@ -3,8 +3,8 @@
 //! # The judgement
 //!
 //! Each machine is a subtype of its projection where that can be said, and the projections are a
-//! safe system. Then the
-//! machines are safe together, with two conditions on what subtyping does not look at:
+//! safe system. Then the machines are safe together, with two conditions on what subtyping does not
+//! look at:
 //!
 //! * **Directed peers.** Subtyping is proven for contexts in which each state sends to one peer or
 //!   receives from one peer (POPL'21, PPoPP'22). A send that is done earlier may reach a peer that
@@ -15,13 +15,11 @@
 //!                                          a′ = b!l; c!r; c?n; …     c takes r for the other branch
 //!   ```
 //!
-//!   So where some peer is not directed, a machine has to do everything at its turn: nothing is
-//!   ever pending in its proof. Then it needs no proof about the context, because each of its steps
-//!   is one of the projection, and a configuration of the system is one of the projections, too.
-//!
-//!   The same holds of a machine that is not directed itself, or whose projection is not: it is a
-//!   subtype where it does everything at its turn ([`steps`](crate::certificate::steps)). If it
-//!   does something early, nothing is known of it by itself.
+//!   So if some peer is not directed, a machine has to do everything at its turn: nothing is ever
+//!   pending in its proof. Then each of its steps is one of the projection, and a configuration of
+//!   the system is one of the projections, too. The same holds of a machine that is not directed
+//!   itself, or whose projection is not: it is a subtype if it does everything at its turn
+//!   ([`steps`](crate::certificate::steps)). Otherwise nothing is known of it by itself.
 //! * **Options that are needed.** A subtype may leave out options of its own choices. A message may
 //!   wait for an option that is never taken:
 //!
@@ -70,13 +68,12 @@
 //! *No option is needed.* If the machines of the projections (or N) are directed and live in every
 //! run (`system::every_run`), so are the subtypes, by the theorem of POPL'21.
 //!
-//! The systems of projections are mostly finite where those of machines that run ahead are not, so
+//! The systems of projections are mostly finite, while those of machines that run ahead are not, so
 //! these two are tried first.
 //!
-//! A machine that does the same as its projection leaves out nothing. Of another one that is
-//! decided from the messages alone: a state of the subtype may stand for any choice of the
-//! projection with a message in common. So the condition may fail though nothing is left out; that
-//! costs an exploration.
+//! Whether an option is left out is decided from the messages alone: a state of the subtype may
+//! stand for any choice of the projection with a message in common. So the condition may fail
+//! though nothing is left out; that costs an exploration.
 //!
 //! # Cost
 //!
@@ -117,15 +114,11 @@ impl<'a> Part<'a> {
     /// or its projection is not directed.
     pub fn new(written: &'a Fsm, projected: &'a Fsm, proof: Option<&'a Proof>) -> Self {
         let part = Self::unproven(written, projected);
-        match proof {
-            None => Self { runs_ahead: true, is_subtype: false, ..part },
-            Some(proof) => {
-                let runs_ahead = proof.anticipation != Some(0);
-                let is_fair = proof.is_fair();
-                let in_every_run = !is_fair;
-                Self { runs_ahead, is_fair, in_every_run, left: proof.left(), ..part }
-            }
-        }
+        let Some(proof) = proof else {
+            return Self { runs_ahead: true, is_subtype: false, ..part };
+        };
+        let (runs_ahead, is_fair) = (proof.anticipation != Some(0), proof.is_fair());
+        Self { runs_ahead, is_fair, in_every_run: !is_fair, left: proof.left(), ..part }
     }
 
     /// A machine that is known to be a subtype of its projection, but not how.
@@ -158,7 +151,7 @@ impl<'a> Part<'a> {
 
     /// A role that does what the protocol says.
     pub fn projection(projected: &'a Fsm) -> Self {
-        Self { runs_ahead: false, ..Self::unproven(projected, projected) }
+        Self::unproven(projected, projected)
     }
 
     /// An option that the machine may leave out. In the fair relation it has all.

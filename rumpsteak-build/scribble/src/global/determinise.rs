@@ -19,17 +19,16 @@
 //!
 //! Then each state must have one role that decides (*sender-driven choice* in Li, Stutz, Wies,
 //! Zufferey, CAV'23, §2), must not offer the end beside a message (*sink-final*), and must not
-//! offer two payloads for one label. For every `choice at` the branches must begin with messages of
-//! the role that it names.
+//! offer two payloads for one label. The branches of a `choice at` must begin with messages of the
+//! role that it names.
 //!
 //! A *block*, `par` or `interruptible`, is one letter that all its participants see. Its parts are
 //! automata of their own. A state with a block offers nothing else.
 //!
 //! # Cost
-//! Linear in places and states in the usual case that branches begin with different messages.
-//! Protocols that call others one after the other can be exponentially larger than their text, and
-//! so can the automaton of a protocol with equal beginnings. Both are stopped by
-//! [`Limits::global_states`](crate::Limits).
+//! Linear in places and states if branches begin with different messages. Protocols that call
+//! others one after the other can be exponentially larger than their text, and so can the automaton
+//! of equal beginnings. Both are stopped by [`Limits::global_states`](crate::Limits).
 
 use std::sync::Arc;
 

@@ -7,10 +7,9 @@
 //! others, until nothing splits.
 //!
 //! This is the algorithm of Valmari and Lehtinen (*Efficient minimization of DFAs with partial
-//! transition functions*, STACS 2008): of the two halves of a block only the smaller one is used to
-//! split on, so that each transition is looked at O(log states) times: O(transitions · log
-//! transitions) in all. Their second phase, which removes states that lead to no accepting state,
-//! is left out: here every state counts, finished or not.
+//! transition functions*, STACS 2008), without its second phase: every state counts here. Of the
+//! two halves of a block only the smaller one is used to split on: O(transitions · log transitions)
+//! in all.
 
 use super::grouped::Grouped;
 use crate::index::{NONE, index};

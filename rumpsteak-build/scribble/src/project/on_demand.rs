@@ -8,17 +8,17 @@
 //!   }
 //! ```
 //!
-//! A role that hears in every run how the protocol goes on has an ordinary machine. One that does
-//! not may still have a machine *[on demand](rumpsteak_fsm::Fsm::on_demand)*, if somebody else
-//! connects it whenever it is connected with nobody. Its session is what lies between: it begins
-//! when the first role connects with the role and ends when its last connection ends, or the
-//! protocol. So it runs once for each time that the role is connected: never, once, or again and
-//! again. This machine is the [projection](super::projection) of the automaton that is cut in all
-//! states in which the role is alone, and begins with all that lead out of there.
+//! A role that hears in every run how the protocol goes on has an ordinary machine. Another one may
+//! still have a machine *[on demand](rumpsteak_fsm::Fsm::on_demand)*, if somebody else connects it
+//! whenever it is connected with nobody. Its session begins when the first role connects with the
+//! role and ends when its last connection ends, or the protocol. So it runs once for each time that
+//! the role is connected: never, once, or again and again. This machine is the
+//! [projection](super::projection) of the automaton that is cut in all states in which the role is
+//! alone, and begins with all that lead out of there.
 //!
 //! # Why it is sound
 //! The theorem about projection speaks of roles that take part from the beginning to the end. So
-//! nothing is taken from it: where some role plays on demand, the machines are
+//! nothing is taken from it: if some role plays on demand, the machines are
 //! [judged](super::blocks) by all that they can do together. A role that waits to be asked is no
 //! deadlock there, and begins again when it has finished.
 //!

@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 use super::arguments::{Arguments, Form};
 use crate::input::Reader;
 use crate::json::{self, Answer};
+use crate::liveness::tell;
 use crate::machines::{Machine, mark_waits, of_projections};
 use crate::modules::{self, Module};
-use crate::options::{Liveness, raise};
+use crate::options::Liveness;
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
@@ -160,32 +161,20 @@ impl Judged<'_> {
 
     /// Tells who may wait for ever.
     fn liveness(&self, output: &mut Output<'_>, verdict: &mut Value) -> Outcome {
-        let name = self.protocol.name();
-        let asked = output.arguments.liveness;
-        let notice = match asked {
-            Some(Liveness::Fair) => return Outcome::Holds,
-            Some(Liveness::EveryRun) => Notice::error,
-            None => Notice::warning,
-        };
-        let EveryRun { neglected, limit } = &self.live;
-        for found in neglected {
-            output.report(&notice(format!("in `{name}`, {found}")));
-        }
-        if !neglected.is_empty() {
-            verdict["neglected"] = neglected.iter().map(|found| found.role.as_str()).collect();
-        }
-        let outcome = match (asked, limit) {
-            (None, _) => return Outcome::Holds,
-            _ if !neglected.is_empty() => Outcome::Fails,
-            (Some(_), None) => return Outcome::Holds,
-            (Some(_), Some(limit)) => {
-                let title = format!("undecided whether `{name}` is live in every run: {limit}");
-                output.report(&notice(title).help(raise(*limit)));
-                Outcome::Undecided
+        let name = Some(self.protocol.name().as_str());
+        match output.arguments.liveness {
+            Some(Liveness::Fair) => Outcome::Holds,
+            Some(Liveness::EveryRun) => {
+                tell(&self.live, name, Notice::error, verdict, |error| output.report(&error))
             }
-        };
-        verdict["verdict"] = outcome.verdict().into();
-        outcome
+            None => {
+                let known = EveryRun { limit: None, ..self.live.clone() };
+                let asked = verdict["verdict"].clone();
+                tell(&known, name, Notice::warning, verdict, |warning| output.report(&warning));
+                verdict["verdict"] = asked;
+                Outcome::Holds
+            }
+        }
     }
 
     fn safe(&self, bound: impl Into<Option<usize>>, evidence: &str) -> (Outcome, Value, String) {
