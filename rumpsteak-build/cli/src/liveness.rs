@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::options::raise;
 use crate::outcome::Outcome;
 
-/// Tells which roles some run neglects, or that a limit hides them, in `notice`s about a protocol of
-/// this name or about the system. Adds both to the answer.
+/// Tells which roles some run neglects, or that a limit hides them, in `notice`s about a protocol
+/// of this name or about the system. Adds both to the answer.
 pub(crate) fn tell(
     EveryRun { neglected, limit }: &EveryRun,
     protocol: Option<&str>,

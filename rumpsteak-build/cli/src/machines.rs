@@ -12,6 +12,7 @@ use rumpsteak_scribble::Projection;
 use crate::input::Reader;
 use crate::modules::{self, Module};
 use crate::options::Scribble;
+use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
 /// A machine, and where it was written.
@@ -98,7 +99,7 @@ fn projections(
 ) -> Result<Vec<Machine>, Notice> {
     let broken = || Notice::error(format!("`{}` has errors", module.name()));
     module.warn(terminal);
-    if module.complain(&module.contents.diagnostics, terminal) {
+    if module.complain(&module.contents.diagnostics, terminal) != Outcome::Holds {
         return Err(broken());
     }
     let projections = module.pick(protocol)?.project_all();

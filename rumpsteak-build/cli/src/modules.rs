@@ -148,18 +148,13 @@ impl Module {
         }
     }
 
-    /// Reports what is wrong with the module; whether something is.
-    pub(crate) fn complain(&self, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> bool {
-        if diagnostics.is_empty() {
-            return false;
+    /// Reports what is wrong with the module, and tells how grave it is.
+    pub(crate) fn complain(&self, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Outcome {
+        if !diagnostics.is_empty() {
+            self.unreadable.iter().for_each(|notice| terminal.report(notice));
         }
-        for notice in self.unreadable.iter() {
-            terminal.report(notice);
-        }
-        for notice in self.reports(diagnostics) {
-            terminal.report(&notice);
-        }
-        true
+        self.reports(diagnostics).for_each(|notice| terminal.report(&notice));
+        outcome(diagnostics)
     }
 
     /// The text and the bytes of a span; the module itself for a text that does not exist.

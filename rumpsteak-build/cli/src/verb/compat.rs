@@ -254,13 +254,10 @@ fn wrong_mix(
 }
 
 fn complain(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Outcome {
-    if !module.complain(diagnostics, terminal) {
-        return Outcome::Holds;
-    }
-    // A version that is no safe protocol by itself cannot be compared with another.
-    match modules::outcome(diagnostics) {
-        Outcome::Undecided => Outcome::Undecided,
-        _ => Outcome::BadInput,
+    match module.complain(diagnostics, terminal) {
+        // A version that is no safe protocol by itself cannot be compared with another.
+        Outcome::Fails => Outcome::BadInput,
+        outcome => outcome,
     }
 }
 

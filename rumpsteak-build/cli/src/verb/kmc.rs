@@ -14,7 +14,7 @@ use crate::input::Reader;
 use crate::json::{self, Answer};
 use crate::liveness::tell;
 use crate::machines::{self, Machine, mark, mark_waits};
-use crate::options::{Liveness, Output, Scribble};
+use crate::options::{Liveness, Output, Scribble, raise};
 use crate::outcome::Outcome;
 use crate::reply::{Reply, Words};
 use crate::terminal::Terminal;
@@ -143,12 +143,11 @@ fn unsafe_system(machines: &[Machine], run: &Run) -> Notice {
 
 fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) -> Notice {
     let report = Notice::error(format!("undecided whether the system is safe: {limit}"));
-    let option = match limit {
-        Limit::Queue(_) => "max-k",
-        limit => limit.setting(),
-    };
     let Some(obstacle) = obstacle else {
-        return report.help(format!("raise the limit with `--{option}`"));
+        return report.help(match limit {
+            Limit::Queue(_) => "raise the limit with `--max-k`".to_owned(),
+            limit => raise(limit),
+        });
     };
     let text = obstacle.to_string();
     let (what, way_out) = split_way_out(&text);

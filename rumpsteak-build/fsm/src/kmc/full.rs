@@ -31,10 +31,9 @@ impl Explored<'_> {
         let (explorer, found) = (&self.explorer, &mut self.found);
         let system = explorer.system;
 
-        // What can happen from a configuration on: a machine moves, the head of a channel is
-        // received, a competing message is sent.
+        // What can happen from a configuration on: a machine moves, which has its number, the head
+        // of a channel is received, a competing message is sent.
         let competing = Competing::of(system);
-        let moves = |machine: MachineIndex| machine;
         let receives = |channel: ChannelIndex| system.machines() + channel;
         let sends = |index: usize| system.machines() + system.channels() + index;
         let events = |by| {
@@ -44,7 +43,7 @@ impl Explored<'_> {
             } else {
                 Some(receives(by.channel as ChannelIndex))
             };
-            other.into_iter().chain([moves(by.machine as MachineIndex)])
+            other.into_iter().chain([by.machine as MachineIndex])
         };
         let count = sends(competing.messages.len());
         let continuations = Continuations::of(&explorer.graph, count, events, |_| None);

@@ -4,8 +4,8 @@
 //!
 //! The three properties say that from every configuration something can still happen: a machine
 //! that waits moves (progress), one that is blocked moves (exhaustivity: only others empty its one
-//! channel), a head is received (reception). Let φ be a run of RS_k from r to s, and ψ that of *(E)*
-//! in the argument for the reduction. If it cannot happen from s it cannot happen from where ψ
+//! channel), a head is received (reception). Let φ be a run of RS_k from r to s, ψ that of *(E)* in
+//! the argument for the reduction. If it cannot happen from s it cannot happen from where ψ
 //! leads; if it can happen from r by φ, it happens in φψ, so on a reduced run from r. What can
 //! happen from a configuration can happen in all terminal components below, or not at all; so
 //! looking at these is enough. There, a machine that does not move never will.

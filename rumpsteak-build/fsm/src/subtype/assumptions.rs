@@ -6,8 +6,7 @@
 //!
 //! Loops of situations share parts, so they are not checked one by one. When all situations are
 //! known, [`Assumptions::forgotten`] checks for each kind of action (`p?` or `p!`) that there is no
-//! loop on which an action of the kind is pending and none is done. It costs O(kinds · steps · their
-//! lengths).
+//! loop on which an action of the kind is pending and none is done, in O(kinds · steps · lengths).
 
 use hashbrown::HashMap;
 

@@ -180,11 +180,14 @@ impl<'a> Explorer<'a> {
 
     /// True if the bounds hold back a send somewhere.
     pub(crate) fn is_held_back(&self) -> bool {
-        self.nodes().any(|node| {
-            self.ready(node).any(|machine| {
-                let mut moves = self.moves(node, machine).map(|by| self.system.get(by));
-                moves.any(|by| by.is_send && !self.is_enabled(node, by))
-            })
+        self.nodes().any(|node| self.held_back(node).next().is_some())
+    }
+
+    /// The machines of which the bounds hold back a send.
+    pub(crate) fn held_back(&self, node: Node) -> impl Iterator<Item = MachineIndex> {
+        self.ready(node).filter(move |&machine| {
+            let mut moves = self.moves(node, machine).map(|by| self.system.get(by));
+            moves.any(|by| by.is_send && !self.is_enabled(node, by))
         })
     }
 

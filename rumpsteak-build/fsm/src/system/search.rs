@@ -163,12 +163,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The event that a machine moves.
-    fn moves(&self, machine: MachineIndex) -> usize {
-        machine
-    }
-
-    /// The event that a message is received from a channel.
+    /// The event that a message is received from a channel. That a machine moves has its number.
     fn receives(&self, channel: ChannelIndex) -> usize {
         self.explorer.system.machines() + channel
     }
@@ -182,7 +177,7 @@ impl<'a> Search<'a> {
         let events = |by| {
             let by = self.explorer.system.get(by);
             let received = (!by.is_send).then(|| self.receives(by.channel as ChannelIndex));
-            received.into_iter().chain([self.moves(by.machine as MachineIndex)])
+            received.into_iter().chain([by.machine as MachineIndex])
         };
         let opens = |node: Node| {
             let is_open = self.is_open.get(node as usize) != Some(&false);
@@ -198,14 +193,8 @@ impl<'a> Search<'a> {
         }
         // All sends of a directed state go to one channel: until it has room, its machine does not
         // move.
-        let explorer = &self.explorer;
-        let is_delayed = |&node: &Node| {
-            let mut held_back = explorer.ready(node).filter(|&sender| {
-                let mut moves = explorer.moves(node, sender).map(|by| explorer.system.get(by));
-                moves.any(|by| by.is_send && !explorer.is_enabled(node, by))
-            });
-            held_back.all(|sender| can(node, self.moves(sender)))
-        };
+        let is_delayed =
+            |&node: &Node| self.explorer.held_back(node).all(|sender| can(node, sender));
         let is_directed = self.scope.order == Order::All { is_directed: true };
         self.held_back.is_empty() || (is_directed && self.held_back.iter().all(is_delayed))
     }

@@ -36,8 +36,8 @@
 //! # Why it is sound
 //! Some protocols are safe [by construction](super::flat). Of all others nothing is taken from
 //! here: their machines are judged as a system ([`judge`]), and if that is not known to be safe,
-//! there is an error, code S0409 or S0410. So no order of a shuffle that goes wrong passes, and no block
-//! whose messages are mixed up with those around it.
+//! there is an error, code S0409 or S0410. So no order of a shuffle that goes wrong passes, and no
+//! block whose messages are mixed up with those around it.
 //!
 //! # Cost
 //! A shuffle is as large as the product of its parts. With n roles that may interrupt, the machine
@@ -54,7 +54,7 @@ use super::flat;
 use super::grouped::leads_to;
 use super::minimise::{self, Move};
 use super::projection::{Projection, project};
-use crate::diagnostics::diagnostic::Diagnostic;
+use crate::diagnostics::diagnostic::{Diagnostic, all};
 use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::{global_errors, projection_errors};
 use crate::global::automaton::{Block, Global};
@@ -81,51 +81,47 @@ pub(crate) fn project_all(
     for number in (0..global.blocks.len()).rev() {
         composer.machines[number] = composer.block(&global.blocks[number])?;
     }
-    let mut projections = Vec::with_capacity(names.len());
-    let mut diagnostics = Vec::new();
     let first = global.blocks[0].span;
-    for role in 0..index(names.len()) {
-        let found = composer.part(global, role);
-        match found.and_then(|local| composer.deterministic(local, role, first)) {
-            Ok(local) => projections.push(local.projection(&global.roles[role as usize])),
-            Err(found) => diagnostics.extend(found),
-        }
+    let projections = all((0..).zip(&global.roles[..]).map(|(role, name)| {
+        let local = composer.part(global, role)?;
+        Ok(composer.deterministic(local, role, first)?.projection(name))
+    }))?;
+    let by_construction = flat::is_safe(global, names, limits);
+    if !by_construction {
+        judge(&projections, protocol, (first, "this block"), &limits.verifier)?;
     }
-    let by_construction = diagnostics.is_empty() && flat::is_safe(global, names, limits);
-    if diagnostics.is_empty() && !by_construction {
-        diagnostics.extend(judge(&projections, protocol, (first, "this block"), &limits.verifier));
-    }
-    if diagnostics.is_empty() { Ok((projections, by_construction)) } else { Err(diagnostics) }
+    Ok((projections, by_construction))
 }
 
-/// What goes wrong with the machines together, or that it is not known; and why they are judged so.
+/// Judges the machines together; `block` is why they are judged so.
+///
+/// # Errors
+/// What goes wrong with them, or that it is not known.
 pub(super) fn judge(
     projections: &[Projection],
     protocol: &Name,
     block: (Span, &str),
     limits: &rumpsteak_fsm::Limits,
-) -> Option<Diagnostic> {
+) -> Result<(), Vec<Diagnostic>> {
+    let wrong = |why: String, steps: &[String]| {
+        Err(vec![projection_errors::unsafe_together(block, protocol, &why, steps)])
+    };
     let machines = projections.iter().map(|found| found.fsm.clone());
     let system = match System::new(machines.collect()) {
         Ok(system) => system,
-        Err(error) => {
-            let why = error.to_string();
-            return Some(projection_errors::unsafe_together(block, protocol, &why, &[]));
-        }
+        Err(error) => return wrong(error.to_string(), &[]),
     };
     let Decision { verdict, exploration } = decide(&system, limits);
     let refusal = verdict.refusal().map(|run| &**run);
     if let Some(run) = refusal.or(exploration.starvation.as_ref()) {
         let steps = run.steps.iter().map(|step| format!("{}: {}", step.role, step.action));
-        let steps: Vec<String> = steps.collect();
-        let why = run.failure.to_string();
-        return Some(projection_errors::unsafe_together(block, protocol, &why, &steps));
+        return wrong(run.failure.to_string(), &steps.collect::<Vec<_>>());
     }
     match verdict {
         Verdict::Undecided(limit) => {
-            Some(projection_errors::undecided_together(block, protocol, limit))
+            Err(vec![projection_errors::undecided_together(block, protocol, limit)])
         }
-        _ => None,
+        _ => Ok(()),
     }
 }
 
@@ -218,21 +214,14 @@ impl Local {
             }
         }
         let classes = minimise::classes(self.states.len(), letters.len(), &moves);
-        let mut numbers: HashMap<u32, u32> = HashMap::new();
-        let mut least = Self::default();
-        // By class, one of its states; depth first, in the order of the text.
-        let mut stack = vec![0];
-        while let Some(state) = stack.pop() {
-            if numbers.contains_key(&classes[state as usize]) {
-                continue;
-            }
-            numbers.insert(classes[state as usize], least.add());
-            stack.extend(self.edges(state).iter().rev().map(|edge| edge.target));
-        }
-        for (state, edges) in self.states.iter().enumerate() {
-            let Some(&source) = numbers.get(&classes[state]) else { continue };
-            for edge in edges {
-                let target = numbers[&classes[edge.target as usize]];
+        let targets = |state| self.edges(state).iter().rev().map(|edge| edge.target);
+        let (order, places) = minimise::depth_first(&classes, targets);
+        let place = |state: u32| places[classes[state as usize] as usize];
+        let mut least = Self { states: vec![Vec::new(); order.len()], size: 0 };
+        for (state, edges) in (0..).zip(&self.states) {
+            let source = place(state);
+            for edge in edges.iter().filter(|_| source != NONE) {
+                let target = place(edge.target);
                 let known = &mut least.states[source as usize];
                 match known.iter_mut().find(|known| known.action == edge.action) {
                     Some(known) => known.origins.extend(&edge.origins),
@@ -302,22 +291,12 @@ impl Composer<'_> {
     }
 
     fn block(&self, block: &Block) -> Result<Vec<Local>, Vec<Diagnostic>> {
-        let mut machines = Vec::with_capacity(self.names.len());
-        let mut diagnostics = Vec::new();
-        for role in 0..index(self.names.len()) {
-            let parts: Result<Vec<Local>, _> =
-                block.parts.iter().map(|part| self.part(part, role)).collect();
-            let whole = parts
-                .and_then(|parts| self.within_limits(shuffle(&parts, self.limits), role))
-                .and_then(|local| self.deterministic(local, role, block.span));
-            match whole {
-                Ok(local) => machines.push(local.minimised()),
-                Err(found) => diagnostics.extend(found),
-            }
-        }
-        if !diagnostics.is_empty() {
-            return Err(diagnostics);
-        }
+        let machines = all((0..index(self.names.len())).map(|role| {
+            let parts = block.parts.iter().map(|part| self.part(part, role));
+            let parts = parts.collect::<Result<Vec<_>, _>>()?;
+            let whole = self.within_limits(shuffle(&parts, self.limits), role)?;
+            Ok(self.deterministic(whole, role, block.span)?.minimised())
+        }))?;
         if block.interrupts.is_empty() { Ok(machines) } else { self.interrupted(block, machines) }
     }
 

@@ -54,6 +54,26 @@ pub(super) fn classes(states: usize, letters: usize, moves: &[Move]) -> Vec<u32>
     blocks.set
 }
 
+/// The classes depth first, from that of state 0 on, and by class its place among them. To where a
+/// state leads is given last first.
+pub(super) fn depth_first<I: Iterator<Item = u32>>(
+    classes: &[u32],
+    leads: impl Fn(u32) -> I,
+) -> (Vec<u32>, Vec<u32>) {
+    let mut order = Vec::new();
+    let mut places = vec![NONE; classes.len()];
+    let mut stack = vec![0];
+    while let Some(state) = stack.pop() {
+        let class = classes[state as usize];
+        if places[class as usize] == NONE {
+            places[class as usize] = index(order.len());
+            order.push(class);
+            stack.extend(leads(state));
+        }
+    }
+    (order, places)
+}
+
 /// The classes where no letter has two moves: a state with a move is like no other.
 fn unlike(states: usize, moves: &[Move]) -> Vec<u32> {
     let mut classes = vec![NONE; states];

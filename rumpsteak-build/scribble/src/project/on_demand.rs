@@ -30,6 +30,7 @@ use fixedbitset::FixedBitSet;
 
 use super::blocks::{Together, judge};
 use super::projection::{overtaken_at_first, project};
+use crate::diagnostics::diagnostic::all;
 use crate::diagnostics::span::Name;
 use crate::global::automaton::{Edge, Global};
 use crate::index::index;
@@ -51,30 +52,20 @@ pub(crate) fn project_all(
     });
     let demands: Vec<Option<Demand>> = demands.collect();
     let (_, first) = demands.iter().zip(names).find(|(demand, _)| demand.is_some())?;
-    let mut projections = Vec::with_capacity(names.len());
-    let mut diagnostics = Vec::new();
-    for ((role, name), demand) in (0..).zip(names).zip(&demands) {
-        if let Some(Demand { whole, .. }) = demand {
-            diagnostics.extend(overtaken_at_first(whole, role, name.span, limits));
-        }
-        let session = demand.as_ref().map_or(global, |demand| &demand.session);
-        match project(session, role, name.span, limits) {
-            Ok(mut found) => {
-                found.fsm = found.fsm.on_demand(demand.is_some());
-                projections.push(found);
-            }
-            Err(found) => diagnostics.extend(found),
-        }
-    }
-    if diagnostics.is_empty() {
-        diagnostics.extend(judge(
-            &projections,
-            protocol,
-            (first.span, "this role"),
-            &limits.verifier,
-        ));
-    }
-    Some(if diagnostics.is_empty() { Ok((projections, false)) } else { Err(diagnostics) })
+    let projections = all((0..).zip(names).zip(&demands).map(|((role, name), demand)| {
+        let Some(Demand { session, whole }) = demand else {
+            return project(global, role, name.span, limits);
+        };
+        let mut wrong = overtaken_at_first(whole, role, name.span, limits);
+        let found = project(session, role, name.span, limits);
+        let mut found = found.map_err(|more| [std::mem::take(&mut wrong), more].concat())?;
+        found.fsm = found.fsm.on_demand(true);
+        if wrong.is_empty() { Ok(found) } else { Err(wrong) }
+    }));
+    Some(projections.and_then(|projections| {
+        judge(&projections, protocol, (first.span, "this role"), &limits.verifier)?;
+        Ok((projections, false))
+    }))
 }
 
 /// A protocol from where a role that is alone is connected.

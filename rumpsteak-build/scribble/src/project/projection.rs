@@ -186,18 +186,9 @@ fn merge(subsets: &Subsets<'_>) -> Projection {
     let moves_of = |class: u32| subsets.moves(members.get(class)[0]);
     let class_behind = |at: usize| classes[moves[at].target as usize];
 
-    let mut order: Vec<u32> = Vec::with_capacity(count);
-    let mut numbers = vec![NONE; count];
-    let mut stack = vec![classes[0]];
-    while let Some(class) = stack.pop() {
-        if numbers[class as usize] == NONE {
-            numbers[class as usize] = index(order.len());
-            order.push(class);
-            for at in moves_of(class).rev() {
-                stack.push(class_behind(at));
-            }
-        }
-    }
+    let (order, numbers) = minimise::depth_first(&classes, |state| {
+        moves_of(classes[state as usize]).rev().map(|at| moves[at].target)
+    });
 
     let mut builder = Fsm::builder(global.roles[subsets.role as usize].clone());
     let states: Vec<StateId> = order.iter().map(|_| builder.add_state()).collect();

@@ -32,10 +32,8 @@ pub(super) fn body(cursor: &mut Cursor<'_>) -> Body {
 enum Opened {
     Root,
     Rec,
-    /// The interaction, a choice, with its branches so far.
-    Choice(InteractionId, Vec<BlockId>),
-    /// The interaction, a `par`, with its parts so far.
-    Par(InteractionId, Vec<BlockId>),
+    /// The interaction, the word between its blocks, and those so far.
+    Several(InteractionId, &'static str, Vec<BlockId>),
     /// The interaction, which may be interrupted.
     Interruptible(InteractionId),
     /// A construct that is refused: the word between its blocks.
@@ -58,7 +56,7 @@ struct BodyParser<'c, 'a> {
 impl BodyParser<'_, '_> {
     fn run(&mut self) {
         while let Some(top) = self.stack.last() {
-            let in_choice = matches!(top.what, Opened::Choice(..));
+            let in_choice = matches!(top.what, Opened::Several(_, "or", _));
             let brace = top.brace;
             if self.cursor.take(b'}') {
                 self.close();
@@ -111,14 +109,9 @@ impl BodyParser<'_, '_> {
     fn close(&mut self) {
         let Some(mut open) = self.stack.pop() else { return };
         match &mut open.what {
-            Opened::Choice(_, branches) if self.starts_block("or") => {
+            Opened::Several(_, word, blocks) if self.starts_block(word) => {
                 self.cursor.advance();
-                branches.push(open.block);
-                self.open(open.what);
-            }
-            Opened::Par(_, parts) if self.starts_block("and") => {
-                self.cursor.advance();
-                parts.push(open.block);
+                blocks.push(open.block);
                 self.open(open.what);
             }
             Opened::Interruptible(id) => {
@@ -163,7 +156,7 @@ impl BodyParser<'_, '_> {
 
     /// No block follows that belongs to the same interaction.
     fn complete(&mut self, open: Open) {
-        if let Opened::Choice(id, mut done) | Opened::Par(id, mut done) = open.what {
+        if let Opened::Several(id, _, mut done) = open.what {
             done.push(open.block);
             let interaction = &mut self.body.interactions[id.0 as usize];
             if let InteractionKind::Choice { branches: blocks, .. }
@@ -244,7 +237,7 @@ impl BodyParser<'_, '_> {
             "par" if brace => {
                 self.cursor.advance();
                 let id = self.add(start, InteractionKind::Par { parts: Vec::new() });
-                self.open(Opened::Par(id, Vec::new()));
+                self.open(Opened::Several(id, "and", Vec::new()));
             }
             // The errors of its blocks are errors all the same.
             "unordered" if brace => {
@@ -286,7 +279,7 @@ impl BodyParser<'_, '_> {
         let at = self.cursor.name("the role that chooses")?;
         self.cursor.expect_block()?;
         let id = self.add(start, InteractionKind::Choice { at, branches: Vec::new() });
-        self.open(Opened::Choice(id, Vec::new()));
+        self.open(Opened::Several(id, "or", Vec::new()));
         Ok(())
     }
 

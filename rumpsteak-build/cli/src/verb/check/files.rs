@@ -30,7 +30,8 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Outcome {
                 Err(report) => {
                     output.open_file(&path.display().to_string());
                     output.report(&report);
-                    output.weigh(Outcome::BadInput, because(&report.message, Outcome::BadInput));
+                    let answer = Answer::because(&report.message);
+                    output.weigh(Outcome::BadInput, answer.object(Outcome::BadInput));
                     Outcome::BadInput
                 }
             };
@@ -47,7 +48,7 @@ fn check_module(module: &Module, output: &mut Output<'_>) -> Outcome {
         output.report(report);
     }
     if let Some(first) = module.contents.diagnostics.first() {
-        output.weigh(of_module, because(&first.message, of_module));
+        output.weigh(of_module, Answer::because(&first.message).object(of_module));
     }
     let warnings = module.reports(&module.contents.warnings);
     for report in warnings.chain(module.reports(&module.contents.diagnostics)) {
@@ -199,10 +200,6 @@ impl Judged<'_> {
     fn with_run(&self, report: Notice, run: &Run) -> Notice {
         mark_waits(report, &self.machines, run).remark(shortest(run))
     }
-}
-
-fn because(reason: &str, outcome: Outcome) -> Value {
-    Answer::because(reason).object(outcome)
 }
 
 /// Where diagnostics and verdicts go, in the form that was asked for.
