@@ -293,7 +293,8 @@ fn message_of(cut: &Cut) -> Vec<String> {
     names.map(|tree| tree.to_string()).collect()
 }
 
-/// Returns the place of a `#[session]` inside an item, unless there is a module of a protocol in it.
+/// Returns the place of a `#[session]` inside an item, unless there is a module of a protocol in
+/// it.
 fn hidden_session(cut: &Cut) -> Option<Span> {
     let (mut found, mut after_hash) = (None, false);
     for piece in Pieces::new(cut.tokens()) {
