@@ -335,7 +335,8 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
                 add(error.span(), &of_syntax(error), Gravity::BadInput);
             }
             let gravity = findings.gravity.unwrap_or(Gravity::Fails);
-            // The errors of a file are reported with it, unless only the module's own limits make them.
+            // The errors of a file are reported with it, unless only the module's own limits make
+            // them.
             let is_reported = module.arguments.protocol.as_ref().is_some_and(|name| {
                 let files = analysis.protocols.files.iter().enumerate();
                 let mut broken = files.filter(|(_, file)| !file.diagnostics.is_empty());

@@ -5,7 +5,7 @@
 //! as a session lasts.
 
 pub(crate) mod between;
-pub mod fingerprint;
+pub(crate) mod fingerprint;
 pub(crate) mod participant;
 pub(crate) mod stub;
 pub mod wiring;

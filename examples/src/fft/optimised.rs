@@ -5,8 +5,8 @@
 //! the same time.
 //!
 //! A process still needs the row that it sends. So each result is written twice, to the buffer that
-//! is kept and to the one that was received, which is sent next. Nothing but the first row is copied
-//! or allocated.
+//! is kept and to the one that was received, which is sent next. Nothing but the first row is
+//! copied or allocated.
 
 use num_complex::Complex32;
 use rumpsteak::states::{End, Receive, Send, Session, State};
