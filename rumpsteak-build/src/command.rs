@@ -10,7 +10,7 @@ use quote::{format_ident, quote};
 use rumpsteak_front::Module;
 use rumpsteak_front::module::ModuleKind;
 use rumpsteak_front::name::{camel, snake};
-use rumpsteak_fsm::Fsm;
+use rumpsteak_fsm::{Action, Direction, Fsm, Message, StateId};
 use rumpsteak_scribble::{Projection, Protocol};
 
 use crate::analysis::{Analysis, Summary};
@@ -24,6 +24,7 @@ use crate::package_root::PackageRoot;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::scope::Scope;
 use crate::settings::Settings;
+use crate::verdict::Machine;
 
 pub use crate::gravity::Gravity;
 pub use crate::named_text::NamedText;
@@ -131,6 +132,21 @@ impl Configuration {
         Ok(positions.map(|position| code(&protocols, position, &base)).collect())
     }
 
+    /// The machines of all sessions of the package in `folder` whose names have a meaning, written
+    /// or generated, right or wrong.
+    pub fn sessions(self, folder: &Path, limits: &Limits) -> Vec<Session> {
+        let mut package = Package::new(folder, Path::new(""), self.protocols);
+        package.limits = *limits;
+        let analysis = Analysis::new(&package);
+        let sessions = analysis.modules().flat_map(|(module, findings)| {
+            findings.verdict.roots.iter().filter_map(|(name, root)| {
+                let path = format!("{}::{name}", module.name);
+                Some(Session { path, fsm: machine(root.machine.as_ref()?) })
+            })
+        });
+        sessions.collect()
+    }
+
     /// Verifies the package in `folder` without Cargo: nothing is written and nothing is printed.
     /// A module that sets no limit has `limits`.
     pub fn check(self, folder: &Path, limits: &Limits) -> Check {
@@ -148,6 +164,16 @@ impl Configuration {
         let Analysis { warnings, summary, .. } = analysis;
         Check { problems, reports, warnings, summary }
     }
+}
+
+/// A session of a package, as [`Configuration::sessions`] finds it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Session {
+    /// The module and the name: `orders::ShopSession`.
+    pub path: String,
+    /// The machine.
+    pub fsm: Fsm,
 }
 
 /// The code of the protocol at a position.
@@ -260,6 +286,20 @@ impl Check {
     }
 }
 
+/// A machine of a verdict.
+fn machine((role, states, initial, transitions): &Machine) -> Fsm {
+    let mut fsm = Fsm::builder(role.as_str());
+    let states: Vec<StateId> = (0..*states).map(|_| fsm.add_state()).collect();
+    for (source, sends, peer, label, payload, target) in transitions {
+        let direction = if *sends { Direction::Send } else { Direction::Receive };
+        let payload = payload.iter().map(|sort| sort.as_str().into()).collect();
+        let message = Message { label: label.as_str().into(), payload };
+        let action = Action { peer: peer.as_str().into(), direction, message };
+        fsm.add_transition(states[*source], action, states[*target]);
+    }
+    fsm.build(states[*initial])
+}
+
 /// The problems in the Rust source, by place.
 fn problems(analysis: &Analysis) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -295,7 +335,8 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
                 add(error.span(), &of_syntax(error), Gravity::BadInput);
             }
             let gravity = findings.gravity.unwrap_or(Gravity::Fails);
-            // The errors of a file are reported with it, unless only the module's own limits make them.
+            // The errors of a file are reported with it, unless only the module's own limits make
+            // them.
             let is_reported = module.arguments.protocol.as_ref().is_some_and(|name| {
                 let files = analysis.protocols.files.iter().enumerate();
                 let mut broken = files.filter(|(_, file)| !file.diagnostics.is_empty());

@@ -177,51 +177,43 @@ pub(crate) struct Refusal {
     /// Why it has no place, if there is a simpler reason than the order.
     pub(crate) misfit: Option<Misfit>,
     pub(crate) refused: Refused,
-    /// Whether it is one in the fair relation.
+    /// True if it is one in the fair relation.
     pub(crate) fair: bool,
-    /// Whether the role of a whole choice is the other one's in the protocol: it should branch
-    /// where it selects, or select where it branches.
-    pub(crate) is_turned: bool,
-    /// Whether its role has other sessions.
-    pub(crate) has_siblings: bool,
-    /// The struct of another role that has no session, and which it fits.
-    pub(crate) fits: Option<String>,
+    /// A better thing to do than the first difference shows.
+    pub(crate) hint: Option<Hint>,
     /// The sessions of the other roles with which it goes wrong. Empty if it does so with what the
     /// protocol says.
     pub(crate) with: Vec<String>,
-    /// Where it is in a part that is right in another session: the part, the line there, and the
-    /// other session.
+    /// The part with the mistake, if that is right in another session: the part, the line there,
+    /// and the other session.
     pub(crate) part: Option<[String; 3]>,
-    /// Of the second session of a protocol that is refused in a crate, the names of the others that
-    /// are, too: most likely the protocol was changed.
+    /// The names of the other refused sessions, which the second refusal of a module tells: most
+    /// likely the protocol was changed.
     pub(crate) others: Option<Vec<String>>,
-    /// The state in which a machine begins, and the one from which on it would fit.
-    pub(crate) begins: Option<[String; 2]>,
-    /// The part of itself as which a session would fit, where it goes on as another one.
-    pub(crate) right_part: Option<String>,
     /// The text of the machine with the place to blame, for one that lies beside a `.scr` file.
     pub(crate) machine: Option<(Arc<NamedText>, Range<usize>)>,
 }
 
+/// A better thing to do about a refused session or machine.
+#[derive(Clone, Debug)]
+pub(crate) enum Hint {
+    /// A machine begins in the first state, and would fit from the second one on.
+    Begins([String; 2]),
+    /// The session fits this role, which has no session.
+    Fits(String),
+    /// The session would fit if it went on as this part of itself.
+    RightPart(String),
+    /// The role has other sessions, so this one may be a part.
+    Sibling,
+    /// A whole choice goes the other way in the protocol.
+    Turned,
+}
+
 impl Refusal {
-    /// What is refused, of which nothing else is known.
     pub(crate) fn new(subject: Subject, refused: Refused) -> Self {
-        Self {
-            subject,
-            action: None,
-            misfit: None,
-            refused,
-            fair: false,
-            is_turned: false,
-            has_siblings: false,
-            fits: None,
-            with: Vec::new(),
-            part: None,
-            others: None,
-            begins: None,
-            right_part: None,
-            machine: None,
-        }
+        let (action, misfit, hint, part, others, machine) = Default::default();
+        let (fair, with) = (false, Vec::new());
+        Self { subject, action, misfit, refused, fair, hint, with, part, others, machine }
     }
 }
 
@@ -347,9 +339,10 @@ impl Fault {
             (Cause::Name { name, problem, .. }, Cause::Name { name: other, problem: of, .. }) => {
                 name == other && problem == of
             }
-            (Cause::NoLabel { name, labels, .. }, Cause::NoLabel { name: other, labels: of, .. }) => {
-                name == other && labels == of
-            }
+            (
+                Cause::NoLabel { name, labels, .. },
+                Cause::NoLabel { name: other, labels: of, .. },
+            ) => name == other && labels == of,
             (Cause::NoRoute { role, peer, .. }, Cause::NoRoute { role: of, peer: other, .. }) => {
                 role == of && peer == other
             }

@@ -7,19 +7,16 @@ use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Peek};
 use syn::punctuated::Punctuated;
-use syn::{
-    Attribute, DeriveInput, Error, Field, Meta, Path, Result, Token, Visibility, parse_quote,
-};
+use syn::{Attribute, DeriveInput, Error, Field, Meta, Path, Result, Token, Visibility};
 
 use crate::cut::{attribute_path, end_of, is_punct, trees};
 use crate::hash::{Piece, Pieces};
-use crate::session::Constructor;
 
 /// Returns the visibility that an item or a field has: the visibility of the module decides over
-/// an inherited one.
-pub(crate) fn public(visibility: Visibility) -> Visibility {
+/// an inherited one. `place` is that of what follows, so that rustc points there.
+pub(crate) fn public(visibility: Visibility, place: Span) -> Visibility {
     match visibility {
-        Visibility::Inherited => parse_quote!(pub),
+        Visibility::Inherited => Visibility::Public(Token![pub](place)),
         other => other,
     }
 }
@@ -83,6 +80,9 @@ pub(crate) fn expect_end(input: ParseStream<'_>, message: &str) -> Result<()> {
     if input.is_empty() { Ok(()) } else { Err(Error::new(input.span(), message)) }
 }
 
+/// The words of sessions.
+const WORDS: [&str; 6] = ["Branch", "End", "Race", "Receive", "Select", "Send"];
+
 /// Parses a name of an item of the module.
 pub(crate) fn name(input: ParseStream<'_>, expected: &str) -> Result<Ident> {
     let start = input.span();
@@ -97,7 +97,7 @@ pub(crate) fn name(input: ParseStream<'_>, expected: &str) -> Result<Ident> {
     }
     while input.parse::<Option<Token![::]>>()?.is_some() {
         let last = ident(input, "a path goes on with a name after `::`")?;
-        if Constructor::of(&last).is_some() && !input.peek(Token![::]) {
+        if WORDS.iter().any(|word| last == word) && !input.peek(Token![::]) {
             let text = format!("`{last}` is a word of sessions, which is written without a path");
             return Err(Error::new(start, text));
         }

@@ -9,7 +9,15 @@ use syn::parse::{ParseStream, Parser as _};
 use syn::{Error, Result, braced};
 
 use crate::hash::{Piece, Pieces};
-use crate::module::ModuleKind;
+
+/// The attribute of a module.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum ModuleKind {
+    /// `#[closed_system]`.
+    ClosedSystem,
+    /// `#[protocol(…)]`.
+    Protocol,
+}
 
 /// Finds the modules of protocols in the tokens of a whole file: each `mod name { … }` with
 /// `#[protocol(…)]` or `#[closed_system(…)]`, at any depth of braces.
@@ -27,21 +35,15 @@ pub fn modules(file: TokenStream) -> Vec<(ModuleKind, TokenStream, TokenStream)>
             TokenTree::Group(group) => Some(group.clone()),
             _ => None,
         };
+        let is_brace = delimiter(&tree) == Some(Delimiter::Brace);
+        let is_end = is_brace || is_punct(Some(&tree), ';');
         level.item.push(tree);
-        let Some(group) = group else {
-            if is_punct(level.item.trees.last(), ';') {
-                level.item = Cut::default();
-            }
-            continue;
-        };
-        let is_brace = group.delimiter() == Delimiter::Brace;
-        // The content of other brackets may have braces in it, as closures in calls do.
-        let mut item = None;
-        if is_brace {
-            item = Some(std::mem::take(&mut level.item));
+        if is_end {
+            let item = std::mem::take(&mut level.item);
+            modules.extend(item.module());
         }
-        modules.extend(item.and_then(Cut::module));
-        levels.push(Level::new(group.stream()));
+        // Other brackets may have braces in them, as calls with closures do.
+        levels.extend(group.map(|group| Level::new(group.stream())));
     }
     modules
 }
@@ -152,7 +154,8 @@ impl Cut {
     /// `mod name { … }`.
     fn module(mut self) -> Option<(ModuleKind, TokenStream, TokenStream)> {
         self.name()?;
-        if self.keyword() != "mod" || self.trees.len() != self.start? + 3 {
+        let body = self.tree(2).and_then(delimiter);
+        if self.keyword() != "mod" || body != Some(Delimiter::Brace) {
             return None;
         }
         for position in 1..self.attributes {
@@ -191,7 +194,7 @@ pub(crate) fn items(trees: Vec<TokenTree>) -> Vec<Cut> {
     }
     items.push(item);
     // A `;` after a struct in braces is no item.
-    items.retain(|item| !item.trees.is_empty() && !(item.trees.len() == 1 && item.is_complete()));
+    items.retain(|item| item.trees.len() > 1 || !item.trees.is_empty() && !item.is_complete());
     items
 }
 
@@ -296,7 +299,7 @@ const MOST_STEPS: usize = 48;
 pub(crate) fn check_depth(tokens: TokenStream, is_session: bool) -> Result<()> {
     // The steps on each level, and true if its bracket is `<`.
     let (mut levels, mut attributes) = (vec![(0_usize, false)], 0_usize);
-    let (mut steps, mut after_arrow) = (0, false);
+    let (mut steps, mut after_arrow, mut after_number) = (0, false, false);
     for piece in Pieces::new(tokens) {
         let has_angles = !is_session || attributes > 0;
         let (span, mark) = match &piece {
@@ -306,6 +309,9 @@ pub(crate) fn check_depth(tokens: TokenStream, is_session: bool) -> Result<()> {
             Piece::Tree(tree) => (Some(tree.span()), ' '),
         };
         let is_arrow = std::mem::replace(&mut after_arrow, matches!(mark, '-' | '='));
+        // As in `1 << 3`.
+        let is_shift = after_number && mark == '<';
+        after_number = is_shift || matches!(&piece, Piece::Tree(TokenTree::Literal(_)));
         if let Piece::Close(delimiter) = piece {
             attributes -= usize::from(delimiter == Delimiter::Bracket);
         }
@@ -339,7 +345,7 @@ pub(crate) fn check_depth(tokens: TokenStream, is_session: bool) -> Result<()> {
         if let Piece::Open(group) = &piece {
             attributes += usize::from(group.delimiter() == Delimiter::Bracket);
             levels.push((0, false));
-        } else if mark == '<' && has_angles {
+        } else if mark == '<' && has_angles && !is_shift {
             levels.push((0, true));
         }
     }

@@ -31,7 +31,7 @@ fn kept(name: &str) -> impl Iterator<Item = char> {
     letters.flat_map(char::to_lowercase)
 }
 
-/// Whether two names are the same name in the sense of this module.
+/// Returns true if two names are the same name in the sense of this module.
 ///
 /// ```
 /// assert!(rumpsteak_front::name::same("ready", "Ready"));

@@ -1,9 +1,11 @@
 //! Modules: how they are found and cut into items, and the arguments of their attribute.
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 use rumpsteak_front::arguments::{Arguments, Liveness};
 use rumpsteak_front::cut::modules;
+use rumpsteak_front::hash::{Hasher, stamp};
 use rumpsteak_front::module::{Item, items};
 use rumpsteak_front::{Module, ModuleKind};
 
@@ -73,6 +75,37 @@ fn a_module_of_each_kind_of_item() {
          Label Ready, Label Value, Label Go, Label Stop, Role K, Role S, Role T, Message Label, Label Wire, Set Roles, \
          const, const, impl, macro_rules, m, m, unsafe, pub, mod, extern, static, union, trait, use, type"
     );
+}
+
+#[test]
+fn a_session_that_no_item_of_the_module_is_costs_one_error() {
+    let error = "session: `#[session]` stands on an item of the module itself: a session that a macro, a function or a \
+                 module in it has is not verified";
+    for hidden in [
+        "macro_rules! m { () => { #[session(K)] type A = End; #[session(K)] type B = End; } }",
+        "m! { #[rumpsteak::session] struct A(End); }",
+        "mod inner { #[session(K)] type A = Send<S, L, End>; }",
+        "fn f() { #[session(K)] type A = End; }",
+    ] {
+        let (_, errors) = show(&format!("struct Before; {hidden} #[session(K)] type Next = End;"));
+        assert_eq!(errors, [error], "{hidden}");
+    }
+    // A module of a protocol is one anywhere.
+    show_valid("mod inner { #[protocol(P)] mod p { #[session(K)] type A = End; } }");
+    // Calls of the macro expand to nothing.
+    let (items, _) = items(tokens("macro_rules! m { () => { #[session] struct A(End); } }"));
+    let [Item::Other(stub)] = &items[..] else { panic!("no macro") };
+    assert!(stub.to_string().starts_with("macro_rules ! m {"), "{stub}");
+}
+
+#[test]
+fn an_enum_that_a_role_names_is_its_message_type() {
+    let valid = show_valid("#[message(M)] struct K; enum M { A(A) } struct A; enum Other { B(A) }");
+    assert_eq!(valid, "Role K, Message M, Label A, Label Other");
+    // So is one of the default name.
+    assert_eq!(show_valid("enum Label { A(A) } enum Other { A(A) }"), "Message Label, Label Other");
+    let choice = "#[session(K)] type S = Select<P, Label>; enum Label { A(A, End) }";
+    assert_eq!(show_valid(choice), "Session S, Session Label");
 }
 
 #[test]
@@ -206,6 +239,20 @@ fn any_difference_in_the_tokens_changes_the_hash() {
     assert_eq!(hashes.len(), sources.len());
 }
 
+#[test]
+fn hashes_are_the_same_on_every_machine() {
+    // FNV-1a as in its definition, over `i` `a` 0xff.
+    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let expected = [b'i', b'a', 0xff].iter().fold(0xcbf2_9ce4_8422_2325_u64, step);
+    let mut hasher = Hasher::new();
+    hasher.tokens(quote!(
+        #[doc = "b"]
+        a
+    ));
+    assert_eq!(hasher.finish(), expected);
+    assert_ne!(stamp("a"), stamp("a\0"));
+}
+
 fn arguments(kind: ModuleKind, source: &str) -> syn::Result<Arguments> {
     Arguments::parse(kind, tokens(source), proc_macro2::Span::call_site())
 }
@@ -265,8 +312,8 @@ fn refused_arguments() {
         ("P, routes = net::Net<Label>", "<", routes),
         ("P, derive", "", "expected derives of messages: `derive(Clone, Debug)`"),
         ("P, derive(Clone Debug)", "Debug", "expected derives of messages: `derive(Clone, Debug)`"),
-        ("P, limits(bound = -1)", "-", "expected limits of the verifier: `limits(bound = 20)`"),
-        ("P, limits(bound)", ")", "expected limits of the verifier: `limits(bound = 20)`"),
+        ("P, limits(bound = -1)", "-", "expected limits of the verifier: `limits(queue = 128)`"),
+        ("P, limits(bound)", ")", "expected limits of the verifier: `limits(queue = 128)`"),
         ("-P", "P", closed),
         ("-fair", "fair", closed),
         ("-routes = Net", "routes", closed),
@@ -396,7 +443,7 @@ fn texts_of_any_depth_are_refused() {
     }
     // Long before a recursive parser is called.
     for (open, close) in [("(", ")"), ("{", "}"), ("(A, ", ")"), ("Vec<", ">"), ("&", "")] {
-        let nested = format!("{}u8{}", open.repeat(50_000), close.repeat(50_000));
+        let nested = format!("{}u8{}", open.repeat(10_000), close.repeat(10_000));
         run(&format!("#[protocol(P)] mod a {{ #[a({nested})] enum A {{ B({nested}) }} }}"));
         run(&format!("#[protocol({nested})] #[a = {nested}] mod a {{ {nested} }}"));
     }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! double_buffering.scr ── project ─┐
-//! double_buffering.k.dot ── read ──┴─ session ─ layout ─▶ items of the module
+//! double_buffering.k.dot ── read ──┴─ session ─▶ items of the module
 //! ```
 //!
 //! The code is what a person would write by hand. Nothing about it is taken on trust: its sessions
@@ -14,7 +14,6 @@
 
 mod choice_names;
 mod closed;
-mod layout;
 pub(crate) mod machines;
 mod names;
 mod payloads;
@@ -72,7 +71,7 @@ fn items(
     let mut names = Names::new(scope, protocol, file)?;
     let annotated = annotated(file)?;
     let mut text = String::new();
-    if !names.has_set {
+    if names.lacks_set {
         print_set(&mut text, protocol, file, &names);
     }
     for position in 0..names.roles.len() {

@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use rumpsteak_front::name;
 use rumpsteak_fsm::{Action, Direction, Fsm, Message};
 
-use super::layout::{self, Type};
 use super::machines::Machine;
 use super::names::{LabelName, Names, RoleName};
 use super::session::{self, Choosing, End, Item};
@@ -122,22 +121,15 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
     if names.has_message {
         return;
     }
-    let _ = writeln!(text, "\n/// The messages of the protocol `{}`.", protocol.name());
-    text.push_str(&derives(names.labels.iter().all(|label| label.is_debug), &["Message"]));
-    let variants: Vec<&str> = names.labels.iter().map(|label| label.ty.as_str()).collect();
-    if repeats(&variants, &names.message) {
-        text.push_str(VARIANT_NAMES);
+    // A message type with a mistake is written, and says nothing.
+    if !names.has_broken_message {
+        print_message(
+            text,
+            protocol,
+            names,
+            &derives(names.labels.iter().all(|label| label.is_debug), &["Message"]),
+        );
     }
-    let _ = writeln!(text, "pub enum {} {{", names.message);
-    let routes = routes(protocol);
-    for LabelName { message, ty, explicit, .. } in &names.labels {
-        let _ = writeln!(text, "    /// `{message}`, {}.", routes[message]);
-        if *explicit {
-            let _ = writeln!(text, "    #[label({:?})]", message.label.as_str());
-        }
-        let _ = writeln!(text, "    {ty}({ty}),");
-    }
-    text.push_str("}\n");
     // Types in messages are told apart by their names: `Job` of `job(Job)`.
     let carried = names.labels.iter().flat_map(|label| &label.payload);
     let carried: BTreeSet<&str> = carried.flat_map(|ty| ty.split(|c| !is_of_name(c))).collect();
@@ -163,13 +155,32 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
             let _ = writeln!(text, "#[serde(rename = \"{ty}Message\")]");
         }
         let head = format!("pub struct {ty}");
-        let fields: Vec<Type> = payload.iter().map(|ty| Type::name(format!("pub {ty}"))).collect();
-        match &fields[..] {
-            [] => text.push_str(&format!("{head};")),
-            fields => text.push_str(&layout::tuple(0, &head, fields, ";")),
-        }
+        let fields: Vec<String> = payload.iter().map(|ty| format!("pub {ty}")).collect();
+        let fields =
+            if fields.is_empty() { String::new() } else { format!("({})", fields.join(", ")) };
+        let _ = write!(text, "{head}{fields};");
         text.push('\n');
     }
+}
+
+/// The message type.
+fn print_message(text: &mut String, protocol: &Loaded, names: &Names, derives: &str) {
+    let _ = writeln!(text, "\n/// The messages of the protocol `{}`.", protocol.name());
+    text.push_str(derives);
+    let variants: Vec<&str> = names.labels.iter().map(|label| label.ty.as_str()).collect();
+    if repeats(&variants, &names.message) {
+        text.push_str(VARIANT_NAMES);
+    }
+    let _ = writeln!(text, "pub enum {} {{", names.message);
+    let routes = routes(protocol);
+    for LabelName { message, ty, explicit, .. } in &names.labels {
+        let _ = writeln!(text, "    /// `{message}`, {}.", routes[message]);
+        if *explicit {
+            let _ = writeln!(text, "    #[label({:?})]", message.label.as_str());
+        }
+        let _ = writeln!(text, "    {ty}({ty}),");
+    }
+    text.push_str("}\n");
 }
 
 fn is_of_name(character: char) -> bool {
@@ -253,21 +264,18 @@ pub(super) fn print_item(
             let _ = writeln!(text, "pub enum {name} {{");
             for Choosing { name, label, fields } in options {
                 let _ = writeln!(text, "    /// `{}`.", names.labels[*label].message);
-                let _ = writeln!(text, "{}", layout::tuple(4, name, fields, ","));
+                let _ = writeln!(text, "    {name}({}),", fields.join(", "));
             }
             text.push_str("}\n");
         }
     }
 }
 
-fn print_chain(text: &mut String, public: &str, name: &str, nominal: bool, session: &Type) {
-    let item = if nominal {
-        let session = std::slice::from_ref(session);
-        layout::tuple(0, &format!("{public}struct {name}"), session, ";")
-    } else {
-        layout::alias(&format!("{public}type {name}"), session)
+fn print_chain(text: &mut String, public: &str, name: &str, nominal: bool, session: &str) {
+    let _ = match nominal {
+        true => writeln!(text, "{public}struct {name}({session});"),
+        false => writeln!(text, "{public}type {name} = {session};"),
     };
-    let _ = writeln!(text, "{item}");
 }
 
 /// The session items of a machine for a person to paste beside its role, the root first. Their
@@ -288,7 +296,7 @@ pub(crate) fn session_items(fsm: &Fsm, base: &str, generated: &str) -> Option<St
             Item::Choice { name, options, .. } => {
                 let _ = writeln!(text, "enum {name} {{");
                 for Choosing { name, fields, .. } in options {
-                    let _ = writeln!(text, "{}", layout::tuple(4, name, fields, ","));
+                    let _ = writeln!(text, "    {name}({}),", fields.join(", "));
                 }
                 text.push_str("}\n");
             }

@@ -11,7 +11,7 @@ use rumpsteak_fsm::verify::{Accepted, Evidence, Refused};
 use rumpsteak_fsm::{Fsm, Message, StateId, Verdict};
 
 use crate::codegen::machines::Machine;
-use crate::fault::{Cause, MachineProblem, Refusal, Subject};
+use crate::fault::{Cause, Hint, MachineProblem, Refusal, Subject};
 use crate::judge::subtype;
 use crate::protocols::Protocols;
 use crate::settings::{self, Settings};
@@ -129,7 +129,8 @@ fn machine(
             let begins =
                 subtype::beginning(fsm, &protocols.protocols[linked.protocol], linked.role);
             let name = |state: StateId| states.get(state.index()).cloned();
-            refusal.begins = begins.and_then(|state| Some([name(fsm.initial())?, name(state)?]));
+            let begins = begins.and_then(|state| Some([name(fsm.initial())?, name(state)?]));
+            refusal.hint = begins.map(Hint::Begins);
         }
     }
     Err(Box::new(cause))

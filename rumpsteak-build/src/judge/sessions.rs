@@ -9,7 +9,7 @@ use rumpsteak_fsm::system::Neglected;
 use rumpsteak_fsm::{Fsm, Message};
 use rumpsteak_scribble::Projection;
 
-use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind, Refusal};
+use crate::fault::{Cause, Fault, Gap, Hint, NameProblem, Note, NoteKind, Refusal};
 use crate::judge::closed_system::{self, Member, Session};
 use crate::judge::liveness::{self, Neglects};
 use crate::judge::root::Root;
@@ -239,14 +239,15 @@ impl Judge<'_> {
             let Some((place, mut cause)) = self.found.roots[index].refusal.take() else { continue };
             let root = &self.found.roots[index];
             let Some(role) = self.played(root) else { continue };
-            if let Cause::Refused(refusal) = &mut cause {
-                refusal.has_siblings = written.get(&role).is_some_and(|number| *number > 1);
-                let machine = root.machine.as_ref().filter(|_| refusal.has_siblings);
-                let fits = machine.and_then(|machine| {
-                    let others = (0..protocol.projections.len()).filter(|role| !written.contains_key(role));
-                    subtype::fits(&machine.fsm, protocol, others)
-                });
-                refusal.fits = fits.map(|other| refusal.subject.roles[other].clone());
+            if let Cause::Refused(refusal) = &mut cause
+                && written.get(&role).is_some_and(|number| *number > 1)
+            {
+                let others = 0..protocol.projections.len();
+                let idle = others.filter(|role| !written.contains_key(role));
+                let fsm = root.machine.as_ref().map(|machine| &machine.fsm);
+                let fits = fsm.and_then(|fsm| subtype::fits(fsm, protocol, idle));
+                let fits = fits.map(|other| Hint::Fits(refusal.subject.roles[other].clone()));
+                refusal.hint = fits.or(refusal.hint.take()).or(Some(Hint::Sibling));
             }
             if let Some(unknown) = cause.unknown_message() {
                 let action = protocol.projections[role].fsm.transition(unknown).action;

@@ -16,7 +16,7 @@ use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError, verify_fair};
 use rumpsteak_fsm::{Action, Defect, Fsm, Limits, Message, StateId, Verdict, verify};
 
-use crate::fault::{Cause, Refusal, Subject};
+use crate::fault::{Cause, Hint, Refusal, Subject};
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
 use crate::scope::machine::SessionMachine;
 use crate::scope::{ItemId, Place, Scope, ScopedRole};
@@ -69,13 +69,14 @@ fn refused_at(
             };
             let mut options = session.fsm.transitions_from(source);
             let form = &scope.session(origin.item)?.form;
-            refusal.is_turned = at(session.states[source.index()].span) != at(origin.span)
+            let is_whole = at(session.states[source.index()].span) != at(origin.span)
                 && matches!(form, Form::Choice(options) if options[0].head.action().is_none())
                 && options.all(|option| is_turned(option.action));
-            if refusal.is_turned { session.states[source.index()] } else { origin }
+            refusal.hint = is_whole.then_some(Hint::Turned);
+            if is_whole { session.states[source.index()] } else { origin }
         }
         Some(Misfit::Elsewhere(to, _)) => {
-            refusal.right_part = part(scope, root, session, *to);
+            refusal.hint = part(scope, root, session, *to).map(Hint::RightPart);
             behind
         }
         Some(Misfit::Missing(..)) => behind,
@@ -84,7 +85,9 @@ fn refused_at(
     // Where nothing is due any more, what the session goes on as is too much.
     let found = refusal.refused.refusal.as_ref();
     let done = found.filter(|found| projection.is_terminal(found.sup_state));
-    let last = done.and_then(|found| found.path.last()).filter(|_| !refusal.is_turned);
+    let last = done
+        .and_then(|found| found.path.last())
+        .filter(|_| !matches!(refusal.hint, Some(Hint::Turned)));
     Some(last.map_or(place, |id| session.behind[id.index()]))
 }
 

@@ -17,6 +17,7 @@ mod message;
 mod module;
 mod payload;
 mod role;
+mod scope;
 mod session;
 mod set;
 mod tokens;

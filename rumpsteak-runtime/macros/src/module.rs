@@ -20,16 +20,15 @@
 //!
 //! In place of an item with an error there is a stand-in, so that one mistake is one error.
 
-use std::collections::BTreeMap;
-
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, format_ident, quote};
-use rumpsteak_build::expansion::{Judged, RoleFacts, RootFacts, judge, runtime_crate};
+use quote::{ToTokens as _, quote};
+use rumpsteak_build::expansion::{Judged, judge, runtime_crate};
 use rumpsteak_front::module::{BrokenItem, Item, ItemKind};
 use rumpsteak_front::{LabelItem, Module, ModuleKind};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Error, Result, Token, Visibility};
 
+use crate::scope::{Scope, items};
 use crate::{message, payload, role, session, set};
 
 pub(crate) fn expand(kind: ModuleKind, arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -63,12 +62,13 @@ fn judged(judged: &Judged) -> TokenStream {
         None => format!("::{}", runtime_crate()).parse().unwrap_or_default(),
     };
     let scope = Scope::new(judged, &krate);
-    let code = items(judged).map(|item| scope.item(item));
+    let code = items(judged).map(|of| item(of, &scope));
     let problems = problems.iter().map(|problem| Error::new(problem.span, &problem.text));
     let errors = errors.iter().cloned().chain(problems);
     let errors: TokenStream = errors.map(Error::into_compile_error).collect();
-    let is_whole = module.errors.is_empty() && judged.left_out.is_empty();
-    let beside = (!is_whole || judged.generated.is_empty()).then_some(&errors);
+    let is_partial =
+        !module.errors.is_empty() || judged.generated.is_empty() || !judged.left_out.is_empty();
+    let beside = is_partial.then_some(&errors);
     let payloads = verdict.payloads.iter().filter_map(|check| {
         let label = items(judged).filter_map(label).find(|label| label.name == check.label)?;
         payload::check(check, label, &krate)
@@ -91,109 +91,36 @@ fn judged(judged: &Judged) -> TokenStream {
     }
 }
 
-/// What the code of an item depends on, beside the item.
-pub(crate) struct Scope<'a> {
-    judged: &'a Judged,
-    /// The path of the runtime's crate.
-    pub(crate) krate: &'a TokenStream,
-    /// The items that have a name.
-    kinds: BTreeMap<String, ItemKind>,
-    /// A number for all sessions of the module.
-    sessions: u64,
-}
-
-impl<'a> Scope<'a> {
-    fn new(judged: &'a Judged, krate: &'a TokenStream) -> Self {
-        let kinds = items(judged).filter_map(named);
-        let kinds = kinds.map(|(name, kind)| (name.to_string(), kind));
-        let sessions = items(judged).filter_map(|item| match item {
-            Item::Session(session) => Some(session),
-            _ => None,
-        });
-        Self {
-            judged,
-            krate,
-            kinds: kinds.collect(),
-            sessions: session::number(&judged.module.name, sessions),
+/// The code of an item.
+fn item(item: &Item, scope: &Scope<'_>) -> TokenStream {
+    match item {
+        Item::Broken(item) => broken(item, scope),
+        Item::Label(label) => label.tokens.clone(),
+        Item::Message(message) => message::expand(message, scope.krate),
+        Item::Other(tokens) | Item::Use(tokens) => tokens.clone(),
+        Item::Role(role) => role::expand(role, scope),
+        Item::Session(session) if scope.is_left_out(&session.name) => {
+            session::nothing(&session.name)
         }
-    }
-
-    /// The facts about a role.
-    pub(crate) fn role(&self, name: &Ident) -> Option<&RoleFacts> {
-        self.judged.verdict.roles.get(&name.to_string())
-    }
-
-    /// The facts about the session of a role.
-    pub(crate) fn root(&self, name: &Ident) -> Option<&RootFacts> {
-        self.judged.verdict.roots.get(&name.to_string())
-    }
-
-    /// True if nothing is wrong with the module.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.judged.problems.is_empty() && self.judged.module.errors.is_empty()
-    }
-
-    /// True if a role has this name, also if it has an error.
-    pub(crate) fn is_role(&self, name: &Ident) -> bool {
-        self.kinds.get(&name.to_string()) == Some(&ItemKind::Role)
-    }
-
-    /// A number for a session item and all that it may go on as.
-    pub(crate) fn number(&self, name: &Ident) -> u64 {
-        rumpsteak_front::hash::number(&[&self.sessions.to_string(), &name.to_string()])
-    }
-
-    /// A name for a generic parameter that no item of the module has: the proposed one, if
-    /// possible.
-    pub(crate) fn parameter(&self, proposed: &str) -> Ident {
-        let mut name = proposed.to_owned();
-        while self.kinds.contains_key(&name) {
-            name.push('_');
-        }
-        format_ident!("{name}")
-    }
-
-    /// The message type of a role that names none: the only one of the module.
-    pub(crate) fn message(&self) -> Option<&Ident> {
-        let mut named = items(self.judged).filter_map(named);
-        named.find_map(|(name, kind)| (kind == ItemKind::Message).then_some(name))
-    }
-
-    fn item(&self, item: &Item) -> TokenStream {
-        match item {
-            Item::Broken(broken) => self.broken(broken),
-            Item::Label(label) => label.tokens.clone(),
-            Item::Message(message) => message::expand(message, self.krate),
-            Item::Other(tokens) | Item::Use(tokens) => tokens.clone(),
-            Item::Role(role) => role::expand(role, self),
-            Item::Session(session) if self.judged.left_out.contains(&session.name.to_string()) => {
-                session::nothing(&session.name)
-            }
-            Item::Session(session) => session::expand(session, self),
-            Item::Set(set) => set::expand(set, self),
-        }
-    }
-
-    /// What stands in for an item that could not be read.
-    fn broken(&self, BrokenItem { name, kind }: &BrokenItem) -> TokenStream {
-        let (krate, Some(name)) = (self.krate, name) else { return TokenStream::new() };
-        match kind {
-            ItemKind::Message => {
-                quote!(pub enum #name {} #krate::private::stub!(message #name);)
-            }
-            ItemKind::Role => {
-                let stub = role::stub(name, None, self);
-                quote!(pub struct #name; #stub)
-            }
-            ItemKind::Session | ItemKind::Set => session::nothing(name),
-            ItemKind::Label | ItemKind::Other => TokenStream::new(),
-        }
+        Item::Session(session) => session::expand(session, scope),
+        Item::Set(set) => set::expand(set, scope),
     }
 }
 
-/// All items, those that the module does not write at last.
-fn items(judged: &Judged) -> impl Iterator<Item = &Item> {
-    judged.module.items.iter().chain(&judged.generated)
+/// What stands in for an item that could not be read.
+fn broken(BrokenItem { name, kind }: &BrokenItem, scope: &Scope<'_>) -> TokenStream {
+    let (krate, Some(name)) = (scope.krate, name) else { return TokenStream::new() };
+    match kind {
+        ItemKind::Message => {
+            quote!(pub enum #name {} #krate::private::stub!(message #name);)
+        }
+        ItemKind::Role => {
+            let stub = role::stub(name, None, scope);
+            quote!(pub struct #name; #stub)
+        }
+        ItemKind::Session | ItemKind::Set => session::nothing(name),
+        ItemKind::Label | ItemKind::Other => TokenStream::new(),
+    }
 }
 
 /// The struct of a label, which may be the message type itself.
@@ -203,17 +130,4 @@ fn label(item: &Item) -> Option<&LabelItem> {
         Item::Message(message) => message.label.as_ref(),
         _ => None,
     }
-}
-
-/// The name of an item, and what it is.
-fn named(item: &Item) -> Option<(&Ident, ItemKind)> {
-    Some(match item {
-        Item::Broken(broken) => (broken.name.as_ref()?, broken.kind),
-        Item::Label(label) => (&label.name, ItemKind::Label),
-        Item::Message(message) => (&message.name, ItemKind::Message),
-        Item::Other(_) | Item::Use(_) => return None,
-        Item::Role(role) => (&role.name, ItemKind::Role),
-        Item::Session(session) => (&session.name, ItemKind::Session),
-        Item::Set(set) => (&set.name, ItemKind::Set),
-    })
 }

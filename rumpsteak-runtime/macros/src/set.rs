@@ -16,7 +16,7 @@ use quote::{format_ident, quote, quote_spanned};
 use rumpsteak_front::SetItem;
 use rumpsteak_front::set::SetField;
 
-use crate::module::Scope;
+use crate::scope::Scope;
 use crate::tokens::{at, body, field, member};
 
 /// How many processes one `join` runs.
@@ -37,7 +37,7 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     // Anything else has an error of its own.
     let are_roles = fields.iter().all(|field| scope.is_role(&field.role));
     let code = are_roles.then(|| {
-        let wiring = wiring(set, krate, &members);
+        let wiring = wiring(set, scope, &members);
         let resets = resets(set, &members, &parameters);
         let run = run(set, krate, &members, &parameters);
         quote! {
@@ -49,15 +49,17 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
             #wiring
         }
     });
+    let structure = at(&quote!(struct #name #body), name.span());
     quote! {
         #(#attributes)*
-        #visibility struct #name #body
+        #visibility #structure
         #code
     }
 }
 
 /// `Default`, which wires the roles in turn.
-fn wiring(set: &SetItem, krate: &TokenStream, members: &[TokenStream]) -> TokenStream {
+fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStream {
+    let krate = scope.krate;
     let name = &set.name;
     let seats = set.fields.iter().map(|SetField { role, .. }| {
         let krate = at(krate, role.span());
@@ -75,14 +77,21 @@ fn wiring(set: &SetItem, krate: &TokenStream, members: &[TokenStream]) -> TokenS
     let wired = quote_spanned! {name.span()=>
         #placed::private::wiring::Wire::<Self>::wire(&mut wiring)
     };
+    let body = match scope.is_whole() {
+        true => quote! {
+            let mut wiring = #krate::private::wiring::Wiring::new();
+            Self { #(#members: #wired),* }
+        },
+        // Roles with a mistake may have no routes to each other.
+        false => quote!(::core::unreachable!()),
+    };
     quote! {
         #(#seats)*
 
         #[automatically_derived]
         impl ::core::default::Default for #name {
             fn default() -> Self {
-                let mut wiring = #krate::private::wiring::Wiring::new();
-                Self { #(#members: #wired),* }
+                #body
             }
         }
     }
@@ -116,7 +125,8 @@ fn resets(set: &SetItem, members: &[TokenStream], parameters: &[Ident]) -> Token
 /// The method that runs one process for each role.
 ///
 /// Its bounds are those of `try_run`, role by role, so that rustc's messages are the same. It is no
-/// `async fn`, whose future would repeat the bounds wherever it is used.
+/// `async fn`, whose future would repeat the bounds wherever it is used. Long because it has the
+/// documentation of the method.
 fn run(
     set: &SetItem,
     krate: &TokenStream,

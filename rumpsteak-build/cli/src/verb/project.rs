@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use rumpsteak_build::command::Notice;
+use rumpsteak_build::command::{Notice, meant};
 use rumpsteak_fsm::Fsm;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_scribble::{Diagnostic, Protocol};
@@ -14,16 +14,23 @@ use crate::options::Scribble;
 use crate::outcome::Outcome;
 use crate::reply::{Reply, Words};
 use crate::terminal::Terminal;
+use crate::verb::check::package::package_folder;
+use crate::verb::check::settings;
 use crate::{json, modules};
 
 /// Prints what each role of a protocol does: its machine
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The Scribble file; `-` is standard input
-    file: PathBuf,
+    #[arg(required_unless_present = "session")]
+    file: Option<PathBuf>,
     /// Only this role
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
+    /// The machine of this session of the package in this folder, generated or by hand: its name,
+    /// or with its module, `orders::ShopSession`
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["file", "role"])]
+    session: Option<String>,
     #[command(flatten)]
     scribble: Scribble,
     /// How to print the machines
@@ -74,12 +81,16 @@ impl Arguments {
 /// A file that cannot be read; a protocol or role that is not in it; a form that cannot say it.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
     let Scribble { import_path, limits, .. } = &arguments.scribble;
-    let module = modules::read(&mut Reader::default(), &arguments.file, import_path, limits)?;
+    if let Some(session) = &arguments.session {
+        return session_of_package(session, arguments);
+    }
+    let file = arguments.file.clone().unwrap_or_default();
+    let module = modules::read(&mut Reader::default(), &file, import_path, limits)?;
     module.warn(terminal);
     let refuse = |protocol, diagnostics: &[Diagnostic], terminal: &mut Terminal| {
-        module.complain(diagnostics, terminal);
+        let outcome = module.complain(diagnostics, terminal);
         let reports = module.reports(diagnostics).map(|report| json::notice(&report)).collect();
-        Ok(Reply::object(modules::outcome(diagnostics), object(protocol, &[], reports)))
+        Ok(Reply::object(outcome, object(protocol, &[], reports)))
     };
     if !module.contents.diagnostics.is_empty() {
         return refuse(None, &module.contents.diagnostics, terminal);
@@ -102,9 +113,36 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         return refuse(Some(protocol), &diagnostics, terminal);
     }
 
-    let mut reply = Reply::object(Outcome::Holds, object(Some(protocol), &machines, vec![]));
+    let reply = Reply::object(Outcome::Holds, object(Some(protocol), &machines, vec![]));
+    with_text(reply, &machines, arguments)
+}
+
+/// Prints the machine of a session of the package in the current folder.
+fn session_of_package(name: &str, arguments: &Arguments) -> Result<Reply, Notice> {
+    let folder = package_folder()?;
+    let (configuration, _) = settings::read(&folder);
+    let limits = arguments.scribble.limits.build(None);
+    let sessions = configuration.sessions(&folder, &limits);
+    let is_it = |path: &str| path == name || path.rsplit("::").next() == Some(name);
+    let found: Vec<_> = sessions.iter().filter(|session| is_it(&session.path)).collect();
+    let [session] = found[..] else {
+        let known = if found.is_empty() { sessions.iter().collect() } else { found.clone() };
+        let known: Vec<&str> = known.iter().map(|session| session.path.as_str()).collect();
+        let message = match found.len() {
+            0 => format!("the package has no session `{name}`"),
+            _ => format!("the package has several sessions `{name}`"),
+        };
+        return Err(Notice::error(message).help(meant(name, &known, "the sessions are")));
+    };
+    let machines = [session.fsm.clone()];
+    let reply = Reply::object(Outcome::Holds, object(None, &machines, vec![]));
+    with_text(reply, &machines, arguments)
+}
+
+/// Adds the machines as a text, unless the answer is to be one JSON object.
+fn with_text(mut reply: Reply, machines: &[Fsm], arguments: &Arguments) -> Result<Reply, Notice> {
     if let Some(form) = arguments.form() {
-        let text = text::print(form, &machines).map_err(|unsayable| {
+        let text = text::print(form, machines).map_err(|unsayable| {
             let notice = Notice::of_error(&unsayable);
             match arguments.role {
                 // Participants are numbers there, so a machine makes sense beside its peers only.

@@ -9,8 +9,11 @@ fn prints_what_the_build_generates() {
     let folder = Folder::new("generate-prints").with("ping.scr", PING);
     let run = folder.call("generate ping.scr");
     assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
-    says(&run.stdout, "#[session(C)]\npub type CSession = Send<S, Ping, Receive<S, Pong, End>>;\n");
-    let codes = rumpsteak_build::configure().protocols("ping.scr").code(folder.path());
+    says(&run.stdout, "\n\n#[rumpsteak::protocol(Ping)]\npub mod ping {\n");
+    let session = "    #[session(C)]\n    pub type CSession = Send<S, Ping, Receive<S, Pong, End>>;\n";
+    says(&run.stdout, session);
+    let configuration = rumpsteak_build::configure().protocols("ping.scr");
+    let codes = configuration.code(folder.path(), &rumpsteak_build::Limits::default());
     let code = codes.unwrap_or_else(|report| panic!("{report}")).remove(0);
     assert_eq!(Some(run.stdout), code.text);
 }

@@ -7,7 +7,7 @@ use rumpsteak_front::session::{Action, Chain, Tail, Variant};
 use syn::Attribute;
 
 use super::parts::Parts;
-use crate::module::Scope;
+use crate::scope::Scope;
 use crate::tokens;
 
 pub(super) struct Expansion<'a> {
@@ -34,12 +34,13 @@ impl<'a> Expansion<'a> {
     pub(super) fn alias(&self, chain: &Parts<'_>) -> TokenStream {
         let (SessionItem { attributes, visibility, name, .. }, role) = (self.item, &self.role);
         let (default, picture) = self.default();
+        let head = tokens::at(&quote!(type #name<'s, #role #default>), name.span());
         let session = self.session(chain, 0);
         let rest = self.rest(chain);
         quote! {
             #(#attributes)*
             #picture
-            #visibility type #name<'s, #role #default> = #session;
+            #visibility #head = #session;
 
             #rest
         }

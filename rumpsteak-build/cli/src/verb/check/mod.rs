@@ -2,8 +2,8 @@
 
 mod arguments;
 mod files;
-mod package;
-mod settings;
+pub(crate) mod package;
+pub(crate) mod settings;
 
 use rumpsteak_build::command::Notice;
 

@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
 }
 
 /// The nearest folder with a manifest, from the current one upwards, as Cargo looks for it.
-fn package_folder() -> Result<PathBuf, Notice> {
+pub(crate) fn package_folder() -> Result<PathBuf, Notice> {
     let unreadable =
         |error: io::Error| Notice::error(format!("cannot tell the current folder: {error}"));
     let here = std::env::current_dir().map_err(unreadable)?;

@@ -14,7 +14,7 @@ use serde_json::Value;
 ///
 /// A build script that has not run yet is taken to verify against the folder `protocols`, if there
 /// is one, and to generate what is included.
-pub(super) fn read(folder: &Path) -> (Configuration, Option<Notice>) {
+pub(crate) fn read(folder: &Path) -> (Configuration, Option<Notice>) {
     let Some((configuration, written)) = latest(folder) else {
         let mut configuration = rumpsteak_build::configure();
         if folder.join("protocols").exists() {
