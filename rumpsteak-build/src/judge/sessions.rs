@@ -9,7 +9,7 @@ use rumpsteak_fsm::system::Neglected;
 use rumpsteak_fsm::{Fsm, Message};
 use rumpsteak_scribble::Projection;
 
-use crate::fault::{Cause, Fault, Gap, Hint, NameProblem, Note, NoteKind, Refusal};
+use crate::fault::{Cause, Fault, Gap, Hint, Note, NoteKind, Refusal};
 use crate::judge::closed_system::{self, Member, Session};
 use crate::judge::liveness::{self, Neglects};
 use crate::judge::root::Root;
@@ -114,7 +114,8 @@ impl Judge<'_> {
         let position = scope.roles.iter().position(|role| role.item.name == *role_name);
         let Some(position) = position else {
             self.found.left_out.insert(id);
-            return self.roleless(role_name);
+            self.found.faults.extend(scope.roleless(role_name));
+            return;
         };
         let role = &scope.roles[position];
         let reached = scope.reach(id, role);
@@ -166,22 +167,6 @@ impl Judge<'_> {
                 self.add(fault);
             }
         }
-    }
-
-    /// A session of what is no role, or of a role with a mistake of its own.
-    fn roleless(&mut self, name: &Ident) {
-        let scope = self.scope;
-        let problem = match scope.find(name).map(|id| scope.item(id)) {
-            Some(Item::Broken(_) | Item::Role(_)) => return,
-            Some(_) => NameProblem::NoRole,
-            None => NameProblem::Unresolved,
-        };
-        let known = scope.role_names();
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        let hint = (!known.is_empty())
-            .then(|| crate::words::meant(&name.to_string(), &known, "the roles are"));
-        let cause = Cause::Name { name: name.to_string(), problem, hint };
-        self.add(cause.at(name.span()));
     }
 
     /// The position in the protocol of the role of a session.
