@@ -92,9 +92,9 @@ impl Findings {
                 let wrong = written.wrong_labels();
                 faults.extend(written.faults.iter().cloned());
                 // The machine may be all that is wrong.
-                let plain = written.loaded().map(|loaded| {
-                    codegen::write(&written, loaded, &[], limits.generated_lines)
-                });
+                let plain = written
+                    .loaded()
+                    .map(|loaded| codegen::write(&written, loaded, &[], limits.generated_lines));
                 let is_of_machine = !refused.is_empty() && plain.is_some_and(|text| text.is_ok());
                 match (wrong.is_empty(), is_of_machine) {
                     (true, true) => {

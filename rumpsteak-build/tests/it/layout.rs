@@ -46,5 +46,8 @@ fn items_are_parsed_by_syn() {
     // Nothing behind `front` reads items: the texts of types and names are all that is parsed there.
     let parsed = with("src", &["syn::Item", "ItemStruct", "ItemEnum", "parse_file", "impl Parse"]);
     assert_eq!(parsed, [""; 0]);
-    assert_eq!(with("src", &["Module::parse("]), ["analysis.rs", "command.rs", "findings.rs", "package.rs"]);
+    assert_eq!(
+        with("src", &["Module::parse("]),
+        ["analysis.rs", "command.rs", "findings.rs", "package.rs"]
+    );
 }
