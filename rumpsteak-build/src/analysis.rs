@@ -149,7 +149,9 @@ fn warnings(analysis: &Analysis) -> Vec<String> {
         names.filter_map(|name| protocols.position(&name.to_string())).collect();
     for (position, protocol) in protocols.protocols.iter().enumerate() {
         let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
-        if is_right && !named.contains(&position) {
+        // Packages may share a folder of protocols, and each has modules for some.
+        let is_own = protocols.files[protocol.file].path.starts_with(analysis.base.folder());
+        if is_right && is_own && !named.contains(&position) {
             warnings.push(format!(
                 "{file}: no module is for the protocol `{name}`: `#[rumpsteak::protocol({name})] mod {} {{}}`",
                 snake(name)
@@ -202,5 +204,27 @@ fn runtime(manifest: &Path) -> String {
         (Some(key), _) if key != "package" => key,
         (_, true) => "rumpsteak_runtime".to_owned(),
         _ => "rumpsteak".to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_protocol_of_the_packages_own_needs_a_module_and_a_shared_one_does_not() {
+        const PROTOCOL: &str = "global protocol P(role a, role b) { x() from a to b; }\n";
+        let folder = std::env::temp_dir().join(format!("rumpsteak-{}", std::process::id()));
+        for path in ["own/protocols", "shared"] {
+            fs::create_dir_all(folder.join(path)).unwrap();
+            fs::write(folder.join(path).join("p.scr"), PROTOCOL).unwrap();
+        }
+        let warnings = |path: &str| {
+            let own = folder.join("own");
+            Analysis::new(&Package::new(&own, &folder, vec![path.into()])).warnings.len()
+        };
+        assert_eq!((warnings("protocols"), warnings("../shared")), (1, 0));
+        fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -331,9 +331,10 @@ impl Fault {
             (Cause::Name { name, problem, .. }, Cause::Name { name: other, problem: of, .. }) => {
                 name == other && problem == of
             }
-            (Cause::NoLabel { name, role, .. }, Cause::NoLabel { name: other, role: of, .. }) => {
-                name == other && role == of
-            }
+            (
+                Cause::NoLabel { name, labels, .. },
+                Cause::NoLabel { name: other, labels: of, .. },
+            ) => name == other && labels == of,
             (Cause::NoRoute { role, peer, .. }, Cause::NoRoute { role: of, peer: other, .. }) => {
                 role == of && peer == other
             }

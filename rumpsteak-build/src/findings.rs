@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::slice;
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::quote;
 use rumpsteak_front::module::{Item, Module, ModuleKind};
 use rumpsteak_fsm::text::{self, Form};
@@ -165,9 +165,10 @@ impl Findings {
     }
 }
 
-/// The items in generated text.
+/// The items in generated text. Their tokens have no place.
 pub(crate) fn parse(module: &Module, text: &str) -> Vec<Item> {
     let Ok(items) = text.parse::<TokenStream>() else { return Vec::new() };
+    let items = placeless(items);
     let arguments = match module.kind {
         ModuleKind::Protocol => {
             let name = &module.arguments.protocol;
@@ -177,6 +178,18 @@ pub(crate) fn parse(module: &Module, text: &str) -> Vec<Item> {
     };
     let parsed = Module::parse(module.kind, arguments, quote!(mod generated { #items }));
     parsed.map_or_else(|_| Vec::new(), |parsed| parsed.items)
+}
+
+/// The tokens at the call site: as rustc lexes them in a macro anyway.
+fn placeless(tokens: TokenStream) -> TokenStream {
+    let trees = tokens.into_iter().map(|mut tree| {
+        if let TokenTree::Group(group) = &tree {
+            tree = Group::new(group.delimiter(), placeless(group.stream())).into();
+        }
+        tree.set_span(Span::call_site());
+        tree
+    });
+    trees.collect()
 }
 
 /// A picture of a machine, if it is small enough to be looked at.
@@ -203,4 +216,52 @@ fn table(fsm: &Fsm) -> Machine {
         )
     });
     (fsm.role().to_string(), fsm.len(), fsm.initial().index(), transitions.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// The first lines of what is wrong with a closed system.
+    fn told(items: &str) -> syn::Result<Vec<String>> {
+        let source = format!(
+            "mod ping {{
+                #[session(C)] type Client = Send<S, Ping, Receive<S, Pong, End>>;
+                #[session(S)] type Server = Receive<C, Ping, Send<C, Pong, End>>;
+                {items}
+            }}"
+        );
+        let module = Module::parse(ModuleKind::ClosedSystem, TokenStream::new(), source.parse()?)?;
+        let base = PackageRoot::new(Path::new(""));
+        let told = Findings::of(&module, &Protocols::default(), &base).told;
+        let first = |(_, told): &(Span, Told)| told.with_code().replace("\n\n", "; ");
+        Ok(told.iter().map(first).collect())
+    }
+
+    #[test]
+    fn a_label_that_no_item_declares_is_said_once() -> syn::Result<()> {
+        let ping = "`Ping` is no item of this module [V0101]; \
+                    help: declare it, with what it carries: `struct Ping;` or `struct Ping(…);`";
+        assert_eq!(told("struct Ping; struct Pong;")?, [""; 0]);
+        assert_eq!(told("struct Pong;")?, [ping]);
+        assert_eq!(told("struct Pong; use super::Ping;")?, [ping]);
+        let meant = "`Ping` is no item of this module [V0101]; help: did you mean `Pin`?";
+        assert_eq!(told("struct Pong; struct Pin;")?, [meant]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_set_has_roles_of_its_module() -> syn::Result<()> {
+        let labels = "struct Ping; struct Pong;";
+        let told = |set: &str| told(&format!("{labels} #[derive(Roles)] {set}"));
+        assert_eq!(told("struct Set { c: C, s: S }")?, [""; 0]);
+        let unknown = "`String` is no item of this module [V0101]; help: known are `C` and `S`";
+        assert_eq!(told("struct Set { c: C, s: S, other: String }")?, [unknown]);
+        let label = "`Ping` is no role [V0104]; \
+                     help: a role is generated, or a struct of this module with `#[derive(Role)]`";
+        assert_eq!(told("struct Set { c: C, s: S, other: Ping }")?, [label]);
+        Ok(())
+    }
 }

@@ -1,7 +1,7 @@
 //! A package: its protocols, its modules, and what its build script leaves for the macros.
 //!
 //! ```text
-//! OUT_DIR/rumpsteak/protocols.txt           the version, and the paths that build.rs names
+//! OUT_DIR/rumpsteak/protocols.txt           the version, the package, and the paths that build.rs names
 //! OUT_DIR/rumpsteak/protocols/NAME.txt      the files that the protocol NAME depends on
 //! OUT_DIR/rumpsteak/verdicts/HASH.json      the verdict on a module
 //! ```
@@ -106,8 +106,10 @@ impl Package {
             }
             Err(_) => return Err(NO_SCRIPT.to_owned()),
         }
-        let paths = paths(&out_dir).ok_or(NO_SCRIPT)?;
-        Ok(Self::new(&folder, &out_dir, paths))
+        let Left { name, folder: left, paths } = left(&out_dir).ok_or(NO_SCRIPT)?;
+        // A package of test cases is compiled with the `OUT_DIR` of the package that tests them.
+        let is_own = env::var("CARGO_PKG_NAME").is_ok_and(|own| own == name);
+        Ok(Self::new(if is_own { &folder } else { &left }, &out_dir, paths))
     }
 
     /// The files that the protocol of a module depends on, as the build script listed them; `None`
@@ -133,7 +135,7 @@ impl Package {
 
     /// The verdict that the build script left.
     pub(crate) fn verdict(&self, key: u64) -> Option<Verdict> {
-        verdict::parse(&fs::read_to_string(verdict::path(&self.folder, key)).ok()?)
+        verdict::unseal(key, &fs::read_to_string(verdict::path(&self.folder, key)).ok()?)
     }
 
     /// Judges a module whose protocol is at a place, or in any of the files that build.rs names.
@@ -163,8 +165,10 @@ impl Package {
             }
             fs::create_dir_all(&folder)?;
         }
+        let name = env::var("CARGO_PKG_NAME").unwrap_or_default();
+        let folder = self.base.folder().display();
         let paths = self.paths.iter().map(|path| format!("{}\n", path.display()));
-        let text = format!("{VERSION}\n{}", paths.collect::<String>());
+        let text = format!("{VERSION}\n{name}\n{folder}\n{}", paths.collect::<String>());
         fs::write(self.folder.join("protocols.txt"), text)
     }
 
@@ -194,7 +198,7 @@ impl Package {
     ///
     /// If the file system refuses.
     pub(crate) fn leave(&self, key: u64, verdict: &Verdict) -> io::Result<()> {
-        fs::write(verdict::path(&self.folder, key), verdict::print(verdict))
+        fs::write(verdict::path(&self.folder, key), verdict::seal(key, verdict))
     }
 }
 
@@ -212,12 +216,29 @@ pub(crate) fn key(module: &Module, place: Option<&Place>) -> u64 {
     hasher.finish()
 }
 
+/// What a build script left in its `OUT_DIR`.
+struct Left {
+    /// The name of the package.
+    name: String,
+    folder: PathBuf,
+    /// The paths of protocols that build.rs names.
+    paths: Vec<PathBuf>,
+}
+
 /// The paths of protocols that a build script left in its `OUT_DIR`; `None` if it left none, or is
 /// of another version.
 pub(crate) fn paths(out_dir: &Path) -> Option<Vec<PathBuf>> {
+    Some(left(out_dir)?.paths)
+}
+
+fn left(out_dir: &Path) -> Option<Left> {
     let text = fs::read_to_string(out_dir.join("rumpsteak/protocols.txt")).ok()?;
     let mut lines = text.lines();
-    (lines.next()? == VERSION).then(|| lines.map(PathBuf::from).collect())
+    if lines.next()? != VERSION {
+        return None;
+    }
+    let (name, folder) = (lines.next()?.to_owned(), PathBuf::from(lines.next()?));
+    Some(Left { name, folder, paths: lines.map(PathBuf::from).collect() })
 }
 
 const NO_SCRIPT: &str = "no build script has verified this package\n\n\

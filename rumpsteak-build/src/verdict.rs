@@ -1,5 +1,6 @@
 //! The verdicts that the build script leaves for the macros: one file for each module without a
-//! mistake, named after the hash of all that the verdict depends on.
+//! mistake, named after the hash of all that the verdict depends on. A file that was changed, or
+//! that has the name of another one, does not count.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -94,8 +95,24 @@ pub(crate) fn path(folder: &Path, key: u64) -> PathBuf {
     folder.join(format!("verdicts/{key:016x}.json"))
 }
 
+/// The text of a file with a verdict: the stamp, and the verdict.
+pub(crate) fn seal(key: u64, verdict: &Verdict) -> String {
+    let text = print(verdict);
+    format!("{}\n{text}", stamp(key, &text))
+}
+
+/// The verdict in the text of a file; `None` if the build script did not write this text.
+pub(crate) fn unseal(key: u64, text: &str) -> Option<Verdict> {
+    let (stamped, text) = text.split_once('\n')?;
+    (stamped == stamp(key, text)).then(|| parse(text))?
+}
+
+fn stamp(key: u64, text: &str) -> String {
+    hash::stamp(&format!("{key:016x}\n{text}"))
+}
+
 /// Writes a verdict as a text.
-pub(crate) fn print(verdict: &Verdict) -> String {
+fn print(verdict: &Verdict) -> String {
     let Verdict { text, roles, roots, payloads } = verdict;
     let roles = roles.iter().map(|(name, facts)| {
         let RoleFacts { protocol, role, queues, system, projections, on_demand, closed } = facts;
@@ -117,7 +134,7 @@ pub(crate) fn print(verdict: &Verdict) -> String {
 }
 
 /// Reads a verdict; `None` if the text is none.
-pub(crate) fn parse(text: &str) -> Option<Verdict> {
+fn parse(text: &str) -> Option<Verdict> {
     let value: Value = serde_json::from_str(text).ok()?;
     let roles = value["roles"].as_array()?.iter().map(|role| {
         let facts = RoleFacts {
@@ -181,4 +198,22 @@ fn number(value: &Value) -> Option<usize> {
 
 fn list<T>(value: &Value, item: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {
     value.as_array()?.iter().map(item).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_counts_for_its_key_and_as_it_was_written() {
+        let root = RootFacts { passed: true, ..RootFacts::default() };
+        let roots = BTreeMap::from([("Kernel".to_owned(), root)]);
+        let verdict = Verdict { text: "struct K;".to_owned(), roots, ..Verdict::default() };
+        let text = seal(1, &verdict);
+        assert_eq!(unseal(1, &text), Some(verdict));
+        assert_eq!(unseal(2, &text), None);
+        assert_eq!(unseal(1, &text.replace("struct K;", "struct L;")), None);
+        assert_eq!(unseal(1, &text[..text.len() - 1]), None);
+        assert_eq!(unseal(1, ""), None);
+    }
 }

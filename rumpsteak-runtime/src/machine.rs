@@ -1,8 +1,7 @@
 //! The machine of a session, for tests and tools.
 //!
-//! The build script serialises each `#[session(Role)]` and records the machine with its verdict;
-//! the attribute makes it a constant of the proof, which holds for no other type. So the machine
-//! here is the one that was verified, and to ask for it walks over no type.
+//! The build script judges a machine for each session with a role. The macro makes this machine a
+//! constant of the proof. So the machine here is the one that was verified.
 //!
 //! ```text
 //! let machine = Machine::of::<Kernel<'_>>();

@@ -1,4 +1,4 @@
-//! Names that almost every program needs: `use rumpsteak_runtime::prelude::*;`.
+//! Names that almost every program needs: `use rumpsteak::prelude::*;`.
 //!
 //! None of them is in the prelude of the standard library: neither `Result` nor `Send`, which a
 //! session needs no import for.

@@ -9,10 +9,10 @@ use std::thread;
 use futures::executor::block_on;
 use futures::future::{join, try_join};
 use futures::{FutureExt as _, SinkExt as _, StreamExt as _, poll};
-use rumpsteak_runtime::channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
-use rumpsteak_runtime::error::Action;
-use rumpsteak_runtime::transport::{Outgoing as _, Route as _};
-use rumpsteak_runtime::{Channel, Error, Result, Role as _, try_run};
+use rumpsteak::channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
+use rumpsteak::error::Action;
+use rumpsteak::transport::{Outgoing as _, Route as _};
+use rumpsteak::{Channel, Error, Result, Role as _, try_run};
 use rumpsteak_ui_tests::closed;
 use rumpsteak_ui_tests::numbers::{
     Label, Number, P, Producer, Q, Roles, Stop, Sum, consumer, producer,

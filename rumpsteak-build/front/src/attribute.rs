@@ -7,18 +7,16 @@ use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Peek};
 use syn::punctuated::Punctuated;
-use syn::{
-    Attribute, DeriveInput, Error, Field, Meta, Path, Result, Token, Visibility, parse_quote,
-};
+use syn::{Attribute, DeriveInput, Error, Field, Meta, Path, Result, Token, Visibility};
 
 use crate::cut::{attribute_path, end_of, is_punct, trees};
 use crate::hash::{Piece, Pieces};
 
 /// Returns the visibility that an item or a field has: the visibility of the module decides over
-/// an inherited one.
-pub(crate) fn public(visibility: Visibility) -> Visibility {
+/// an inherited one. `place` is that of what follows, so that rustc points there.
+pub(crate) fn public(visibility: Visibility, place: Span) -> Visibility {
     match visibility {
-        Visibility::Inherited => parse_quote!(pub),
+        Visibility::Inherited => Visibility::Public(Token![pub](place)),
         other => other,
     }
 }

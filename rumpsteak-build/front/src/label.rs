@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;
 use syn::{Attribute, Data, DeriveInput, Result, Type};
 
-use crate::attribute::{derive_input, public};
+use crate::attribute::{derive_input, field_span, public};
 
 /// A struct or an enum that may be a label.
 #[derive(Clone)]
@@ -32,11 +32,11 @@ impl LabelItem {
     }
 
     pub(crate) fn new(mut input: DeriveInput) -> Self {
-        input.vis = public(input.vis);
+        input.vis = public(input.vis, input.ident.span());
         let mut fields = None;
         if let Data::Struct(data) = &mut input.data {
             data.fields.iter_mut().for_each(|field| {
-                field.vis = public(std::mem::replace(&mut field.vis, syn::Visibility::Inherited));
+                field.vis = public(field.vis.clone(), field_span(field));
             });
             if input.generics.params.is_empty() {
                 fields = Some(data.fields.iter().map(|field| field.ty.clone()).collect());

@@ -78,7 +78,7 @@ impl MessageItem {
         for index in 0..variants.len() {
             check_label(&variants, index)?;
         }
-        let visibility = public(input.vis.clone());
+        let visibility = public(input.vis.clone(), input.ident.span());
         let label = LabelItem::new(input);
         let (attributes, tokens) = (label.attributes.clone(), label.tokens.clone());
         let label = is_struct.then_some(label);

@@ -16,7 +16,8 @@
 //! or if a session names it:
 //!
 //! * a struct with `#[derive(Role)]`, a struct with `#[derive(Roles)]`, an enum or a struct with
-//!   `#[derive(Message)]`;
+//!   `#[derive(Message)]`, an enum that a role names in `#[message(…)]`, and an enum `Label` with
+//!   one type in each variant;
 //! * an item with `#[session]` or `#[session(K)]`, and every `type`, `struct` and `enum` that such
 //!   an item goes on as; so the parts of a session need no attribute. So is a `type` or a struct
 //!   that begins with a word of sessions and `<`;
@@ -25,7 +26,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::{AttrStyle, Attribute, Error, Result, Token, Visibility};
 
@@ -175,11 +176,27 @@ fn inner_attributes(content: &[TokenTree]) -> usize {
 
 fn parse_items(content: Vec<TokenTree>) -> (Vec<Item>, Vec<Error>) {
     let cuts = cut::items(content);
-    let kinds: Vec<_> = cuts.iter().map(kind).collect();
+    let mut kinds: Vec<_> = cuts.iter().map(kind).collect();
+    let has_message = kinds.contains(&ItemKind::Message);
+    let roles = cuts.iter().zip(&kinds).filter(|(_, kind)| **kind == ItemKind::Role);
+    let named: Vec<String> = roles.flat_map(|(cut, _)| message_of(cut)).collect();
+    for (cut, kind) in cuts.iter().zip(&mut kinds) {
+        let Some(name) = cut.name().filter(|_| *kind == ItemKind::Label) else { continue };
+        let is_default =
+            || !has_message && name == "Label" && MessageItem::parse(cut.tokens()).is_ok();
+        if cut.keyword() == "enum" && (named.contains(&name.to_string()) || is_default()) {
+            *kind = ItemKind::Message;
+        }
+    }
     let mut sessions = Sessions::new(&cuts, &kinds);
     sessions.follow();
     let (mut items, mut errors) = (Vec::new(), Vec::new());
     for ((cut, kind), session) in cuts.iter().zip(kinds).zip(sessions.parsed) {
+        if let Some(place) = hidden_session(cut).filter(|_| kind == ItemKind::Other) {
+            errors.push(Error::new(place, HIDDEN_SESSION));
+            items.push(Item::Other(stub(cut)));
+            continue;
+        }
         let is_session = session.is_some();
         let item = match session {
             Some(session) => session.map(Item::Session),
@@ -229,7 +246,13 @@ impl<'a> Sessions<'a> {
             };
             for part in parts {
                 for index in self.candidates.remove(&part).unwrap_or_default() {
-                    self.parsed[index] = Some(SessionItem::parse(self.cuts[index].tokens()));
+                    let cut = &self.cuts[index];
+                    let session = SessionItem::parse(cut.tokens());
+                    // The mistake is where a label is named in the place of a session.
+                    if is_plain_struct(cut) && !session.as_ref().is_ok_and(names_items) {
+                        continue;
+                    }
+                    self.parsed[index] = Some(session);
                     found.push(index);
                 }
             }
@@ -253,6 +276,51 @@ impl<'a> Sessions<'a> {
             self.candidates.get(name).is_some_and(|indices| indices.iter().all(is_choice))
         };
         names.into_iter().filter(is_choice).collect()
+    }
+}
+
+/// Returns the names in `#[message(…)]` on a role.
+fn message_of(cut: &Cut) -> Vec<String> {
+    let attributes = cut.trees[..cut.attributes].iter().filter_map(|tree| match tree {
+        TokenTree::Group(attribute) => Some(attribute_path(attribute)),
+        _ => None,
+    });
+    let messages = attributes.filter(|(path, _)| path.last().is_some_and(|it| it == "message"));
+    let names = messages.flat_map(|(_, arguments)| match arguments.first() {
+        Some(TokenTree::Group(group)) => trees(group.stream()),
+        _ => Vec::new(),
+    });
+    names.map(|tree| tree.to_string()).collect()
+}
+
+/// Returns the place of a `#[session]` inside an item, unless there is a module of a protocol in
+/// it.
+fn hidden_session(cut: &Cut) -> Option<Span> {
+    let (mut found, mut after_hash) = (None, false);
+    for piece in Pieces::new(cut.tokens()) {
+        if let Piece::Open(group) = &piece
+            && after_hash
+        {
+            match attribute_path(group).0.last() {
+                Some(word) if word == "closed_system" || word == "protocol" => return None,
+                Some(word) if word == "session" => _ = found.get_or_insert(word.span()),
+                _ => {}
+            }
+        }
+        after_hash =
+            matches!(&piece, Piece::Tree(TokenTree::Punct(punct)) if punct.as_char() == '#');
+    }
+    found
+}
+
+/// Returns what takes the place of an item that hides a session: for a macro, one that makes
+/// nothing.
+fn stub(cut: &Cut) -> TokenStream {
+    match cut.tree(2) {
+        Some(TokenTree::Ident(name)) if cut.keyword() == "macro_rules" => {
+            quote!(macro_rules! #name { ($($tokens:tt)*) => {} })
+        }
+        _ => TokenStream::new(),
     }
 }
 
@@ -313,6 +381,18 @@ fn kind(cut: &Cut) -> ItemKind {
     }
 }
 
+/// Returns true if all parts of a session are called as items are, and not as `u8` is.
+fn names_items(session: &SessionItem) -> bool {
+    session.parts().all(|part| part.to_string().starts_with(char::is_uppercase))
+}
+
+/// Returns true for a struct without any `<`, as labels have them.
+fn is_plain_struct(cut: &Cut) -> bool {
+    let mut pieces = Pieces::new(cut.tokens());
+    cut.keyword() == "struct"
+        && pieces.all(|piece| !matches!(piece, Piece::Tree(tree) if is_punct(Some(&tree), '<')))
+}
+
 /// Returns true if the body of a type or a struct begins with a word of sessions and `<`, or if
 /// these are anywhere in the body of an enum.
 fn has_word_of_sessions(cut: &Cut) -> bool {
@@ -339,4 +419,6 @@ fn has_word_of_sessions(cut: &Cut) -> bool {
 
 const EXPECTED: &str =
     "this attribute stands on a module that is written in place: `mod name { … }`";
+const HIDDEN_SESSION: &str = "`#[session]` stands on an item of the module itself: a session that a macro, a function or a \
+                              module in it has is not verified";
 const EXPECTED_AN_ITEM: &str = "expected an item, such as `type`, `struct`, `enum`, `use` or `fn`";

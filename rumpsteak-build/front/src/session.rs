@@ -200,7 +200,8 @@ impl SessionItem {
     fn read(input: ParseStream<'_>) -> Result<Self> {
         let mut attributes = input.call(Attribute::parse_outer)?;
         let role = role(&mut attributes)?;
-        let visibility = public(input.parse()?);
+        let visibility = input.parse()?;
+        let visibility = public(visibility, input.span());
         let keyword = ident(input, EXPECTED_ITEM)?;
         if keyword != "type" && keyword != "struct" && keyword != "enum" {
             return Err(Error::new(keyword.span(), EXPECTED_ITEM));

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use proc_macro2::Ident;
-use rumpsteak_front::module::Item;
 use rumpsteak_front::name;
 use rumpsteak_front::session::Tail;
 
@@ -15,7 +14,9 @@ use crate::scope::{ItemId, Scope};
 pub(crate) fn closed(scope: &Scope<'_>) -> String {
     let arguments = &scope.module().arguments;
     let mut peers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    // The roles have the order of their sessions.
     let mut order: Vec<String> = Vec::new();
+    scope.roots().for_each(|(_, _, role)| note(&mut order, role));
     let mut labels: Vec<String> = Vec::new();
     for (id, _, role) in scope.roots() {
         for item in reached(scope, id) {
@@ -48,7 +49,7 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
         }
         text.push_str("}\n");
     }
-    if !(0..scope.len()).any(|id| matches!(scope.item(id), Item::Set(_))) && !order.is_empty() {
+    if scope.lacks_set() && !order.is_empty() {
         text.push_str(
             "/// The roles, wired to each other.\n#[derive(Roles)]\npub struct Roles {\n",
         );
@@ -61,7 +62,7 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
         }
         text.push_str("}\n");
     }
-    if scope.messages().next().is_none() && !labels.is_empty() {
+    if !scope.has_message() && !labels.is_empty() {
         let derives = arguments.derives.iter().map(|path| {
             let path = quote::ToTokens::to_token_stream(path).to_string();
             format!(", {path}")
@@ -109,4 +110,52 @@ fn reached(scope: &Scope<'_>, root: ItemId) -> BTreeSet<ItemId> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::TokenStream;
+    use rumpsteak_front::module::{Module, ModuleKind};
+
+    use super::closed;
+    use crate::protocols::Protocols;
+    use crate::scope::Scope;
+
+    #[test]
+    fn what_is_written_with_a_mistake_is_not_generated() -> syn::Result<()> {
+        let sessions = "#[session(C)] type Client = Send<S, Ping, End>; struct Ping;";
+        for (written, lacks) in [
+            ("#[derive(Roles)] struct Roles(C, C);", "pub struct Roles"),
+            ("#[derive(Message)] enum Label { Ping(Ping, u8) }", "pub enum Label"),
+        ] {
+            let source = format!("mod ping {{ {sessions} {written} }}").parse()?;
+            let module = Module::parse(ModuleKind::ClosedSystem, TokenStream::new(), source)?;
+            let protocols = Protocols::default();
+            let text = closed(&Scope::new(&module, &[], &protocols, None));
+            assert!(!text.contains(lacks) && text.contains("pub struct C"), "{text}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_set_is_for_routes_that_it_can_connect() -> syn::Result<()> {
+        let routes =
+            [("Channel<Label>", true), ("channel::Sender<Label>", true), ("Line<Label>", false)];
+        for (route, has_set) in routes {
+            let source = format!(
+                "mod ping {{
+                    #[derive(Role)] struct C {{ #[route(S)] s: {route} }}
+                    #[session(C)] type Client = Send<S, Ping, End>;
+                    #[session(S)] type Server = Receive<C, Ping, End>;
+                    struct Ping;
+                }}"
+            );
+            let module =
+                Module::parse(ModuleKind::ClosedSystem, TokenStream::new(), source.parse()?)?;
+            let protocols = Protocols::default();
+            let text = closed(&Scope::new(&module, &[], &protocols, None));
+            assert_eq!(text.contains("pub struct Roles"), has_set, "{route}");
+        }
+        Ok(())
+    }
 }

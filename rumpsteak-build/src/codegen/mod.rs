@@ -71,7 +71,7 @@ fn items(
     let mut names = Names::new(scope, protocol, file)?;
     let annotated = annotated(file)?;
     let mut text = String::new();
-    if !names.has_set {
+    if names.lacks_set {
         print_set(&mut text, protocol, file, &names);
     }
     for position in 0..names.roles.len() {

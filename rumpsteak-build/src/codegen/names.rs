@@ -20,7 +20,7 @@ use rumpsteak_front::name;
 use rumpsteak_fsm::{Fsm, Message, Role, Sort};
 use rumpsteak_scribble::Span;
 
-use super::payloads::{Payload, declared, is_ident, payload, reserved, signature};
+use super::payloads::{Payload, declared, is_ident, payload, reserved};
 use crate::protocols::{Loaded, ScrFile};
 use crate::scope::Scope;
 
@@ -35,8 +35,10 @@ pub(super) struct Names {
     pub(super) message: String,
     /// True if the module writes the message type.
     pub(super) has_message: bool,
-    /// True if the module writes a set of roles.
-    pub(super) has_set: bool,
+    /// True if a set of roles is to be generated.
+    pub(super) lacks_set: bool,
+    /// True if the module writes a message type with a mistake.
+    pub(super) has_broken_message: bool,
     /// In the order of the protocol's roles.
     pub(super) roles: Vec<RoleName>,
     /// In the order in which a reader of the protocol meets them.
@@ -97,17 +99,17 @@ impl Names {
     ) -> Result<Self, String> {
         let arguments = &scope.module().arguments;
         let path = |tokens: TokenStream| tokens.to_string().replace(' ', "");
-        let items = || (0..scope.len()).map(|id| scope.item(id));
         let mut names = Self {
             routes: arguments.routes.as_ref().map(|routes| path(routes.to_token_stream())),
             derives: arguments.derives.iter().map(|of| path(of.to_token_stream())).collect(),
-            has_set: items().any(|item| matches!(item, Item::Set(_))),
+            lacks_set: scope.lacks_set(),
             taken: reserved(),
             ..Self::default()
         };
         names.taken.extend(scope.names().map(str::to_owned));
         let written: Vec<String> = scope.messages().collect();
         names.has_message = !written.is_empty();
+        names.has_broken_message = !names.has_message && scope.has_message();
         let asked = scope.roles.first().map(|role| scope.message_of(role.item));
         let message = written.into_iter().next().or(asked);
         names.message = message.unwrap_or_else(|| "Label".to_owned());
@@ -134,7 +136,7 @@ impl Names {
                 let reason = repeated(&names.labels[earlier].message, &message, file);
                 return Err(placed(file, reason, span));
             }
-            let declared = signature(&message, file).map(|of| {
+            let declared = file.signature(&message).map(|of| {
                 let path = declared(of, file);
                 path.map_err(|reason| placed(file, reason, of.name.span))
             });

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use rumpsteak_front::module::Item;
-use rumpsteak_fsm::Message;
 use rumpsteak_scribble::{Declaration, DeclarationKind};
 
 use crate::protocols::ScrFile;
@@ -33,16 +32,6 @@ pub(super) struct Payload {
     /// The names that it uses without a path.
     pub(super) names: Vec<String>,
     pub(super) is_debug: bool,
-}
-
-/// The `sig` that declares a type for a message.
-pub(super) fn signature<'a>(message: &Message, file: &'a ScrFile) -> Option<&'a Declaration> {
-    let mut declarations = file.modules.iter().flat_map(|module| &module.declarations);
-    declarations.find(|found| {
-        found.kind == DeclarationKind::Signature
-            && found.schema.as_str() == "rust"
-            && found.name.as_str() == message.label.as_str()
-    })
 }
 
 /// The path of the type that a `sig` declares.

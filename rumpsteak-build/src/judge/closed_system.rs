@@ -108,7 +108,7 @@ pub(super) fn combinations<T: Copy>(
     if count > limits.combinations {
         return Err(format!(
             "the roles have {count} combinations of sessions, and at most {} are judged \
-             (`Limits::combinations`)",
+             (limit `combinations`)",
             limits.combinations
         ));
     }

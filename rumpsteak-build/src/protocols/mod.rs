@@ -15,8 +15,8 @@ use rumpsteak_front::name;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
-    Code, Diagnostic, Interaction, InteractionKind, Modules, Projection, Protocol, SourceId,
-    file_of_module, parse, similar,
+    Code, Declaration, DeclarationKind, Diagnostic, Interaction, InteractionKind, Modules,
+    Projection, Protocol, SourceId, file_of_module, parse, similar,
 };
 
 use self::scr_module::{ScrModule, root_of};
@@ -320,6 +320,16 @@ impl ScrFile {
     /// What its errors mean.
     pub(crate) fn gravity(&self) -> Gravity {
         gravest(&self.diagnostics).unwrap_or(Gravity::Undecided)
+    }
+
+    /// The `sig` that declares a type for a message.
+    pub(crate) fn signature(&self, message: &Message) -> Option<&Declaration> {
+        let mut declarations = self.modules.iter().flat_map(|module| &module.declarations);
+        declarations.find(|found| {
+            found.kind == DeclarationKind::Signature
+                && found.schema.as_str() == "rust"
+                && found.name.as_str() == message.label.as_str()
+        })
     }
 
     /// Its warnings, each on one line.

@@ -33,14 +33,18 @@ pub(crate) struct Label<'a> {
     pub(crate) ty: &'a Ident,
     /// The types of its fields, if it is a struct of the module.
     fields: Option<&'a [Type]>,
+    /// True if the type is no item of the module, and neither does a `sig` say where it is, nor is
+    /// it the payload itself.
+    pub(crate) is_missing: bool,
     /// The message, or the reason why there is none.
     pub(crate) message: Result<Message, Cause>,
     /// Types that rustc has to compare.
     pub(crate) checks: Vec<PayloadCheck>,
 }
 
-/// A protocol with its file and its position.
-pub(super) type Own<'a> = (&'a Loaded, &'a ScrFile, usize);
+/// A protocol with its file and its position; true if the module has items that are none of ours,
+/// which may give a primitive type's name another meaning.
+pub(super) type Own<'a> = (&'a Loaded, &'a ScrFile, usize, bool);
 
 /// The labels of a message type, by the names of their types. `find` looks up the other items of
 /// the module.
@@ -62,6 +66,7 @@ pub(super) fn of<'a>(
             }),
         };
         let fields = item.and_then(|item: &LabelItem| item.fields.as_deref());
+        let mut is_missing = message.label.is_none() && find(ty).is_none();
         let (message, checks) = match protocol {
             Some(own) => against((&variant.label, ty, fields), item.is_some(), own),
             None => {
@@ -71,7 +76,10 @@ pub(super) fn of<'a>(
                 (Ok(Message { label, payload: payload.collect() }), Vec::new())
             }
         };
-        found.insert(ty.to_string(), Label { ty, fields, message, checks });
+        if let (Ok(message), Some((_, file, ..))) = (&message, protocol) {
+            is_missing &= file.signature(message).is_none() && !is_payload(ty, message, file);
+        }
+        found.insert(ty.to_string(), Label { ty, fields, is_missing, message, checks });
     }
     found
 }
@@ -82,7 +90,7 @@ type Written<'a> = (&'a str, &'a Ident, Option<&'a [Type]>);
 fn against(
     own @ (label, ty, fields): Written<'_>,
     is_here: bool,
-    (protocol, file, position): Own<'_>,
+    (protocol, file, position, is_open): Own<'_>,
 ) -> (Result<Message, Cause>, Vec<PayloadCheck>) {
     let exact = protocol.messages.get(label);
     let named: Vec<&Message> = match (exact, protocol.labels.get(&name::normalise(label))) {
@@ -96,9 +104,9 @@ fn against(
             return (Err(cause), Vec::new());
         }
     };
-    let compared = named
-        .iter()
-        .filter_map(|message| Some((carries(own, is_here, message, file)?, (*message).clone())));
+    let compared = named.iter().filter_map(|message| {
+        Some((carries(own, (is_here, is_open), message, file)?, (*message).clone()))
+    });
     match compared.min_by_key(|(checks, _)| checks.len()) {
         Some((checks, message)) => (Ok(message), checks),
         None => {
@@ -117,22 +125,17 @@ fn against(
 /// something else.
 fn carries(
     (_, ty, fields): Written<'_>,
-    is_here: bool,
+    (is_here, is_open): (bool, bool),
     message: &Message,
     file: &ScrFile,
 ) -> Option<Vec<PayloadCheck>> {
     let itself = ty.to_string();
-    // A struct may stand for itself: `order(Order)`.
-    let stands_for_itself = || match &message.payload[..] {
-        [sort] => rust_type(sort, file).is_some_and(|found| found.text == itself),
-        _ => false,
-    };
     let Some(fields) = fields else {
         // A type from outside may carry anything.
         let is_unknown = !is_here && !PRIMITIVES.contains(&&*itself);
-        return (is_unknown || stands_for_itself()).then(Vec::new);
+        return (is_unknown || is_payload(ty, message, file)).then(Vec::new);
     };
-    if stands_for_itself() {
+    if is_payload(ty, message, file) {
         return Some(Vec::new());
     }
     if fields.len() != message.payload.len() {
@@ -149,15 +152,48 @@ fn carries(
         }
         let Some(declared) = rust_type(sort, file) else { continue };
         let own = text(ty.to_token_stream());
-        if own == declared.text {
-            continue;
-        }
         let is_plain = |text: &str| PRIMITIVES.contains(&text);
-        let tokens = declared.tokens.filter(|_| !is_plain(&own) || !is_plain(&declared.text))?;
-        let expected = Expected::Type(tokens.to_string());
+        // A name may have another meaning here than a path has everywhere.
+        let is_elsewhere = declared.tokens.as_ref().is_some_and(|tokens| {
+            let first = tokens.clone().into_iter().next().map(|tree| tree.to_string());
+            let is_root = first.is_some_and(|it| ["alloc", "core", "crate", "std"].contains(&&*it));
+            is_root && tokens.to_string() != ty.to_token_stream().to_string()
+        });
+        let may_differ = is_open && (is_plain(&own) || is_elsewhere);
+        let expected = match declared.tokens {
+            _ if own == declared.text && !may_differ => continue,
+            Some(tokens) if !is_plain(&own) || !is_plain(&declared.text) => tokens.to_string(),
+            _ if own != declared.text && (is_plain(&own) || !is_name(ty)) => return None,
+            None if is_plain(&declared.text) => standard(&declared.text),
+            None => return None,
+            Some(_) => standard(&own),
+        };
+        let expected = Expected::Type(expected);
         checks.push(PayloadCheck { label: itself.clone(), field, expected });
     }
     Some(checks)
+}
+
+/// True if a type is a name, which may be an alias.
+fn is_name(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.qself.is_none()
+        && path.path.segments.iter().all(|segment| segment.arguments.is_none()))
+}
+
+/// The path of one of [`PRIMITIVES`], whatever its name means in the module.
+fn standard(name: &str) -> String {
+    match name {
+        "String" => "::std::string::String".to_owned(),
+        name => format!("::core::primitive::{name}"),
+    }
+}
+
+/// True if a struct stands for itself: `order(Order)`.
+fn is_payload(ty: &Ident, message: &Message, file: &ScrFile) -> bool {
+    match &message.payload[..] {
+        [sort] => rust_type(sort, file).is_some_and(|found| *ty == found.text),
+        _ => false,
+    }
 }
 
 /// The Rust type of a sort.

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use proc_macro2::{Ident, Span};
-use rumpsteak_front::module::{Item, Module};
+use rumpsteak_front::module::{Item, ItemKind, Module};
 use rumpsteak_front::name;
 use rumpsteak_front::role::RoleItem;
 use rumpsteak_front::session::SessionItem;
@@ -33,7 +33,7 @@ use syn::ext::IdentExt as _;
 use self::labels::Label;
 use crate::fault::{Cause, Fault, NameProblem};
 use crate::protocols::{Loaded, Lookup, Protocols, ScrFile};
-use crate::words::meant;
+use crate::words::{did_you_mean, meant};
 
 /// An item of a module, by its position among those that are written and those that are generated.
 pub(crate) type ItemId = usize;
@@ -93,6 +93,9 @@ impl<'a> Scope<'a> {
             }
         }
         scope.check_roles();
+        if !generated.is_empty() {
+            scope.check_labels();
+        }
         scope
     }
 
@@ -173,6 +176,14 @@ impl<'a> Scope<'a> {
         name_of(self.item(id)).map_or_else(String::new, ToString::to_string)
     }
 
+    /// True if the module writes a message type, also if it has a mistake.
+    pub(crate) fn has_message(&self) -> bool {
+        (0..self.len()).any(|id| match self.item(id) {
+            Item::Broken(broken) => broken.kind == ItemKind::Message,
+            item => matches!(item, Item::Message(_)),
+        })
+    }
+
     /// The name of the message type of a role: the one that it names, or the only one.
     pub(crate) fn message_of(&self, role: &RoleItem) -> String {
         match &role.message {
@@ -189,11 +200,34 @@ impl<'a> Scope<'a> {
         })
     }
 
+    /// True if a set is to be generated: the module writes none, and no role with routes of a type
+    /// of its own, which only the program can connect.
+    pub(crate) fn lacks_set(&self) -> bool {
+        let last = |path: &syn::Path| path.segments.last().map(|it| it.ident.to_string());
+        let routes = self.module.arguments.routes.as_ref().and_then(last);
+        let is_known = |ty: &syn::Type| match ty {
+            syn::Type::Path(of) => last(&of.path).is_some_and(|name| {
+                ["Channel", "Net", "Receiver", "Sender"].contains(&&*name) || Some(name) == routes
+            }),
+            _ => false,
+        };
+        (0..self.len()).all(|id| match self.item(id) {
+            Item::Role(role) => role.routes.iter().all(|route| is_known(&route.ty)),
+            Item::Set(_) => false,
+            Item::Broken(broken) => broken.kind != ItemKind::Set,
+            _ => true,
+        })
+    }
+
     /// The labels of a message type, by the names of their types.
     fn labels(&self, message: &str) -> BTreeMap<String, Label<'a>> {
         let find = |name: &Ident| Some(self.item(self.find(name)?));
         let own = self.loaded().zip(self.protocol);
-        let own = own.map(|((protocol, file), position)| (protocol, file, position));
+        let is_open = self.module.items.iter().any(|item| {
+            let name = name_of(item).map(ToString::to_string);
+            name.is_none_or(|name| labels::PRIMITIVES.contains(&name.as_str()))
+        });
+        let own = own.map(|((protocol, file), position)| (protocol, file, position, is_open));
         let mut messages = (0..self.len()).filter_map(|id| match self.item(id) {
             Item::Message(item) if item.name == message => Some(item),
             _ => None,
@@ -248,7 +282,62 @@ impl<'a> Scope<'a> {
                 faults.push(Cause::NoMessage { name: message.to_string() }.at(message.span()));
             }
         }
+        for id in 0..self.len() {
+            let Item::Set(set) = self.item(id) else { continue };
+            let fields = set.fields.iter().map(|field| &field.role);
+            for name in fields.filter(|name| self.role(name).is_none()) {
+                match self.find(name).map(|id| self.item(id)) {
+                    Some(Item::Broken(_) | Item::Role(_)) => {}
+                    Some(_) => faults.push(self.name_fault(name, NameProblem::NoRole, Vec::new())),
+                    None if self.generated.is_empty() => {}
+                    None => faults.push(self.unresolved(name, self.role_names())),
+                }
+            }
+        }
         self.faults.append(&mut faults);
+    }
+
+    /// Looks for labels that no item declares: once for each of them, where it is used first.
+    fn check_labels(&mut self) {
+        let sessions = (0..self.len()).filter_map(|id| self.session(id));
+        let used = sessions.flat_map(|session| {
+            let actions = session.actions().map(|action| &action.label);
+            actions.chain(session.variants().iter().map(|variant| variant.head.label()))
+        });
+        let written = self.module.items.iter().filter_map(|item| match item {
+            Item::Message(message) => Some(message),
+            _ => None,
+        });
+        let written = written.flat_map(|message| &message.variants);
+        let written = written.filter_map(|variant| variant.ident.as_ref());
+        let mut seen = BTreeSet::new();
+        let is_missing = |label: &&Ident| {
+            let name = label.to_string();
+            let mut roles = self.roles.iter().filter_map(|role| role.labels.get(&name));
+            roles.any(|label| label.is_missing) && seen.insert(name)
+        };
+        let missing: Vec<&Ident> = written.chain(used).filter(is_missing).collect();
+        let faults = missing.into_iter().map(|label| {
+            let name = label.to_string();
+            // A declared label that nothing uses.
+            let is_unused = |id: &ItemId| {
+                let name = self.name_of(*id);
+                matches!(self.item(*id), Item::Label(_))
+                    && self.roles.iter().all(|role| !role.labels.contains_key(&name))
+            };
+            let unused = (0..self.len()).filter(is_unused).map(|id| self.name_of(id));
+            let unused: Vec<String> = unused.collect();
+            let hint =
+                did_you_mean(&name, unused.iter().map(String::as_str)).unwrap_or_else(|| {
+                    format!(
+                        "declare it, with what it carries: `struct {name};` or `struct {name}(…);`"
+                    )
+                });
+            let problem = NameProblem::Unresolved;
+            Cause::Name { name, problem, hint: Some(hint) }.at(label.span())
+        });
+        let faults: Vec<Fault> = faults.collect();
+        self.faults.extend(faults);
     }
 
     fn two_structs(&self, earlier: &ScopedRole<'_>, later: &ScopedRole<'_>) -> Fault {

@@ -115,7 +115,8 @@ impl Names<'_> {
             let of_kind = |id: &ItemId| {
                 scope.session(*id).is_some_and(|session| session.chain().is_none() == choice)
             };
-            let known = (0..scope.len()).filter(of_kind).map(|id| scope.name_of(id));
+            let known = (0..scope.len()).filter(|id| !scope.is_generated(*id));
+            let known = known.filter(of_kind).map(|id| scope.name_of(id));
             let known = known.filter(|known| *known != scope.name_of(id)).collect();
             self.unresolved(name, known);
             return None;
@@ -188,6 +189,7 @@ impl Names<'_> {
     fn label(&mut self, name: &Ident) {
         let text = name.to_string();
         if let Some(label) = self.role.labels.get(&text) {
+            self.reached.is_broken |= label.is_missing;
             if let Err(cause) = &label.message {
                 let is_said = |fault: &Fault| match (&fault.cause, cause) {
                     (Cause::OtherPayload { name, .. }, Cause::OtherPayload { name: own, .. })

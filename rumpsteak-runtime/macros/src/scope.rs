@@ -53,6 +53,14 @@ impl<'a> Scope<'a> {
         self.kinds.get(&name.to_string()) == Some(&ItemKind::Role)
     }
 
+    /// The sessions, in the order in which they expand.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = &SessionItem> {
+        items(self.judged).filter_map(|item| match item {
+            Item::Session(session) => Some(session),
+            _ => None,
+        })
+    }
+
     /// A number for a session item and all that it may go on as.
     pub(crate) fn number(&self, name: &Ident) -> u64 {
         self.numbers.get(&name.to_string()).copied().unwrap_or_default()

@@ -4,6 +4,7 @@
 //! that `cargo check` does not have, although it keeps the verdicts of its own last run of the
 //! build script.
 
+use std::fs;
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -12,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::harness::{AS_THE_WORKSPACE, Package};
+use super::harness::{AS_THE_WORKSPACE, Package, workspace};
 use super::mistakes::jobs;
-use super::readme::top_down;
+use super::readme::{example, section};
 
 /// How long an answer may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -292,26 +293,25 @@ fn an_editor_shows_no_error_that_cargo_check_does_not_have() {
 #[test]
 #[ignore = "needs `rustup component add rust-analyzer rust-src`"]
 fn generated_code_is_followed_while_somebody_types() {
-    const SCR: &str = "protocols/double_buffering.scr";
-    let package = top_down("editor-top-down");
+    const SCR: &str = "protocols/jobs.scr";
+    let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
+    let (package, _) = example("editor-generated", &section(&readme, "Start here"));
     let mut editor = Editor::open(&package, MAIN);
     type_in(
         &mut editor,
         MAIN,
         &[
-            ("insert blank lines", MAIN, "async fn kernel", "\n\n\nasync fn kernel", true),
-            ("rename a process", MAIN, "kernel(", "middle(", true),
-            ("comment the protocol", SCR, "  rec loop {", "  // again\n  rec loop {", true),
-            ("break the protocol", SCR, "continue loop;", "continue loop", false),
-            ("mend the protocol", SCR, "continue loop", "continue loop;", true),
-            ("another payload", SCR, "(i32)", "(i64)", false),
-            ("and back", SCR, "(i64)", "(i32)", true),
-            ("another order", MAIN, "Ready, next) = session", "Value(_), next) = session", false),
-            ("and back", MAIN, "Value(_), next) = session", "Ready, next) = session", true),
+            ("insert blank lines", MAIN, "async fn worker", "\n\n\nasync fn worker", true),
+            ("rename a variable", MAIN, "total", "all", true),
+            ("comment the protocol", SCR, "  rec next {", "  // again\n  rec next {", true),
+            ("break the protocol", SCR, "continue next;", "continue next", false),
+            ("mend the protocol", SCR, "continue next", "continue next;", true),
+            ("another payload", SCR, "done(u64)", "done(i64)", false),
+            ("and back", SCR, "done(i64)", "done(u64)", true),
+            ("another order", MAIN, "Done(sum), next) = next", "Stop, next) = next", false),
+            ("and back", MAIN, "Stop, next) = next", "Done(sum), next) = next", true),
         ],
     );
-    let definition = editor.at("textDocument/definition", MAIN, "next.send(Val").to_string();
-    assert!(definition.contains("/out/rumpsteak/double_buffering.rs"), "{definition}");
-    let hover = editor.at("textDocument/hover", MAIN, "mut session: SSess").to_string();
-    assert!(hover.contains("SSession"), "{hover}");
+    let hover = editor.at("textDocument/hover", MAIN, "mut session: ClientSess").to_string();
+    assert!(hover.contains("ClientSession"), "{hover}");
 }

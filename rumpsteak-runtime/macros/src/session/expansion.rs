@@ -34,12 +34,13 @@ impl<'a> Expansion<'a> {
     pub(super) fn alias(&self, chain: &Parts<'_>) -> TokenStream {
         let (SessionItem { attributes, visibility, name, .. }, role) = (self.item, &self.role);
         let (default, picture) = self.default();
+        let head = tokens::at(&quote!(type #name<'s, #role #default>), name.span());
         let session = self.session(chain, 0);
         let rest = self.rest(chain);
         quote! {
             #(#attributes)*
             #picture
-            #visibility type #name<'s, #role #default> = #session;
+            #visibility #head = #session;
 
             #rest
         }

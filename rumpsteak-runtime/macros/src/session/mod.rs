@@ -37,9 +37,10 @@ mod structure;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use rumpsteak_front::SessionItem;
-use rumpsteak_front::session::Form;
+use rumpsteak_front::session::{Form, Tail};
 
 use self::expansion::Expansion;
+use self::parts::Parts;
 use crate::scope::Scope;
 
 pub(crate) fn expand(item: &SessionItem, scope: &Scope<'_>) -> TokenStream {
@@ -49,13 +50,45 @@ pub(crate) fn expand(item: &SessionItem, scope: &Scope<'_>) -> TokenStream {
         Form::Choice(variants) => expansion.choice(variants),
         Form::Struct(chain) => expansion.structure(&expansion.parts(chain)),
     };
-    let role = item.role.as_ref().filter(|role| scope.is_role(role));
+    let role = item.role.as_ref().filter(|role| scope.is_role(role) && is_first(item, scope));
     let root = role.map(|role| expansion.root(role));
     quote!(#session #root)
+}
+
+/// False if an earlier session of the role is the same type under another name: a type has one
+/// proof.
+fn is_first(item: &SessionItem, scope: &Scope<'_>) -> bool {
+    let mut sessions = scope.sessions().take_while(|earlier| earlier.name != item.name);
+    let own = denoted(item, scope);
+    !sessions.any(|earlier| earlier.role == item.role && denoted(earlier, scope) == own)
+}
+
+/// The type that an item stands for, as a text: aliases are written out.
+fn denoted(item: &SessionItem, scope: &Scope<'_>) -> String {
+    let (mut text, mut item) = (String::new(), item);
+    // An alias of itself has an error.
+    for _ in scope.sessions() {
+        match &item.form {
+            Form::Alias(chain) if Parts::is_short(chain) => {
+                let Tail::Named(name) = &chain.tail else { return text + &chain.to_string() };
+                let written = chain.to_string();
+                text.push_str(written.strip_suffix(&name.to_string()).unwrap_or(&written));
+                match scope.sessions().find(|session| session.name == *name) {
+                    Some(next) => item = next,
+                    None => return text + &name.to_string(),
+                }
+            }
+            _ => return text + &item.name.to_string(),
+        }
+    }
+    text
 }
 
 /// A name without a meaning. Beside an error, rustc says nothing of it, nor of what it is used for,
 /// since it has no type.
 pub(crate) fn nothing(name: &Ident) -> TokenStream {
-    quote!(pub type #name<'s, R = ()> = NoSession<'s, R>;)
+    quote! {
+        #[allow(non_camel_case_types, reason = "whatever it is, there is an error about it")]
+        pub type #name<'s, R = ()> = NoSession<'s, R>;
+    }
 }

@@ -25,6 +25,11 @@ pub(super) struct Parts<'a> {
 }
 
 impl Parts<'_> {
+    /// True if the chain goes on in no struct.
+    pub(super) fn is_short(chain: &Chain) -> bool {
+        chain.actions.len() <= LONGEST
+    }
+
     /// The actions from which the chain goes on in a struct.
     pub(super) fn cuts(&self) -> impl Iterator<Item = usize> {
         (LONGEST..self.chain.actions.len()).step_by(LONGEST)

@@ -8,6 +8,7 @@ use syn::{Attribute, parse_quote};
 
 use super::expansion::Expansion;
 use super::parts::Parts;
+use crate::tokens;
 
 impl Expansion<'_> {
     pub(super) fn structure(&self, parts: &Parts<'_>) -> TokenStream {
@@ -32,11 +33,16 @@ impl Expansion<'_> {
         let identity = self.identity(name);
         let methods = self.methods(parts, from);
         let debug = self.debug(name, attributes, &quote!(::core::stringify!(#name)));
+        let place = name.span();
+        let head = tokens::at(&quote!(struct #name<'s, #role: #krate::Role #default>), place);
+        let body = tokens::at(&quote!((#session);), place);
+        let not_over = tokens::at(&quote!(#krate::states::NotOver), place);
+        let end = Ident::new("end", place);
         quote! {
             #(#attributes)*
             #picture
             #[must_use = "the session stops here, and the role is poisoned, unless you go on"]
-            #visibility struct #name<'s, #role: #krate::Role #default>(#session);
+            #visibility #head #body
 
             #identity
             #debug
@@ -75,9 +81,9 @@ impl Expansion<'_> {
                 #methods
 
                 #[doc(hidden)]
-                #visibility fn end<__T>(self, _: __T) -> #krate::states::Ended<'s, #role, __T>
+                #visibility fn #end<__T>(self, _: __T) -> #krate::states::Ended<'s, #role, __T>
                 where
-                    #krate::states::State<'s, #role>: #krate::states::NotOver,
+                    #krate::states::State<'s, #role>: #not_over,
                 {
                     ::core::unreachable!()
                 }

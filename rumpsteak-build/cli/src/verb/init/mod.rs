@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
     if is_begun {
         cargo(|command| command.arg("init").arg("--bin").arg(folder))?;
     }
-    for (path, kind) in source.iter().zip([&[][..], &["--build"]]) {
+    for (path, kind) in source.iter().zip([["--rename", "rumpsteak"].as_slice(), &["--build"]]) {
         let path = path.canonicalize().unwrap_or_else(|_| path.clone());
         cargo(|command| {
             command.arg("add").arg("--manifest-path").arg(&manifest).args(kind);
