@@ -83,9 +83,16 @@ impl Analysis {
     }
 
     /// True if a module names a protocol of the file.
-    pub(crate) fn is_named(&self, file: usize) -> bool {
+    fn is_named(&self, file: usize) -> bool {
         let mut names = self.modules().filter_map(|(module, _)| module.arguments.protocol.as_ref());
         names.any(|name| self.protocols.declares(file, &name.to_string()))
+    }
+
+    /// The files with errors whose protocols have modules.
+    pub(crate) fn broken_and_named(&self) -> impl Iterator<Item = &ScrFile> {
+        let files = self.protocols.files.iter().enumerate();
+        let broken = files.filter(|(_, file)| !file.diagnostics.is_empty());
+        broken.filter(|(position, _)| self.is_named(*position)).map(|(_, file)| file)
     }
 
     /// The errors that no module can show.
@@ -117,7 +124,9 @@ impl Analysis {
         let _ = writeln!(text, "cargo::rustc-env={VERIFIED}={}", env!("CARGO_PKG_VERSION"));
         let name = runtime(&self.base.join("Cargo.toml"));
         let _ = writeln!(text, "cargo::rustc-env={RUNTIME}={name}");
-        for warning in &self.warnings {
+        // The macro of a module raises the errors, unless a `cfg` leaves the module out.
+        let broken = self.broken_and_named().map(|file| format!("{} has errors", file.shown()));
+        for warning in self.warnings.iter().cloned().chain(broken) {
             let _ = writeln!(text, "cargo::warning={warning}");
         }
         // If stdout is closed, Cargo is gone.
@@ -158,12 +167,8 @@ fn warnings(analysis: &Analysis) -> Vec<String> {
         }));
     }
     warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));
-    for (position, file) in protocols.files.iter().enumerate() {
+    for file in &protocols.files {
         let shown = file.shown();
-        // The macro of a module that a `cfg` leaves out says nothing.
-        if !file.diagnostics.is_empty() && analysis.is_named(position) {
-            warnings.push(format!("{shown} has errors"));
-        }
         if is_right {
             warnings.extend(file.done_once().iter().map(|DoneOnce { variable, line, .. }| {
                 format!("{shown}:{line}: `rec {variable}` is done once: write `continue {variable};` where it begins again")

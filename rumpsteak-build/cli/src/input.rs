@@ -19,9 +19,6 @@ pub(crate) struct Reader {
 impl Reader {
     /// Reads a file, or standard input for `-`. `what` names the contents, such as "a Scribble
     /// module".
-    ///
-    /// # Errors
-    /// A notice that says why it cannot be read, or that it is empty, too long or not text.
     pub(crate) fn read(&mut self, path: &Path, what: &str) -> Result<Arc<NamedText>, Notice> {
         let stdin = path == Path::new("-");
         let name = if stdin { "<stdin>".to_owned() } else { path.display().to_string() };

@@ -51,10 +51,6 @@ impl Machine {
 
 /// Reads all machines of a file, `-` being standard input; at least one. Those of a Scribble file
 /// are the projections of its protocol.
-///
-/// # Errors
-/// The file cannot be read, holds no machines, or is a Scribble file with errors, which are
-/// reported.
 pub(crate) fn read(
     reader: &mut Reader,
     path: &Path,
@@ -125,9 +121,6 @@ pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> V
 }
 
 /// Picks the machine of `role`, or the only one.
-///
-/// # Errors
-/// There is no machine of this role, or there are several and no role to pick by.
 pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine, Notice> {
     let roles: Vec<Role> = machines.iter().map(|machine| machine.fsm.role().clone()).collect();
     let name = machines.first().map(|machine| machine.file.clone()).unwrap_or_default();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rumpsteak_build::command::{NamedText, Notice, ScrModule, gravest, list, meant, root_of};
+use rumpsteak_fsm::Role;
 use rumpsteak_scribble::{Diagnostic, Protocol, Span, file_of_module, parse};
 
 use crate::input::Reader;
@@ -32,10 +33,6 @@ pub(crate) struct Module {
 /// An imported module `shop.Base` is the file `shop/Base.scr` below the import paths, below the
 /// folder in which the path of the importing file is its own name, or below the folder of that
 /// file.
-///
-/// # Errors
-/// The file cannot be read, or its name is that of a machine. What is wrong in the module is in its
-/// diagnostics.
 pub(crate) fn read(
     reader: &mut Reader,
     path: &Path,
@@ -123,9 +120,6 @@ impl Module {
     }
 
     /// The protocol of this name, or the only one.
-    ///
-    /// # Errors
-    /// See [`pick`].
     pub(crate) fn pick(&self, wanted: Option<&str>) -> Result<&Protocol, Notice> {
         let names = self.contents.protocols.iter().map(|protocol| protocol.name().as_str());
         let names: Vec<&str> = names.collect();
@@ -165,10 +159,6 @@ impl Module {
 }
 
 /// The position of the protocol of this name among those of a file, or of the only one.
-///
-/// # Errors
-/// There is none of this name, or there are several and no name to pick by. `done` says what is
-/// done with protocols, such as "projected".
 pub(crate) fn pick(
     file: &str,
     names: &[&str],
@@ -199,4 +189,16 @@ pub(crate) fn pick(
 /// What errors mean for the exit status.
 pub(crate) fn outcome(diagnostics: &[Diagnostic]) -> Outcome {
     gravest(diagnostics).into()
+}
+
+/// The position of a role among `roles`.
+pub(crate) fn position(
+    role: &Role,
+    roles: &[Role],
+    message: impl FnOnce() -> String,
+) -> Result<usize, Notice> {
+    roles.iter().position(|known| known == role).ok_or_else(|| {
+        let names: Vec<&str> = roles.iter().map(Role::as_str).collect();
+        Notice::error(message()).help(meant(role.as_str(), &names, "the roles are"))
+    })
 }

@@ -1,11 +1,9 @@
-//! The exit status.
+//! The outcome of a call, and its exit status.
 
 use std::process::ExitCode;
 
 use rumpsteak_build::command::Gravity;
 
-/// The exit status, the same for every verb.
-///
 /// In order of severity, so that the outcome of several files is their maximum. A file that cannot
 /// be read hides all verdicts, and a refusal outweighs a search that came to no end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,4 +1,4 @@
-//! What a verb answers.
+//! The answer of a verb.
 
 use rumpsteak_build::command::Notice;
 use serde_json::Value;
@@ -34,7 +34,11 @@ impl Reply {
         Self { outcome, words: vec![], object }
     }
 
-    /// Writes the answer, in the form that was asked for.
+    /// A text, for a verb that never answers in JSON.
+    pub(crate) fn text(text: String) -> Self {
+        Self { outcome: Outcome::Holds, words: vec![Words::Lines(text)], object: Value::Null }
+    }
+
     pub(crate) fn print(self, is_json: bool, terminal: &mut Terminal) -> Outcome {
         if is_json {
             terminal.print(&json::text(&self.object));

@@ -64,9 +64,6 @@ fn bound(text: &str) -> Result<usize, String> {
 }
 
 /// Judges the system.
-///
-/// # Errors
-/// A file that cannot be read, and machines that make no system.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
     let mut reader = Reader::default();
     let mut machines = vec![];

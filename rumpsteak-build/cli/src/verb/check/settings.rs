@@ -13,26 +13,21 @@ use serde_json::Value;
 /// another one.
 ///
 /// A build script that has not run yet is taken to verify against the folder `protocols`, if there
-/// is one, and to generate what is included.
+/// is one.
 pub(crate) fn read(folder: &Path) -> (Configuration, Option<Notice>) {
+    let script = modified(&folder.join("build.rs"));
     let Some((configuration, written)) = latest(folder) else {
         let mut configuration = rumpsteak_build::configure();
         if folder.join("protocols").exists() {
             configuration = configuration.protocols("protocols");
         }
-        let script = modified(&folder.join("build.rs"));
-        let note = script.map(|_| {
-            Notice::note("the build script has not run yet, so its settings are not known")
-                .help("run `cargo check` first, or name the protocols with `--protocols`")
-        });
-        return (configuration, note);
+        let note = "the build script has not run yet, so its settings are not known";
+        let help = "run `cargo check` first, or name the protocols with `--protocols`";
+        return (configuration, script.map(|_| Notice::note(note).help(help)));
     };
-    let script = modified(&folder.join("build.rs"));
-    let note = script.filter(|&changed| changed > written).map(|_| {
-        Notice::note("the build script has changed since it ran, so its settings may be others")
-            .help("run `cargo check` first")
-    });
-    (configuration, note)
+    let note = "the build script has changed since it ran, so its settings may be others";
+    let changed = script.filter(|&changed| changed > written);
+    (configuration, changed.map(|_| Notice::note(note).help("run `cargo check` first")))
 }
 
 /// The configuration that the latest run of the build script wrote, and when.
@@ -49,11 +44,8 @@ fn latest(folder: &Path) -> Option<(Configuration, SystemTime)> {
 /// The folder of the builds, and the name of the package.
 fn cargo_metadata(folder: &Path) -> Option<(PathBuf, String)> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["metadata", "--no-deps", "--format-version=1"])
-        .current_dir(folder)
-        .output()
-        .ok()?;
+    let arguments = ["metadata", "--no-deps", "--format-version=1"];
+    let output = Command::new(cargo).args(arguments).current_dir(folder).output().ok()?;
     let metadata: Value = serde_json::from_slice(&output.stdout).ok()?;
     // Cargo builds elsewhere than it puts the results, if it is told to.
     let target = metadata["build_directory"].as_str();
