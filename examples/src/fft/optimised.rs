@@ -14,7 +14,7 @@ use rumpsteak::transport::Route;
 use rumpsteak::{Channel, Ended, Result, Role};
 
 use super::twiddle::{Twiddle, eighth, quarter};
-use super::{Matrix, Row};
+use super::matrix::{Matrix, Row};
 
 #[rumpsteak::protocol(Fft)]
 pub mod processes {

@@ -93,7 +93,6 @@ fn machine(path: &Path) -> Notice {
         .help(format!("name {which}; `subtype` and `kmc` read machines"))
 }
 
-/// Whether a text declares protocols.
 pub(crate) fn is_scribble(text: &str) -> bool {
     !parse(text).module.protocols.is_empty()
 }
@@ -116,7 +115,6 @@ fn place_of(path: &Path) -> Option<PathBuf> {
 }
 
 impl Module {
-    /// How the file is called.
     pub(crate) fn name(&self) -> &str {
         &self.contents.texts[0].name
     }
@@ -144,18 +142,13 @@ impl Module {
         }
     }
 
-    /// Reports what is wrong with the module; whether something is.
-    pub(crate) fn complain(&self, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> bool {
-        if diagnostics.is_empty() {
-            return false;
+    /// Reports what is wrong with the module, and tells how grave it is.
+    pub(crate) fn complain(&self, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Outcome {
+        if !diagnostics.is_empty() {
+            self.unreadable.iter().for_each(|notice| terminal.report(notice));
         }
-        for notice in self.unreadable.iter() {
-            terminal.report(notice);
-        }
-        for notice in self.reports(diagnostics) {
-            terminal.report(&notice);
-        }
-        true
+        self.reports(diagnostics).for_each(|notice| terminal.report(&notice));
+        outcome(diagnostics)
     }
 
     /// The text and the bytes of a span; the module itself for a text that does not exist.
@@ -198,15 +191,14 @@ pub(crate) fn outcome(diagnostics: &[Diagnostic]) -> Outcome {
     gravest(diagnostics).into()
 }
 
-/// Refuses a role that is none of `roles`.
-pub(crate) fn expect_role(
+/// The position of a role among `roles`.
+pub(crate) fn position(
     role: &Role,
     roles: &[Role],
     message: impl FnOnce() -> String,
-) -> Result<(), Notice> {
-    if roles.contains(role) {
-        return Ok(());
-    }
-    let names: Vec<&str> = roles.iter().map(Role::as_str).collect();
-    Err(Notice::error(message()).help(meant(role.as_str(), &names, "the roles are")))
+) -> Result<usize, Notice> {
+    roles.iter().position(|known| known == role).ok_or_else(|| {
+        let names: Vec<&str> = roles.iter().map(Role::as_str).collect();
+        Notice::error(message()).help(meant(role.as_str(), &names, "the roles are"))
+    })
 }

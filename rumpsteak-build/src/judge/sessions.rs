@@ -218,15 +218,15 @@ impl Judge<'_> {
             let Some((place, mut cause)) = self.found.roots[index].refusal.take() else { continue };
             let root = &self.found.roots[index];
             let Some(role) = self.played(root) else { continue };
-            if let Cause::Refused(refusal) = &mut cause {
-                if written.get(&role).is_some_and(|number| *number > 1) {
-                    let others = 0..protocol.projections.len();
-                    let idle = others.filter(|role| !written.contains_key(role));
-                    let fsm = root.machine.as_ref().map(|machine| &machine.fsm);
-                    let fits = fsm.and_then(|fsm| subtype::fits(fsm, protocol, idle));
-                    let fits = fits.map(|other| Hint::Fits(refusal.subject.roles[other].clone()));
-                    refusal.hint = fits.or(refusal.hint.take()).or(Some(Hint::Sibling));
-                }
+            if let Cause::Refused(refusal) = &mut cause
+                && written.get(&role).is_some_and(|number| *number > 1)
+            {
+                let others = 0..protocol.projections.len();
+                let idle = others.filter(|role| !written.contains_key(role));
+                let fsm = root.machine.as_ref().map(|machine| &machine.fsm);
+                let fits = fsm.and_then(|fsm| subtype::fits(fsm, protocol, idle));
+                let fits = fits.map(|other| Hint::Fits(refusal.subject.roles[other].clone()));
+                refusal.hint = fits.or(refusal.hint.take()).or(Some(Hint::Sibling));
             }
             if let Some(unknown) = cause.unknown_message() {
                 let action = protocol.projections[role].fsm.transition(unknown).action;

@@ -61,9 +61,8 @@ pub(super) fn leave_part(
     if part == own.item {
         return place;
     }
-    let is_right = |root: &&Root| {
-        root.accepted.is_some() && !root.refused && root.items.contains(&part)
-    };
+    let is_right =
+        |root: &&Root| root.accepted.is_some() && !root.refused && root.items.contains(&part);
     let right = roots.iter().find(is_right);
     let (Cause::Refused(refusal), Some(right)) = (cause, right) else { return place };
     let line = format!("line {}", place.span.start().line);

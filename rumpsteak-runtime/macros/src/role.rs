@@ -150,8 +150,13 @@ fn implement_route(
     let name = &item.name;
     let mut queues = facts.queues.iter();
     let capacity = queues.find(|(peer, _)| route.peer == peer);
-    let capacity = capacity.and_then(|(_, capacity)| capacity.parse::<TokenStream>().ok());
-    let capacity = capacity.unwrap_or_else(|| quote!(Growable));
+    let capacity = capacity.map_or("Growable", |(_, capacity)| match capacity.as_str() {
+        // If a queue never holds more than one message, it never holds more than four; and its
+        // sender looks for room only once in four messages.
+        "AtMost(1)" | "AtMost(2)" | "AtMost(3)" => "AtMost(4)",
+        proven => proven,
+    });
+    let capacity = capacity.parse().unwrap_or_else(|_| quote!(Growable));
     let Route { peer, field, ty, .. } = route;
     let member = member(field.as_ref(), route.index);
     let krate = at(krate, ty.span());

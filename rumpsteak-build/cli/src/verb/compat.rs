@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     let asked = match arguments.role.as_deref().map(Role::from) {
         None => all.clone(),
         Some(role) => {
-            modules::expect_role(&role, &all, || format!("neither version has a role `{role}`"))?;
+            modules::position(&role, &all, || format!("neither version has a role `{role}`"))?;
             vec![role]
         }
     };
@@ -242,13 +242,10 @@ fn wrong_mix(
 }
 
 fn complain(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Outcome {
-    if !module.complain(diagnostics, terminal) {
-        return Outcome::Holds;
-    }
-    // A version that is no safe protocol by itself cannot be compared with another.
-    match modules::outcome(diagnostics) {
-        Outcome::Undecided => Outcome::Undecided,
-        _ => Outcome::BadInput,
+    match module.complain(diagnostics, terminal) {
+        // A version that is no safe protocol by itself cannot be compared with another.
+        Outcome::Fails => Outcome::BadInput,
+        outcome => outcome,
     }
 }
 
@@ -295,7 +292,6 @@ struct RoleAnswer<'a> {
     line: String,
 }
 
-/// The answer to one question.
 struct Question {
     outcome: Outcome,
     object: Value,

@@ -45,7 +45,7 @@ fn built(folder: Folder, paths: &[&str]) -> Folder {
 
 /// The text that a build script leaves.
 fn left(paths: &[&str]) -> String {
-    format!("{}\n{}\n", env!("CARGO_PKG_VERSION"), paths.join("\n"))
+    format!("{}\napp\n.\n{}\n", env!("CARGO_PKG_VERSION"), paths.join("\n"))
 }
 
 #[test]

@@ -185,9 +185,13 @@ fn a_mistake_is_found_and_costs_few_errors_and_lines() {
                 let headline = line.rsplit(": ").next().unwrap_or_default();
                 !mistake.printed.contains(headline)
             };
-            wrong.extend(mistake.found.lines().filter(is_unsaid).map(|line| {
-                format!("{}: rustc does not say: {line}", mistake.title())
-            }));
+            wrong.extend(
+                mistake
+                    .found
+                    .lines()
+                    .filter(is_unsaid)
+                    .map(|line| format!("{}: rustc does not say: {line}", mistake.title())),
+            );
             costs.push(mistake.cost());
             text += &mistake.show();
         }

@@ -144,10 +144,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     let protocol = module.pick(arguments.scribble.protocol.as_deref())?;
     let known = |role: &Role| {
         let message = || format!("`{}` has no role `{role}`", protocol.name());
-        modules::expect_role(role, protocol.roles(), message)
+        modules::position(role, protocol.roles(), message)
     };
-    let role = arguments.role.as_deref().map(Role::from);
-    role.iter().try_for_each(known)?;
+    let role = arguments.role.as_deref().map(|role| known(&role.into())).transpose()?;
     let mut latencies = BTreeMap::new();
     let mut default = 1;
     for Latency { between, time } in &arguments.latency {
@@ -186,16 +185,15 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         machines,
         data,
     };
-    Ok(match &role {
-        Some(role) => optimiser.one(role),
+    Ok(match role {
+        Some(position) => optimiser.one(position),
         None => optimiser.all(),
     }
     .unwrap_or_else(|error| impossible(&error)))
 }
 
 fn refuse(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Reply {
-    module.complain(diagnostics, terminal);
-    let outcome = modules::outcome(diagnostics);
+    let outcome = module.complain(diagnostics, terminal);
     let first = diagnostics.first().map(|found| found.message.as_str());
     let answer = Answer::because(first.unwrap_or_default());
     Reply::object(outcome, answer.object(outcome))
@@ -249,10 +247,8 @@ struct Optimiser<'a> {
 }
 
 impl Optimiser<'_> {
-    fn one(&self, role: &Role) -> Result<Reply, VerifyError> {
-        let position = self.machines.iter().position(|fsm| fsm.role() == role);
-        // It was found among the protocol's roles, of which there is a machine each.
-        let position = position.unwrap_or_default();
+    fn one(&self, position: usize) -> Result<Reply, VerifyError> {
+        let role = self.machines[position].role();
         let found = self.search(position, &[])?;
         let faster = found.proposals.iter().filter(|proposal| proposal.time < found.time);
         let faster: Vec<&Proposal> = faster.collect();
