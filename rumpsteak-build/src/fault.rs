@@ -325,6 +325,14 @@ impl Subject {
 }
 
 impl Fault {
+    /// True for what a part of the session of another role has, most likely.
+    pub(crate) fn is_of_role(&self) -> bool {
+        matches!(
+            self.cause,
+            Cause::Name { problem: NameProblem::OwnRole, .. } | Cause::NoRoute { .. }
+        )
+    }
+
     /// True if another fault says the same of the same name.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (&self.cause, &other.cause) {

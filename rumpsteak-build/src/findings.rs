@@ -82,8 +82,12 @@ impl Findings {
         let text = match text {
             Ok(text) => text,
             Err(cause) => {
+                let wrong = written.wrong_labels();
                 faults.extend(written.faults);
-                faults.push(cause.at(anchor));
+                match wrong.is_empty() {
+                    true => faults.push(cause.at(anchor)),
+                    false => faults.extend(wrong),
+                }
                 self.leave_out_all(module);
                 return faults;
             }

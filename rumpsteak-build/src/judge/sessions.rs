@@ -61,13 +61,20 @@ impl Judgement {
 
 /// Judges all sessions of a module.
 pub(crate) fn judge(scope: &Scope<'_>, settings: &Settings) -> Judgement {
-    let mut judge = Judge { scope, settings, found: Judgement::default() };
+    let (found, postponed) = Default::default();
+    let mut judge = Judge { scope, settings, found, postponed };
     judge.found.faults.extend(scope.faults.iter().cloned());
     for (id, _, role) in scope.roots() {
         judge.root(id, role);
     }
     let mut wrong = wrong_part::faults(scope, &mut judge.found.roots, settings);
     judge.found.faults.append(&mut wrong);
+    for (index, faults) in std::mem::take(&mut judge.postponed) {
+        match wrong_part::of_other(scope, &judge.found.roots, index) {
+            Some(fault) => judge.add(fault),
+            None => judge.add_once(judge.found.roots[index].item, faults),
+        }
+    }
     match scope.loaded() {
         Some((protocol, _)) => {
             judge.protocol(protocol);
@@ -83,6 +90,8 @@ struct Judge<'a> {
     scope: &'a Scope<'a>,
     settings: &'a Settings,
     found: Judgement,
+    /// Mistakes that a part of the session of another role has for this one, by the roots.
+    postponed: Vec<(usize, Vec<Fault>)>,
 }
 
 impl Judge<'_> {
@@ -110,15 +119,13 @@ impl Judge<'_> {
             refusal: None,
         };
         if root.refused {
-            // A session is generated for a role that a struct with a mistake was to play.
-            let follows = scope.is_generated(id) && !scope.faults.is_empty();
-            // A mistake in a part is said once, however many sessions have that part.
-            for fault in reached.faults {
-                let same = |known: &Fault| known.is_same(&fault);
-                if !follows && !self.found.faults.iter().any(same) {
-                    self.add(fault);
-                }
+            if reached.faults.iter().any(Fault::is_of_role) {
+                self.postponed.push((self.found.roots.len(), reached.faults));
+                self.found.left_out.extend(&root.items);
+                self.found.roots.push(root);
+                return;
             }
+            self.add_once(id, reached.faults);
             self.found.left_out.extend(&root.items);
             self.found.roots.push(root);
             return;
@@ -136,6 +143,20 @@ impl Judge<'_> {
         }
         root.machine = Some(machine);
         self.found.roots.push(root);
+    }
+
+    /// Adds mistakes in the parts of a session. Each is said once, however many sessions have that
+    /// part.
+    fn add_once(&mut self, session: ItemId, faults: Vec<Fault>) {
+        // A session is generated for a role that a struct with a mistake was to play.
+        if self.scope.is_generated(session) && !self.scope.faults.is_empty() {
+            return;
+        }
+        for fault in faults {
+            if !self.found.faults.iter().any(|known| known.is_same(&fault)) {
+                self.add(fault);
+            }
+        }
     }
 
     /// A session of what is no role, or of a role with a mistake of its own.

@@ -33,12 +33,7 @@ pub(super) fn faults(scope: &Scope<'_>, roots: &mut [Root], settings: &Settings)
             !theirs.refused && theirs.role != root.role && theirs.items.contains(&blamed.item)
         };
         let theirs = root.items.iter().filter_map(|item| by_item.get(item)).find(is_other)?;
-        let (place, part) = entry(scope, root, theirs)?;
-        let names = Box::new([root.item, part, theirs.item].map(|id| scope.name_of(id)));
-        // A session that names another one instead of itself.
-        let is_itself = part == theirs.item && place.item != root.item;
-        let meant = is_itself.then(|| names[0].clone());
-        Some((index, Cause::OtherSession { names, meant }.at(place.span)))
+        Some((index, other_session(scope, root, theirs)?))
     });
     let wrong: Vec<(usize, Fault)> = wrong.collect();
     let faults = wrong.into_iter().map(|(index, fault)| {
@@ -46,6 +41,25 @@ pub(super) fn faults(scope: &Scope<'_>, roots: &mut [Root], settings: &Settings)
         fault
     });
     faults.collect()
+}
+
+/// The fault of a session that goes on as one of another role, which holds, and so has names that
+/// mean nothing for this role.
+pub(super) fn of_other(scope: &Scope<'_>, roots: &[Root], index: usize) -> Option<Fault> {
+    let root = &roots[index];
+    let is_other = |theirs: &&Root| {
+        !theirs.refused && theirs.role != root.role && root.items.contains(&theirs.item)
+    };
+    other_session(scope, root, roots.iter().find(is_other)?)
+}
+
+fn other_session(scope: &Scope<'_>, root: &Root, theirs: &Root) -> Option<Fault> {
+    let (place, part) = entry(scope, root, theirs)?;
+    let names = Box::new([root.item, part, theirs.item].map(|id| scope.name_of(id)));
+    // A session that names another one instead of itself.
+    let is_itself = part == theirs.item && place.item != root.item;
+    let meant = is_itself.then(|| names[0].clone());
+    Some(Cause::OtherSession { names, meant }.at(place.span))
 }
 
 /// The place of a refusal: the token that names a part, if it is in one that is right in another

@@ -1,7 +1,7 @@
 //! The stable codes of what is refused in Rust source, and the page behind each.
 //!
-//! A code that is no longer used is never given to another mistake. Echoes have none: they repeat
-//! the error of another item. Nor has a broken `.scr` file: its errors have codes of their own.
+//! A code that is no longer used is never given to another mistake. A
+//! broken `.scr` file has none: its errors have codes of their own.
 
 use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::subtype::Rule;
@@ -21,21 +21,18 @@ macro_rules! pages {
 
 pages! {
     // What a name stands for.
-    "V0101" "V0102" "V0103" "V0104" "V0105" "V0106" "V0107" "V0108"
-    // What links roles and labels to a protocol.
-    "V0201" "V0202" "V0203" "V0204" "V0205" "V0206" "V0207" "V0208" "V0209" "V0210"
-    "V0211" "V0212"
+    "V0101" "V0103" "V0104" "V0106" "V0108"
+    // What links roles and labels to a protocol, and the attribute of a module.
+    "V0201" "V0202" "V0203" "V0204" "V0205" "V0206" "V0207" "V0208" "V0209" "V0211" "V0212" "V0213"
     // The form of a session.
-    "V0301" "V0302" "V0303" "V0304" "V0305"
+    "V0301" "V0302" "V0303"
     // A session against its protocol.
     "V0401" "V0402" "V0403" "V0404" "V0405" "V0406" "V0407" "V0408" "V0409" "V0410" "V0411"
     "V0412" "V0413"
     // Sessions together, and limits.
     "V0501" "V0502" "V0503"
     // Generated code.
-    "V0601" "V0602" "V0603" "V0604"
-    // What the macros say, where a session has no verdict or another one.
-    "V0701" "V0702" "V0703"
+    "V0603" "V0604"
 }
 
 /// Every code that `cargo rumpsteak explain` knows, in order, and what is behind it: in Markdown,

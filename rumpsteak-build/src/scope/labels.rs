@@ -17,7 +17,7 @@ use rumpsteak_fsm::{Message, Sort};
 use rumpsteak_scribble::similar;
 use syn::Type;
 
-use crate::fault::Cause;
+use crate::fault::{Cause, Fault};
 use crate::protocols::{Loaded, ScrFile};
 use crate::verdict::{Expected, PayloadCheck};
 
@@ -257,8 +257,18 @@ fn is_of_name(letter: char) -> bool {
 }
 
 impl Label<'_> {
+    /// What is wrong with the label, which is used at a place.
+    pub(crate) fn fault(&self, used: Span) -> Option<Fault> {
+        let cause = self.message.as_ref().err()?;
+        let span = match cause {
+            Cause::OtherPayload { .. } => self.payload_span(),
+            _ => used,
+        };
+        Some(cause.clone().at(span))
+    }
+
     /// The token to blame for the payload.
-    pub(crate) fn payload_span(&self) -> Span {
+    fn payload_span(&self) -> Span {
         use syn::spanned::Spanned as _;
         let first = self.fields.and_then(|fields| fields.first());
         first.map_or_else(|| self.ty.span(), |ty| ty.span())

@@ -190,22 +190,11 @@ impl Names<'_> {
         let text = name.to_string();
         if let Some(label) = self.role.labels.get(&text) {
             self.reached.is_broken |= label.is_missing;
-            if let Err(cause) = &label.message {
-                let is_said = |fault: &Fault| match (&fault.cause, cause) {
-                    (Cause::OtherPayload { name, .. }, Cause::OtherPayload { name: own, .. })
-                    | (Cause::UnknownLabel { name, .. }, Cause::UnknownLabel { name: own, .. }) => {
-                        name == own
-                    }
-                    _ => false,
-                };
-                // Once: the label is wrong, and not its uses.
-                if !self.reached.faults.iter().any(is_said) {
-                    let span = match cause {
-                        Cause::OtherPayload { .. } => label.payload_span(),
-                        _ => name.span(),
-                    };
-                    self.reached.faults.push(cause.clone().at(span));
-                }
+            // Once: the label is wrong, and not its uses.
+            if let Some(fault) = label.fault(name.span())
+                && !self.reached.faults.iter().any(|known| known.is_same(&fault))
+            {
+                self.reached.faults.push(fault);
             }
             return;
         }

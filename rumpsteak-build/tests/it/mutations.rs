@@ -24,24 +24,24 @@ const MEMORY: usize = 1 << 20;
 const SNIPPETS: &str = r##"
 include!("@");
 #[path = "@"] mod other;
-mod a { include!("@"); } mod b { include!("@"); }
+#[rumpsteak::protocol(DoubleBuffering)] mod again {}
+#[rumpsteak::protocol(DoubleBuffering, fair, limits(steps = 3), accept_closed_system)] mod again { }
+#[rumpsteak::closed_system] mod closed { #[session(A)] type X = Send<B, Y, X>; }
+#[rumpsteak::protocol(
 #[cfg(any(unix, not(feature = "x")))]
 #[cfg_attr(all(), path = "@")] mod m;
 #![cfg(false)]
 use super::*; use crate::{self as a, a::a::*};
-macro_rules! m { () => { mod n; } }
+macro_rules! m { () => { #[rumpsteak::protocol(P)] mod n {} } }
 #[session(S)] type T<'s> = Send<S, T, Receive<S, T, T>>;
 #[derive(Role)] #[protocol(P::s)] #[message(L)] struct S { #[route(S)] s: S }
-#[derive(Roles)] #[closed_system] struct All { s: S }
-rumpsteak_runtime::protocol!(DoubleBuffering);
-rumpsteak_runtime::include_protocols!();
+#[derive(Roles)] struct All { s: S }
+#[derive(Message)] enum Label { Ready(Ready), Value(i32) }
+enum Choice { Go(Ready, Self), Stop(Send<K, Value, End>) }
 choice at s { } or {
 continue loop;
 import a.B as C;
 aux global protocol Q(role a) { do Q(a); }
-[[bin]] name = "x" path = "@"
-[features] default = ["a"] a = ["default"]
-edition = "2015"
 "/* r#" 'a // é
 "##;
 
@@ -68,13 +68,7 @@ fn packages() -> Vec<Package> {
     ];
     let package = |source: &PathBuf| {
         let text = fs::read_to_string(source).unwrap();
-        let manifest =
-            "[package]\nname = \"p\"\n\n[[example]]\nname = \"e\"\npath = \"other.rs\"\n";
-        let mut package = Package::from([
-            ("Cargo.toml".into(), manifest.into()),
-            ("src/child.rs".into(), "pub use super::*; pub mod deep;\n".into()),
-            ("other.rs".into(), "include!(\"src/child.rs\");\n".into()),
-        ]);
+        let mut package = Package::from([("Cargo.toml".into(), "[package]\nname = \"p\"\n".into())]);
         for protocol in &protocols {
             let name = protocol.file_name().unwrap().to_str().unwrap();
             let (stem, _) = name.split_once('.').unwrap();
@@ -83,7 +77,7 @@ fn packages() -> Vec<Package> {
                 package.insert(Path::new("protocols").join(name), fs::read(protocol).unwrap());
             }
         }
-        package.insert("src/lib.rs".into(), format!("mod child;\n{text}").into());
+        package.insert("src/lib.rs".into(), text.into());
         package
     };
     sources.concat().iter().map(package).collect()
