@@ -137,7 +137,7 @@ mod tests {
             let module =
                 Module::parse(ModuleKind::ClosedSystem, TokenStream::new(), source.parse()?)?;
             let protocols = Protocols::default();
-            let text = closed(&Scope::new(&module, &[], &protocols, None));
+            let text = closed(&Scope::written(&module, &protocols, None));
             assert_eq!(text.contains("pub struct Roles"), has_set, "{route}");
         }
         Ok(())
