@@ -84,7 +84,10 @@ mod tests {
             ("[dependencies]\nrt = { workspace = true }", Some("rt")),
             ("[dependencies.rt]\nworkspace = true", Some("rt")),
             ("[dependencies.own]\nversion = \"1\"\npackage = \"rumpsteak-runtime\"", Some("own")),
-            ("[target.'cfg(unix)'.dependencies]\nrumpsteak-runtime = \"1\"", Some("rumpsteak_runtime")),
+            (
+                "[target.'cfg(unix)'.dependencies]\nrumpsteak-runtime = \"1\"",
+                Some("rumpsteak_runtime"),
+            ),
             ("[build-dependencies]\nrumpsteak-runtime = \"1\"", None),
             ("[dependencies]\n# rumpsteak-runtime = \"1\"\nrumpsteak-net = \"1\"", None),
             ("[features]\nrumpsteak-runtime = []", None),

@@ -49,10 +49,12 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
             #wiring
         }
     });
-    let code = code.unwrap_or_else(|| quote! {
-        impl ::core::default::Default for #name {
-            fn default() -> Self {
-                ::core::unimplemented!()
+    let code = code.unwrap_or_else(|| {
+        quote! {
+            impl ::core::default::Default for #name {
+                fn default() -> Self {
+                    ::core::unimplemented!()
+                }
             }
         }
     });

@@ -92,7 +92,11 @@ fn a_module_is_judged_in_every_target() {
     let targets = ["src/bin/it.rs", "examples/it.rs", "tests/it.rs", "benches/it.rs"];
     let with = |module: &str| {
         for file in targets {
-            let main = if file.contains("/it") && file.starts_with(['t', 'b']) { "" } else { "fn main() {}\n" };
+            let main = if file.contains("/it") && file.starts_with(['t', 'b']) {
+                ""
+            } else {
+                "fn main() {}\n"
+            };
             package.write(file, &format!("{module}{main}"));
         }
         let tests = format!("{MODULE}#[cfg(test)]\nmod tests {{\n{module}}}\n");
@@ -102,7 +106,10 @@ fn a_module_is_judged_in_every_target() {
     with(&refused());
     package.check(&["--lib"]).passes();
     let outcome = package.check(&["--all-targets", "--keep-going"]);
-    assert_eq!(refusals(&outcome), ["benches/it.rs", "examples/it.rs", "src/bin/it.rs", "src/lib.rs", "tests/it.rs"]);
+    assert_eq!(
+        refusals(&outcome),
+        ["benches/it.rs", "examples/it.rs", "src/bin/it.rs", "src/lib.rs", "tests/it.rs"]
+    );
     let outcome = package.check(&["--lib", "--features", "fast"]);
     assert_eq!(refusals(&outcome), ["src/lib.rs"]);
     with(MODULE);
@@ -184,7 +191,11 @@ fn an_edit_of_the_protocol_alone_flips_the_verdict_both_ways() {
     const FILE: &str = "protocols/double_buffering.scr";
     package.check(&[]).passes();
     // The sink speaks first. The kernel asks the source before it knows, which is safe.
-    let reordered = PROTOCOL.replacen("    ready() from k to s;\n", "    ready() from t to k;\n    ready() from k to s;\n", 1);
+    let reordered = PROTOCOL.replacen(
+        "    ready() from k to s;\n",
+        "    ready() from t to k;\n    ready() from k to s;\n",
+        1,
+    );
     let reordered = reordered.replace(
         "k;\n    ready() from t to k;\n    value(i32) from k",
         "k;\n    value(i32) from k",
@@ -192,7 +203,11 @@ fn an_edit_of_the_protocol_alone_flips_the_verdict_both_ways() {
     package.write(FILE, &reordered);
     package.check(&[]).passes();
     // Each value is acknowledged by a second message.
-    package.edit(FILE, "value(i32) from s to k;", "value(i32) from s to k;\n    ready() from s to k;");
+    package.edit(
+        FILE,
+        "value(i32) from s to k;",
+        "value(i32) from s to k;\n    ready() from s to k;",
+    );
     let outcome = package.check(&[]);
     assert_eq!(outcome.error().file, "src/lib.rs");
     // The file has an error.
@@ -205,7 +220,9 @@ fn an_edit_of_the_protocol_alone_flips_the_verdict_both_ways() {
         .says(" --> protocols/double_buffering.scr:4:")
         .says("4 |     value(i32) form s to k;");
     // It is gone, and another one, which nobody names, has an error.
-    package.remove(FILE).write("protocols/other.scr", "global protocol Other(role a, role b) { no }");
+    package
+        .remove(FILE)
+        .write("protocols/other.scr", "global protocol Other(role a, role b) { no }");
     let outcome = package.check(&[]);
     assert!(!outcome.success && outcome.errors().is_empty(), "{}", outcome.show());
     says(&outcome.stderr, "1 | global protocol Other(role a, role b) { no }");
@@ -213,7 +230,8 @@ fn an_edit_of_the_protocol_alone_flips_the_verdict_both_ways() {
     package.remove("protocols/other.scr").write(FILE, PROTOCOL);
     package.check(&[]).passes();
     // A protocol that no module names.
-    package.write("protocols/idle.scr", "global protocol Idle(role a, role b) { m() from a to b; }");
+    package
+        .write("protocols/idle.scr", "global protocol Idle(role a, role b) { m() from a to b; }");
     let outcome = package.check(&[]);
     says(&outcome.passes().stderr, "protocols/idle.scr: no module is for the protocol `Idle`");
 }
@@ -298,7 +316,8 @@ fn a_second_checkout_does_not_get_the_verdicts_of_the_first() {
         write("protocols/double_buffering.scr", &protocol);
         write("src/lib.rs", MODULE);
     }
-    let (first, second) = (["--manifest-path", "a/Cargo.toml"], ["--manifest-path", "a/b/Cargo.toml"]);
+    let (first, second) =
+        (["--manifest-path", "a/Cargo.toml"], ["--manifest-path", "a/b/Cargo.toml"]);
     package.check(&first).passes();
     // Cargo takes the library as it is there, and compiles its tests for the first time.
     let outcome = package.check(&[&second[..], &["--lib", "--profile", "test"]].concat());
@@ -347,7 +366,10 @@ fn a_package_without_a_build_script_that_verifies_it_has_no_proof() {
          help: write `rumpsteak_build::verify(\"protocols\")?;` in `main` of build.rs",
     );
     // A build script of another version.
-    package.write("build.rs", "fn main() { println!(\"cargo::rustc-env=RUMPSTEAK_VERIFIED=0.0.7\"); }\n");
+    package.write(
+        "build.rs",
+        "fn main() { println!(\"cargo::rustc-env=RUMPSTEAK_VERIFIED=0.0.7\"); }\n",
+    );
     let outcome = package.check(&[]);
     outcome.error().is_at("src/lib.rs", "DoubleBuffering").says(&format!(
         "the build script used rumpsteak-build 0.0.7, and this is {}\n\nhelp: use the same version",

@@ -5,7 +5,7 @@ use rumpsteak_build::{Limits, configure};
 
 use super::harness::Package;
 use super::programs::{printed, programs};
-use crate::support::{check_files, only, says, OPTIMISED, PROTOCOL};
+use crate::support::{OPTIMISED, PROTOCOL, check_files, only, says};
 
 /// A process in a crate that is as strict as can be.
 pub(super) const STRICT: &str = "\
@@ -88,7 +88,8 @@ pub(super) fn written(package: &Package) -> String {
     let codes = configuration.code(&package.path(""), &Limits::default());
     let codes = codes.unwrap_or_else(|report| panic!("{report}"));
     let [code] = &codes[..] else { panic!("{codes:?}") };
-    let lints = "//! Documented.\n#![deny(missing_docs, warnings, clippy::all, clippy::pedantic)]\n";
+    let lints =
+        "//! Documented.\n#![deny(missing_docs, warnings, clippy::all, clippy::pedantic)]\n";
     let text = code.text.clone().unwrap();
     let text = text.replace("#[rumpsteak::protocol", "/// The protocol.\n#[rumpsteak::protocol");
     format!("{lints}\n{text}\nfn main() {{}}\n")
@@ -104,8 +105,10 @@ fn generated_code_passes_every_lint() {
 #[test]
 fn code_that_is_checked_in_is_verified_as_any_other() {
     let source = programs().read("examples/written.rs");
-    let (safe, refused) =
-        ("type KSession = Send<S, Ready, KReadyLoop>;", "type KSession = Receive<S, Value, KReadyLoop>;");
+    let (safe, refused) = (
+        "type KSession = Send<S, Ready, KReadyLoop>;",
+        "type KSession = Receive<S, Value, KReadyLoop>;",
+    );
     says(&source, safe);
     let source = source.replace(safe, refused);
     let protocol = PROTOCOL.replace("DoubleBuffering", "Ordered");

@@ -7,13 +7,21 @@ use crate::support::PROTOCOL;
 #[test]
 fn the_runtime_may_have_any_name() {
     let package = Package::bare("names");
-    let runtime = format!("package = \"rumpsteak-runtime\", path = {:?}", workspace().join("rumpsteak-runtime"));
+    let runtime = format!(
+        "package = \"rumpsteak-runtime\", path = {:?}",
+        workspace().join("rumpsteak-runtime")
+    );
     let members = [
         ("plain", "rumpsteak-runtime.workspace = true\n", "rumpsteak_runtime", ""),
         ("renamed", &format!("rt = {{ {runtime} }}\n"), "rt", ""),
         ("inherited", "rumpsteak = { workspace = true }\n", "rumpsteak", ""),
         ("table", "[dependencies.sessions]\nworkspace = true\n", "sessions", ""),
-        ("said", "# package = \"rumpsteak-runtime\"\nrumpsteak.workspace = true\n", "inner", ", crate = \"crate::inner\""),
+        (
+            "said",
+            "# package = \"rumpsteak-runtime\"\nrumpsteak.workspace = true\n",
+            "inner",
+            ", crate = \"crate::inner\"",
+        ),
     ];
     package.write(
         "Cargo.toml",

@@ -571,7 +571,8 @@ fn by_hand_they_pass_and_what_is_unsafe_is_refused_at_its_token() {
         assert_eq!(BY_HAND.matches(from).count(), 1, "{from}");
         let source = BY_HAND.replace(from, to);
         let paths = PROTOCOLS.map(|(name, text)| (format!("protocols/{name}.scr"), text));
-        let mut files: Vec<(&str, &str)> = paths.iter().map(|(path, text)| (&**path, *text)).collect();
+        let mut files: Vec<(&str, &str)> =
+            paths.iter().map(|(path, text)| (&**path, *text)).collect();
         files.push(("src/lib.rs", &source));
         let check = check_files("patterns", &files);
         let problem = only(&check);

@@ -40,7 +40,8 @@ impl Random {
         let rng = &mut Rng::with_seed(seed);
         let (parts, name) = (parts(rng), format!("m{seed}"));
         let order = merged(&parts, rng);
-        let sessions: Vec<Vec<Step>> = (0..ROLES.len()).map(|role| session(&parts, &order, role, rng)).collect();
+        let sessions: Vec<Vec<Step>> =
+            (0..ROLES.len()).map(|role| session(&parts, &order, role, rng)).collect();
         let machines = sessions.iter().enumerate().map(|(role, steps)| machine(role, steps));
         let system = System::new(machines.collect()).unwrap();
         let limits = Limits { queue: 8, configurations: 100_000, steps: 1_000 };
@@ -56,7 +57,10 @@ impl Random {
             });
             let parts: Vec<String> = parts.collect();
             let roles = "role a, role b, role c";
-            format!("global protocol P{seed}({roles}) {{\n  par {{ {} }}\n}}\n", parts.join(" } and { "))
+            format!(
+                "global protocol P{seed}({roles}) {{\n  par {{ {} }}\n}}\n",
+                parts.join(" } and { ")
+            )
         });
         let module = module(seed, &sessions, order.len(), has_protocol, rng);
         let source = format!("{}\n{}", placed(&module, rng), play(&name, &sessions));
@@ -141,7 +145,13 @@ fn machine(role: usize, steps: &[Step]) -> Fsm {
 }
 
 /// The module with a session for each role, some of which go on in an item of their own.
-fn module(seed: u64, sessions: &[Vec<Step>], labels: usize, has_protocol: bool, rng: &mut Rng) -> String {
+fn module(
+    seed: u64,
+    sessions: &[Vec<Step>],
+    labels: usize,
+    has_protocol: bool,
+    rng: &mut Rng,
+) -> String {
     let mut text = match has_protocol {
         true => format!("#[rumpsteak::protocol(P{seed}, accept_closed_system)]\n"),
         false => "#[rumpsteak::closed_system]\n".to_owned(),
@@ -159,13 +169,23 @@ fn module(seed: u64, sessions: &[Vec<Step>], labels: usize, has_protocol: bool, 
         let (first, rest) = (chain(&steps[..at], "Rest"), chain(&steps[at..], "End"));
         let (first, rest) = (first.replace("Rest", &format!("Rest{role}")), rest);
         let _ = match at > 0 && at < steps.len() {
-            true if rng.bool() => writeln!(text, "#[session({role})] type Session{role} = {first};\nstruct Rest{role}({rest});"),
-            true => writeln!(text, "#[session({role})] type Session{role} = {first};\ntype Rest{role} = {rest};"),
-            false => writeln!(text, "#[session({role})] type Session{role} = {};", chain(steps, "End")),
+            true if rng.bool() => writeln!(
+                text,
+                "#[session({role})] type Session{role} = {first};\nstruct Rest{role}({rest});"
+            ),
+            true => writeln!(
+                text,
+                "#[session({role})] type Session{role} = {first};\ntype Rest{role} = {rest};"
+            ),
+            false => {
+                writeln!(text, "#[session({role})] type Session{role} = {};", chain(steps, "End"))
+            }
         };
     }
     if !has_protocol {
-        (0..labels).for_each(|label| { let _ = writeln!(text, "struct M{label};"); });
+        (0..labels).for_each(|label| {
+            let _ = writeln!(text, "struct M{label};");
+        });
     }
     text + "}\n"
 }
@@ -175,7 +195,9 @@ fn placed(module: &str, rng: &mut Rng) -> String {
     match rng.usize(..5) {
         0 => module.to_owned(),
         1 => format!("macro_rules! make {{ () => {{ {module} }} }}\nmake!();\n"),
-        2 => format!("macro_rules! make {{ ($($item:item)*) => {{ $($item)* }} }}\nmake! {{ {module} }}\n"),
+        2 => format!(
+            "macro_rules! make {{ ($($item:item)*) => {{ $($item)* }} }}\nmake! {{ {module} }}\n"
+        ),
         3 => format!("#[cfg(not(feature = \"fast\"))]\n{module}"),
         _ => format!("mod inner {{ pub mod deeper {{ {module} }} }}\nuse inner::deeper::*;\n"),
     }
@@ -191,7 +213,10 @@ fn play(name: &str, sessions: &[Vec<Step>]) -> String {
         format!("async |s: {name}::Session{role}<'_>| {{ {}s.end(()) }}", steps.collect::<String>())
     });
     let processes: Vec<String> = processes.collect();
-    format!("pub fn play() {{ crate::joined({name:?}, {name}::Roles::default().run({})); }}\n", processes.join(", "))
+    format!(
+        "pub fn play() {{ crate::joined({name:?}, {name}::Roles::default().run({})); }}\n",
+        processes.join(", ")
+    )
 }
 
 /// Polls until nothing can happen any more, and says how it ended.
@@ -239,8 +264,9 @@ fn random_modules_are_refused_if_they_are_unsafe_and_run_otherwise() {
     let outcome = package.check(&[]);
     let errors = outcome.errors();
     let refused: BTreeSet<&str> = errors.iter().map(|error| error.file.as_str()).collect();
-    let (passed, refused): (Vec<&Random>, Vec<&Random>) =
-        modules.iter().partition(|module| !refused.contains(&*format!("src/file_{}.rs", module.name)));
+    let (passed, refused): (Vec<&Random>, Vec<&Random>) = modules
+        .iter()
+        .partition(|module| !refused.contains(&*format!("src/file_{}.rs", module.name)));
     let shown = outcome.show();
     for module in &passed {
         assert!(module.is_safe, "{} is unsafe:\n{}\n{shown}", module.name, module.source);

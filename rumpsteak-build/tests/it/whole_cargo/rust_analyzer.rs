@@ -158,7 +158,9 @@ impl<'a> Editor<'a> {
         let items = answer["items"].as_array().cloned().unwrap_or_default();
         let errors = items.iter().filter(|item| item["severity"] == 1);
         let line = |item: &Value| item["range"]["start"]["line"].as_u64().unwrap_or_default() + 1;
-        errors.map(|item| (line(item), item["message"].as_str().unwrap_or_default().to_owned())).collect()
+        errors
+            .map(|item| (line(item), item["message"].as_str().unwrap_or_default().to_owned()))
+            .collect()
     }
 
     /// A request about the place behind a text that stands once in a file.
@@ -251,25 +253,65 @@ const MAIN: &str = "src/main.rs";
 /// Twenty edits of the module: the text that stands there once, what takes its place, and the
 /// beginning of each error.
 const EDITS: [(&str, &str, &[&str]); 20] = [
-    ("type Asking = Select<Dispatcher, Ask>;", "\n\n    type Asking = Select<Dispatcher, Ask>;", &[]),
+    (
+        "type Asking = Select<Dispatcher, Ask>;",
+        "\n\n    type Asking = Select<Dispatcher, Ask>;",
+        &[],
+    ),
     ("Run(Run, Send<Client, Done, BetaWork>)", "Run(Run, BetaWork)", &["`BetaWork` "]),
-    ("Run(Run, Send<Client, Done, BetaWork>)", "Run(Run, Send<Client, Done, End>)", &["`BetaWork` ends"]),
-    ("Receive<Dispatcher, Accepted, Receive<Alpha, Done, Receive<Beta, Done, Asking>>>", "Receive<Alpha, Done, Receive<Dispatcher, Accepted, Receive<Beta, Done, Asking>>>", &[]),
-    ("type AlphaWork = Branch<Dispatcher, AlphaTask>;", "type AlphaWork = Branch<Dispatcher, AlphaTsak>;", &["`AlphaTsak` "]),
-    ("type AlphaWork = Branch<Dispatcher, AlphaTask>;", "type AlphaWork = Branch<Dispatchr, AlphaTask>;", &["`Dispatchr` "]),
-    ("type AlphaWork = Branch<Dispatcher, AlphaTask>;", "type AlphaWork = Branch<Dispatcher, ", &["Syntax Error"]),
+    (
+        "Run(Run, Send<Client, Done, BetaWork>)",
+        "Run(Run, Send<Client, Done, End>)",
+        &["`BetaWork` ends"],
+    ),
+    (
+        "Receive<Dispatcher, Accepted, Receive<Alpha, Done, Receive<Beta, Done, Asking>>>",
+        "Receive<Alpha, Done, Receive<Dispatcher, Accepted, Receive<Beta, Done, Asking>>>",
+        &[],
+    ),
+    (
+        "type AlphaWork = Branch<Dispatcher, AlphaTask>;",
+        "type AlphaWork = Branch<Dispatcher, AlphaTsak>;",
+        &["`AlphaTsak` "],
+    ),
+    (
+        "type AlphaWork = Branch<Dispatcher, AlphaTask>;",
+        "type AlphaWork = Branch<Dispatchr, AlphaTask>;",
+        &["`Dispatchr` "],
+    ),
+    (
+        "type AlphaWork = Branch<Dispatcher, AlphaTask>;",
+        "type AlphaWork = Branch<Dispatcher, ",
+        &["Syntax Error"],
+    ),
     ("type AlphaWork = Branch<Dispatcher, AlphaTask>;", "type AlphaWork =", &["Syntax Error"]),
     ("#[session(Alpha)]", "#[session(Alhpa)]", &["`Alhpa` "]),
     ("#[session(Alpha)]", "#[sess]\n    #[session(Alpha)]", &["`#[sess]` may be a macro"]),
     ("Receive<Dispatcher, Accepted,", "Receive<Dispatcher, Acepted,", &["`Acepted` is no message"]),
-    ("Send<Client, Accepted, Send<Alpha, Run,", "Send<Client, Done, Send<Alpha, Run,", &["`Dispatching` sends `Done`"]),
+    (
+        "Send<Client, Accepted, Send<Alpha, Run,",
+        "Send<Client, Done, Send<Alpha, Run,",
+        &["`Dispatching` sends `Done`"],
+    ),
     ("struct Accepted(u32);", "struct Accepted(i64);", &["`Accepted` carries `i64`"]),
     ("        Accepted(Accepted),\n", "", &["`Accepted` is no message"]),
-    ("        #[route(Dispatcher)]\n        dispatcher: Channel<Label>,\n        #[route(Alpha)]", "        #[route(Alpha)]", &["a session of `Client` has `Dispatcher` as a peer"]),
-    ("#[rumpsteak::protocol(Jobs)]", "#[rumpsteak::protocol(Jbos)]", &["no `.scr` file declares a protocol `Jbos`"]),
+    (
+        "        #[route(Dispatcher)]\n        dispatcher: Channel<Label>,\n        #[route(Alpha)]",
+        "        #[route(Alpha)]",
+        &["a session of `Client` has `Dispatcher` as a peer"],
+    ),
+    (
+        "#[rumpsteak::protocol(Jobs)]",
+        "#[rumpsteak::protocol(Jbos)]",
+        &["no `.scr` file declares a protocol `Jbos`"],
+    ),
     ("#[rumpsteak::protocol(Jobs)]", "#[rumpsteak::protocol(Jobs, fiar)]", &["expected "]),
     ("    #[session(Beta)]", "    #[cfg(test)]\n    #[session(Beta)]", &["a condition"]),
-    ("Quit(Quit, Send<Alpha, Stop, Send<Beta, Stop, End>>)", "Quit(Quit, Send<Alpha, Stop, End>)", &["`Dispatching` ends"]),
+    (
+        "Quit(Quit, Send<Alpha, Stop, Send<Beta, Stop, End>>)",
+        "Quit(Quit, Send<Alpha, Stop, End>)",
+        &["`Dispatching` ends"],
+    ),
     ("    struct Quit;", "    struct Quit(u32);", &["`Quit` carries `u32`"]),
 ];
 
