@@ -11,8 +11,8 @@
 //! | `touched` | runs again because a `.rs` file has another time, or has changed where no session is |
 //! | `one_protocol_changed` | runs again with one of the protocols changed |
 //!
-//! The modules of forty protocols are empty, and their items are generated. The other ten are written
-//! with all of their items, as if by hand.
+//! The modules of forty protocols are empty, and their items are generated. The other ten are
+//! written with all of their items, as if by hand.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};

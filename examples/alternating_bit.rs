@@ -210,7 +210,8 @@ impl Sink<Label> for Line {
     }
 }
 
-/// The stream of acknowledgements to the sender: those that arrive, and the wrong one after a silence.
+/// The stream of acknowledgements to the sender: those that arrive, and the wrong one after a
+/// silence.
 pub struct Ear {
     queue: UnboundedReceiver<Label>,
     /// The bit that the sender has sent last, hence waits for: true for 1.

@@ -5,7 +5,8 @@
 //!
 //! The module holds the listings of the paper. All of it but the session of the kernel could be
 //! left out, and would be generated. With `--features unsafe-reordering` there is another kernel,
-//! which receives a value before it has asked for one. The build refuses it, at the offending token.
+//! which receives a value before it has asked for one. The build refuses it, at the offending
+//! token.
 
 use std::convert::Infallible;
 use std::process::ExitCode;

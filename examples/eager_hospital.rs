@@ -3,8 +3,8 @@
 //! `hospital.rs`.
 //!
 //! This patient need not ever ask, so answers may stay unread for ever: it is no subtype in every
-//! run, unlike the one of `hospital.rs`. But it can always still ask, and reads them all then. So it
-//! holds if choices are fair, and `fair(p)` accepts that for this role.
+//! run, unlike the one of `hospital.rs`. But it can always still ask, and reads them all then. So
+//! it holds if choices are fair, and `fair(p)` accepts that for this role.
 //!
 //! `cargo run -p rumpsteak-examples --example eager_hospital`
 

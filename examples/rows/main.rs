@@ -23,8 +23,6 @@ mod eager_hospital;
 mod elevator;
 #[path = "../tasks/fastest_mirror.rs"]
 mod fastest_mirror;
-#[path = "../fft.rs"]
-mod fft;
 #[path = "../tasks/first_answer.rs"]
 mod first_answer;
 #[path = "../hospital.rs"]
@@ -69,6 +67,7 @@ mod worker_pool;
 mod table;
 
 use elevator::Event::{Closes, Moves, Opens};
+use optimised_fft::plain as fft;
 use rumpsteak::Result;
 
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! The table of `README.md`: what the verifier says of each example.
 //!
 //! The machines are those that the build verified; the protocols are those of `protocols/`. With
-//! `UPDATE_EXPECT=1` the page is rewritten, to be read in the diff. Without it, the page must be the
-//! one that is computed. The columns of PPoPP'22, Table 1, and COORDINATION'21, Fig. 6, are stated
-//! here, and compared.
+//! `UPDATE_EXPECT=1` the page is rewritten, to be read in the diff. Without it, the page must be
+//! the one that is computed. The columns of PPoPP'22, Table 1, and COORDINATION'21, Fig. 6, are
+//! stated here, and compared.
 
 use std::fmt::Write as _;
 use std::fs;

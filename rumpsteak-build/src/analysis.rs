@@ -202,3 +202,27 @@ fn warnings(analysis: &Analysis) -> Vec<String> {
     warnings.dedup();
     warnings
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_protocol_of_the_packages_own_needs_a_module_and_a_shared_one_does_not() {
+        const PROTOCOL: &str = "global protocol P(role a, role b) { x() from a to b; }\n";
+        let folder = std::env::temp_dir().join(format!("rumpsteak-{}", std::process::id()));
+        for path in ["own/protocols", "shared"] {
+            fs::create_dir_all(folder.join(path)).unwrap();
+            fs::write(folder.join(path).join("p.scr"), PROTOCOL).unwrap();
+        }
+        let warnings = |path: &str| {
+            let own = folder.join("own");
+            Analysis::new(&Package::new(&own, &folder, vec![path.into()])).warnings.len()
+        };
+        assert_eq!((warnings("protocols"), warnings("../shared")), (1, 0));
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -237,3 +237,51 @@ fn table(fsm: &Fsm) -> Machine {
     });
     (fsm.role().to_string(), fsm.len(), fsm.initial().index(), transitions.collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// The first lines of what is wrong with a closed system.
+    fn told(items: &str) -> syn::Result<Vec<String>> {
+        let source = format!(
+            "mod ping {{
+                #[session(C)] type Client = Send<S, Ping, Receive<S, Pong, End>>;
+                #[session(S)] type Server = Receive<C, Ping, Send<C, Pong, End>>;
+                {items}
+            }}"
+        );
+        let module = Module::parse(ModuleKind::ClosedSystem, TokenStream::new(), source.parse()?)?;
+        let base = PackageRoot::new(Path::new(""));
+        let told = Findings::of(&module, &Protocols::default(), &base).told;
+        let first = |(_, told): &(Span, Told)| told.with_code().replace("\n\n", "; ");
+        Ok(told.iter().map(first).collect())
+    }
+
+    #[test]
+    fn a_label_that_no_item_declares_is_said_once() -> syn::Result<()> {
+        let ping = "`Ping` is no item of this module [V0101]; \
+                    help: declare it, with what it carries: `struct Ping;` or `struct Ping(…);`";
+        assert_eq!(told("struct Ping; struct Pong;")?, [""; 0]);
+        assert_eq!(told("struct Pong;")?, [ping]);
+        assert_eq!(told("struct Pong; use super::Ping;")?, [ping]);
+        let meant = "`Ping` is no item of this module [V0101]; help: did you mean `Pin`?";
+        assert_eq!(told("struct Pong; struct Pin;")?, [meant]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_set_has_roles_of_its_module() -> syn::Result<()> {
+        let labels = "struct Ping; struct Pong;";
+        let told = |set: &str| told(&format!("{labels} #[derive(Roles)] {set}"));
+        assert_eq!(told("struct Set { c: C, s: S }")?, [""; 0]);
+        let unknown = "`String` is no item of this module [V0101]; help: known are `C` and `S`";
+        assert_eq!(told("struct Set { c: C, s: S, other: String }")?, [unknown]);
+        let label = "`Ping` is no role [V0104]; \
+                     help: a role is generated, or a struct of this module with `#[derive(Role)]`";
+        assert_eq!(told("struct Set { c: C, s: S, other: Ping }")?, [label]);
+        Ok(())
+    }
+}

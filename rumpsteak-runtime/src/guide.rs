@@ -15,29 +15,23 @@
 //!
 #![doc = include_str!("../guide/README.md")]
 
+#[cfg(doc)]
+use crate::{Detached, ErrorKind, states::End, transport::Bidirectional, transport::Mark};
+
 macro_rules! chapters {
     ($($chapter:ident)*) => {
         $(
             /// [`Channel`]: crate::Channel
-            /// [`Detached`]: crate::Detached
             /// [`ErrorKind::Closed`]: crate::ErrorKind::Closed
-            /// [`ErrorKind::ForeignEnd`]: crate::ErrorKind::ForeignEnd
-            /// [`ErrorKind::Misplaced`]: crate::ErrorKind::Misplaced
-            /// [`ErrorKind::Outside`]: crate::ErrorKind::Outside
-            /// [`ErrorKind::Poisoned`]: crate::ErrorKind::Poisoned
             /// [`ErrorKind::SecondSession`]: crate::ErrorKind::SecondSession
-            /// [`ErrorKind::Unexpected`]: crate::ErrorKind::Unexpected
             /// [`Unsent`]: crate::error::Unsent
             /// [`join`]: crate::join()
             /// [`Branch`]: crate::states::Branch
-            /// [`End`]: crate::states::End
             /// [`Race`]: crate::states::Race
             /// [`Select`]: crate::states::Select
             /// [`select_or_return`]: crate::states::Select::select_or_return
             /// [`send_or_return`]: crate::states::Send::send_or_return
-            /// [`Bidirectional`]: crate::transport::Bidirectional
             /// [`into_inner`]: crate::transport::Bidirectional::into_inner
-            /// [`Mark`]: crate::transport::Mark
             /// [`pair`]: crate::transport::Pair::pair
             /// [`route`]: crate::transport::Route::route
             /// [`choice`]: crate::guide::choice

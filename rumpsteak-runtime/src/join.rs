@@ -61,15 +61,11 @@ use crate::woken::{self, POLLING, Polling, Woken};
 /// An allocation for each process and two more, when the future is first polled. None if the last
 /// one that was done on the thread had as many processes: it has left its wakers.
 ///
-/// # Panics
-///
-/// If a process does, and if the future is polled after it has completed. All other processes are
-/// then dropped with the future, which poisons their roles.
-///
 /// # Cancel safety
 ///
 /// Dropping the future drops all processes that are still running, so their roles are poisoned and
-/// peers elsewhere wake. Polling it by reference is cancel safe, once it is pinned.
+/// peers elsewhere wake. So does a panic of a process. Polling it by reference is cancel safe, once
+/// it is pinned; it panics if it is polled after it has completed.
 pub fn join<P: Processes>(processes: P) -> P::Joined {
     processes.join()
 }
@@ -179,10 +175,8 @@ fn poll_process<F: Future>(
 /// How many polls of processes one poll of the task may do.
 const BUDGET: usize = 1024;
 
-/// Which of `N` processes is polled next.
 struct Schedule<const N: usize> {
     woken: Arc<Woken>,
-    /// One for each process.
     wakers: Vec<Waker>,
     /// The processes that have not ended, as a set of bits.
     running: usize,

@@ -12,7 +12,8 @@
 //!   if the roles mostly wait for each other. A process returns [`Ended`]. Any executor will do.
 //! * [`try_run`] runs a process of one role, for example in a task of its own, and
 //!   [`join`](fn@join) runs some of them in one task. The futures are `Send` if the messages are.
-//! * The roles of a set are wired over [`Channel`]s, which [`channel`] explains. Other routes go over
+//! * The roles of a set are wired over [`Channel`]s, which [`channel`] explains. Other routes go
+//!   over
 //!   any `Sink` and `Stream`, with [`transport`].
 //! * What can fail is an [`Error`]; a session that fails poisons its role and wakes the peers,
 //!   until the set is [reset](guide::failure#reset).
@@ -39,9 +40,9 @@
 //!
 //! # When not to use it
 //!
-//! A protocol has a fixed number of roles. For one request and one answer, use a oneshot channel. For
-//! peers that come and go, verify the protocol of each connection, and keep the set of connections
-//! outside.
+//! A protocol has a fixed number of roles. For one request and one answer, use a oneshot channel.
+//! For peers that come and go, verify the protocol of each connection, and keep the set of
+//! connections outside.
 
 pub mod channel;
 mod detached;
@@ -50,14 +51,17 @@ mod guard;
 #[cfg(not(doctest))]
 pub mod guide;
 pub mod join;
-mod lent;
+mod lending;
 pub mod machine;
 mod message;
+mod outcome;
+mod payload;
 pub mod prelude;
 #[doc(hidden)]
 pub mod private;
 mod role;
 mod run;
+mod seal;
 #[cfg(feature = "fsm")]
 mod serialize;
 pub mod states;

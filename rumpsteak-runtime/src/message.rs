@@ -5,7 +5,7 @@
 //! and processes handle; the enum is what the channels carry. Payloads move from one to the other
 //! and are never cloned.
 
-use crate::private::{ByMacro, Label};
+use crate::seal::{ByMacro, Label};
 
 /// A message that can say which label it carries. The macro of a module implements it.
 #[diagnostic::on_unimplemented(
@@ -48,10 +48,6 @@ pub trait Message<L>: Labelled + Sized {
     /// Wraps a label.
     fn upcast(label: L) -> Self;
 
-    /// Unwraps the label `L`.
-    ///
-    /// # Errors
-    ///
-    /// The message itself, if it carries another label.
+    /// Unwraps the label `L`, or returns the message if it carries another label.
     fn downcast(self) -> Result<L, Self>;
 }

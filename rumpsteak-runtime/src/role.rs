@@ -4,9 +4,15 @@
 //! after the other over the same routes, because `try_run` borrows it exclusively for as long
 //! as a session lasts.
 
+pub(crate) mod between;
+pub(crate) mod fingerprint;
+pub(crate) mod participant;
+pub(crate) mod stub;
+pub mod wiring;
+
+use self::participant::Participant;
 use crate::message::Labelled;
-use crate::private::participant::{self, Participant};
-use crate::private::{ByMacro, Played};
+use crate::seal::{ByMacro, Played};
 use crate::transport::capacity::Capacity;
 use crate::transport::link::Link;
 

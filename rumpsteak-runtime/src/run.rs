@@ -9,10 +9,10 @@ use pin_project_lite::pin_project;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::SessionGuard;
-use crate::private::participant::{self, Misplaced};
-use crate::private::process::Process;
-use crate::private::proof::Plays;
 use crate::role::Role;
+use crate::role::participant::{self, Misplaced};
+use crate::states::Plays;
+use crate::states::Process;
 use crate::states::state::polled_again;
 use crate::states::{End, State};
 
@@ -49,14 +49,10 @@ use crate::states::{End, State};
 /// is `Ok`, the role is poisoned afterwards, and peers that wait for it wake with
 /// [`ErrorKind::Closed`].
 ///
-/// # Panics
-///
-/// Only if the process does. The role is then poisoned, too.
-///
 /// # Cancel safety
 ///
 /// Not cancel safe: dropping the future in the middle of the session poisons the role and wakes its
-/// peers. Dropping it before it was first polled has no effect.
+/// peers, as a panic of the process does. Dropping it before it was first polled has no effect.
 ///
 /// # What rustc says
 ///
@@ -174,21 +170,8 @@ impl<J: Future, T> fmt::Debug for RunningAll<J, T> {
 
 /// Runs `process` as a session of `role`, where the process itself handles all errors.
 ///
-/// As [`try_run`], with a process that returns `(value, end)`. Since an action that fails
-/// leaves no way to the [`End`], this suits processes without a fallible action left unhandled:
-/// those that diverge, panic, or have nothing to do.
-///
-/// # Errors
-///
-/// Those of [`try_run`], save those of the process.
-///
-/// # Panics
-///
-/// Only if the process does. The role is then poisoned.
-///
-/// # Cancel safety
-///
-/// As [`try_run`].
+/// As [`try_run`], with a process that returns `(value, end)`. Since an action that fails leaves no
+/// way to the [`End`], this suits processes that diverge, panic, or have nothing to do.
 pub async fn run<'s, R, S, T, F, P>(role: &'s mut R, process: P) -> Result<T>
 where
     R: Role + Plays<S, State = State<'s, R>>,

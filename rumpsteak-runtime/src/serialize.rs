@@ -3,7 +3,7 @@
 use rumpsteak_fsm::{Action, Direction, Fsm, Message, StateId};
 
 use crate::machine::Machine;
-use crate::private::proof::{InRole, Plays};
+use crate::states::proof::{InRole, Plays};
 use crate::states::Session;
 
 /// Returns the machine of a session, as `serialize` of the paper does (PPoPP'22, §2.2 and §4).

@@ -33,6 +33,7 @@
 //! ([`run`]) or in several.
 
 mod butterfly;
+mod matrix;
 pub mod optimised;
 pub mod plain;
 #[cfg(test)]
@@ -43,12 +44,7 @@ use num_complex::Complex32;
 use rumpsteak::Result;
 
 pub use butterfly::butterfly;
-
-/// The part of a process, and of what it sends: one row of the matrix, a value of each column.
-pub type Row = Vec<Complex32>;
-
-/// A matrix by its rows, which all have the same length.
-pub type Matrix = [Row; 8];
+pub use matrix::{Matrix, Row};
 
 /// The roles of both orders.
 #[derive(Default)]

@@ -5,8 +5,8 @@
 //! the same time.
 //!
 //! A process still needs the row that it sends. So each result is written twice, to the buffer that
-//! is kept and to the one that was received, which is sent next. Nothing but the first row is copied
-//! or allocated.
+//! is kept and to the one that was received, which is sent next. Nothing but the first row is
+//! copied or allocated.
 
 use num_complex::Complex32;
 use rumpsteak::states::{End, Receive, Send, Session, State};
@@ -14,7 +14,7 @@ use rumpsteak::transport::Route;
 use rumpsteak::{Channel, Ended, Result, Role};
 
 use super::twiddle::{Twiddle, eighth, quarter};
-use super::{Matrix, Row};
+use super::matrix::{Matrix, Row};
 
 #[rumpsteak::protocol(Fft)]
 pub mod processes {

@@ -12,7 +12,7 @@ use rumpsteak::{Channel, Ended, Result, Role};
 
 use super::butterfly::butterfly;
 use super::twiddle::Twiddle;
-use super::{Matrix, Row};
+use super::matrix::{Matrix, Row};
 
 #[rumpsteak::protocol(Fft)]
 pub mod processes {}

@@ -35,7 +35,6 @@ impl From<verify::Refused> for Refused {
     }
 }
 
-/// A refusal in words.
 pub(crate) struct Told {
     /// The words for the rule that is broken, if subtyping is what refuses.
     pub(crate) explanation: Option<Explanation>,
@@ -109,7 +108,6 @@ impl Comparison {
         }
     }
 
-    /// An action of the subtype.
     pub(crate) fn action(&self, id: &TransitionId) -> Value {
         json::action(self.sub.fsm.transition(*id).action)
     }

@@ -17,7 +17,6 @@ pub(crate) struct Answer {
     pub(crate) limit: Option<(&'static str, usize)>,
     /// The steps that lead to the error.
     pub(crate) run: Option<Vec<Value>>,
-    /// The reason, in a sentence.
     pub(crate) reason: Option<String>,
 }
 
@@ -121,7 +120,6 @@ pub(crate) fn action(action: &Action) -> Value {
     })
 }
 
-/// An object with the fields of two.
 pub(crate) fn joined(mut object: Value, more: Value) -> Value {
     if let (Value::Object(object), Value::Object(more)) = (&mut object, more) {
         object.extend(more);
@@ -129,13 +127,11 @@ pub(crate) fn joined(mut object: Value, more: Value) -> Value {
     object
 }
 
-/// Steps, in order.
 pub(crate) fn steps(steps: &[Step]) -> Vec<Value> {
     let step = |step: &Step| joined(json!({"role": step.role.as_str()}), action(&step.action));
     steps.iter().map(step).collect()
 }
 
-/// A run with its end.
 pub(crate) fn run(run: &Run) -> Value {
     json!({"run": steps(&run.steps), "end": end(run)})
 }

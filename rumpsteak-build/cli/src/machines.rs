@@ -12,12 +12,12 @@ use rumpsteak_scribble::Projection;
 use crate::input::Reader;
 use crate::modules::{self, Module};
 use crate::options::Scribble;
+use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
 /// A machine, and where it was written.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
-    /// The machine.
     pub(crate) fsm: Fsm,
     /// The name of the file that it is in.
     pub(crate) file: String,
@@ -25,7 +25,6 @@ pub(crate) struct Machine {
     places: Vec<Option<Place>>,
 }
 
-/// A place in a text.
 type Place = (Arc<NamedText>, Range<usize>);
 
 impl Machine {
@@ -42,7 +41,6 @@ impl Machine {
         marks.fold(notice, |notice, (id, label)| self.mark(notice, id, label))
     }
 
-    /// Marks where a transition was written.
     pub(crate) fn mark(&self, notice: Notice, transition: TransitionId, label: &str) -> Notice {
         match self.places.get(transition.index()) {
             Some(Some((text, span))) => notice.mark(text, span.clone(), label),
@@ -74,7 +72,6 @@ pub(crate) fn read(
         return projections(&module, scribble.protocol.as_deref(), terminal);
     }
     let machines = text::parse_named(&source.text, form).map_err(|error| {
-        let form = described(form);
         Notice::of_error(&error.message)
             .mark(&source, error.span, "")
             .remark(format!("it begins as {form}, so it is read as that"))
@@ -102,7 +99,7 @@ fn projections(
 ) -> Result<Vec<Machine>, Notice> {
     let broken = || Notice::error(format!("`{}` has errors", module.name()));
     module.warn(terminal);
-    if module.complain(&module.contents.diagnostics, terminal) {
+    if module.complain(&module.contents.diagnostics, terminal) != Outcome::Holds {
         return Err(broken());
     }
     let projections = module.pick(protocol)?.project_all();
@@ -125,19 +122,6 @@ pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> V
         Machine { file: module.name().to_owned(), places: places.collect(), fsm: projection.fsm }
     };
     projections.into_iter().map(machine).collect()
-}
-
-/// The name of a form in a sentence.
-fn described(form: Form) -> &'static str {
-    match form {
-        Form::Binary => "a binary type",
-        Form::Cfsm => "CFSM text",
-        Form::Dot => "DOT",
-        Form::Local => "local types",
-        Form::Mermaid => "Mermaid",
-        Form::Svg => "SVG",
-        _ => "machines",
-    }
 }
 
 /// Picks the machine of `role`, or the only one.

@@ -13,6 +13,7 @@
 mod comparison;
 mod input;
 mod json;
+mod liveness;
 mod machines;
 mod modules;
 mod options;

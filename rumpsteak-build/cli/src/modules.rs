@@ -96,7 +96,6 @@ fn machine(path: &Path) -> Notice {
         .help(format!("name {which}; `subtype` and `kmc` read machines"))
 }
 
-/// Whether a text declares protocols.
 pub(crate) fn is_scribble(text: &str) -> bool {
     !parse(text).module.protocols.is_empty()
 }
@@ -119,7 +118,6 @@ fn place_of(path: &Path) -> Option<PathBuf> {
 }
 
 impl Module {
-    /// How the file is called.
     pub(crate) fn name(&self) -> &str {
         &self.contents.texts[0].name
     }
@@ -150,18 +148,13 @@ impl Module {
         }
     }
 
-    /// Reports what is wrong with the module; whether something is.
-    pub(crate) fn complain(&self, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> bool {
-        if diagnostics.is_empty() {
-            return false;
+    /// Reports what is wrong with the module, and tells how grave it is.
+    pub(crate) fn complain(&self, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Outcome {
+        if !diagnostics.is_empty() {
+            self.unreadable.iter().for_each(|notice| terminal.report(notice));
         }
-        for notice in self.unreadable.iter() {
-            terminal.report(notice);
-        }
-        for notice in self.reports(diagnostics) {
-            terminal.report(&notice);
-        }
-        true
+        self.reports(diagnostics).for_each(|notice| terminal.report(&notice));
+        outcome(diagnostics)
     }
 
     /// The text and the bytes of a span; the module itself for a text that does not exist.

@@ -53,12 +53,10 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// The terminal of this process.
     pub(crate) fn new(colour: Colour) -> Self {
         Self { colour, codes: BTreeSet::new(), failure: None }
     }
 
-    /// Writes to standard output.
     pub(crate) fn print(&mut self, text: &str) {
         if self.failure.is_some() {
             return;
@@ -67,7 +65,6 @@ impl Terminal {
         self.failure = out.write_all(text.as_bytes()).and_then(|()| out.flush()).err();
     }
 
-    /// Whether diagnostics are to be coloured.
     pub(crate) fn colours_diagnostics(&self) -> bool {
         self.colour.applies(io::stderr().is_terminal())
     }
@@ -84,7 +81,6 @@ impl Terminal {
         self.codes.extend(code);
     }
 
-    /// Writes to standard error.
     pub(crate) fn remark(&mut self, text: &str) {
         // Nobody is left to tell when standard error is gone.
         let _ = io::stderr().lock().write_all(text.as_bytes());

@@ -7,7 +7,7 @@
 //! #[protocol(Hospital, fair)]                         less liveness is asked for: of all roles,
 //! #[protocol(Hospital, fair(p, q), every_run(r))]     or of these
 //! #[protocol(Hospital, accept_closed_system)]         its sessions may be proven together
-//! #[protocol(Hospital, limits(bound = 20))]           the verifier gives up later
+//! #[protocol(Hospital, limits(queue = 128))]           the verifier gives up later
 //! #[protocol(Hospital, crate = "rt")]                 the runtime is the crate `rt`
 //! #[closed_system]                                    there is no protocol
 //! ```
@@ -208,11 +208,11 @@ fn runtime(input: ParseStream<'_>) -> Result<Path> {
 
 const EXPECTED: &str = "expected the name of the protocol first: `#[protocol(DoubleBuffering)]`";
 const EXPECTED_DERIVES: &str = "expected derives of messages: `derive(Clone, Debug)`";
-const EXPECTED_LIMITS: &str = "expected limits of the verifier: `limits(bound = 20)`";
+const EXPECTED_LIMITS: &str = "expected limits of the verifier: `limits(queue = 128)`";
 const EXPECTED_OPTION: &str = "expected nothing more, or one of these, after a comma: `routes = rumpsteak_net::Net`, `derive(Clone)`, `fair`, \
-                               `every_run`, `accept_closed_system`, `limits(bound = 20)`, `crate = \"rumpsteak_runtime\"`";
+                               `every_run`, `accept_closed_system`, `limits(queue = 128)`, `crate = \"rumpsteak_runtime\"`";
 const EXPECTED_OPTION_OF_SYSTEM: &str = "a closed system has no protocol: expected nothing, or one of these: `derive(Clone)`, \
-                                         `limits(bound = 20)`, `crate = \"rumpsteak_runtime\"`";
+                                         `limits(queue = 128)`, `crate = \"rumpsteak_runtime\"`";
 const EXPECTED_ROLES: &str =
     "expected roles of the protocol: `fair(p, q)`, or `fair` for all of them";
 const EXPECTED_ROUTES: &str =

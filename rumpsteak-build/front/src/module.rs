@@ -16,7 +16,8 @@
 //! or if a session names it:
 //!
 //! * a struct with `#[derive(Role)]`, a struct with `#[derive(Roles)]`, an enum or a struct with
-//!   `#[derive(Message)]`;
+//!   `#[derive(Message)]`, an enum that a role names in `#[message(…)]`, and an enum `Label` with
+//!   one type in each variant;
 //! * an item with `#[session]` or `#[session(K)]`, and every `type`, `struct` and `enum` that such
 //!   an item goes on as; so the parts of a session need no attribute. So is a `type` or a struct
 //!   that begins with a word of sessions and `<`;
@@ -175,7 +176,18 @@ fn inner_attributes(content: &[TokenTree]) -> usize {
 
 fn parse_items(content: Vec<TokenTree>) -> (Vec<Item>, Vec<Error>) {
     let cuts = cut::items(content);
-    let kinds: Vec<_> = cuts.iter().map(kind).collect();
+    let mut kinds: Vec<_> = cuts.iter().map(kind).collect();
+    let has_message = kinds.contains(&ItemKind::Message);
+    let roles = cuts.iter().zip(&kinds).filter(|(_, kind)| **kind == ItemKind::Role);
+    let named: Vec<String> = roles.flat_map(|(cut, _)| message_of(cut)).collect();
+    for (cut, kind) in cuts.iter().zip(&mut kinds) {
+        let Some(name) = cut.name().filter(|_| *kind == ItemKind::Label) else { continue };
+        let is_default =
+            || !has_message && name == "Label" && MessageItem::parse(cut.tokens()).is_ok();
+        if cut.keyword() == "enum" && (named.contains(&name.to_string()) || is_default()) {
+            *kind = ItemKind::Message;
+        }
+    }
     let mut sessions = Sessions::new(&cuts, &kinds);
     sessions.follow();
     let (mut items, mut errors) = (Vec::new(), Vec::new());
@@ -290,16 +302,31 @@ impl<'a> Sessions<'a> {
     }
 }
 
-/// Returns the place of a `#[session]` inside an item, unless there is a module of a protocol in it.
+/// Returns the names in `#[message(…)]` on a role.
+fn message_of(cut: &Cut) -> Vec<String> {
+    let attributes = cut.trees[..cut.attributes].iter().filter_map(|tree| match tree {
+        TokenTree::Group(attribute) => Some(attribute_path(attribute)),
+        _ => None,
+    });
+    let messages = attributes.filter(|(path, _)| path.last().is_some_and(|it| it == "message"));
+    let names = messages.flat_map(|(_, arguments)| match arguments.first() {
+        Some(TokenTree::Group(group)) => trees(group.stream()),
+        _ => Vec::new(),
+    });
+    names.map(|tree| tree.to_string()).collect()
+}
+
+/// Returns the place of a `#[session]` inside an item, unless there is a module of a protocol in
+/// it.
 fn hidden_session(cut: &Cut) -> Option<Span> {
     let (mut found, mut after_hash) = (None, false);
     for piece in Pieces::new(cut.tokens()) {
         if let Piece::Open(group) = &piece
             && after_hash
         {
-            match attribute_path(group).0.last().map(Ident::to_string).as_deref() {
-                Some("closed_system" | "protocol") => return None,
-                Some("session") => _ = found.get_or_insert_with(|| group.span_open()),
+            match attribute_path(group).0.last() {
+                Some(word) if word == "closed_system" || word == "protocol" => return None,
+                Some(word) if word == "session" => _ = found.get_or_insert(word.span()),
                 _ => {}
             }
         }

@@ -10,6 +10,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
+use syn::spanned::Spanned as _;
 use syn::{
     Attribute, Data, Error, Field, Fields, GenericArgument, LitStr, PathArguments, Result, Token,
     Type, Visibility,
@@ -213,10 +214,28 @@ impl Route {
         let peer = peer.ok_or_else(|| Error::new(field_span(&field), NO_ROUTE))?;
         let visibility = public(field.vis.clone(), field_span(&field));
         let (ty, attributes) = (field.ty, field.attrs);
+        if is_half(&ty) {
+            return Err(Error::new(ty.span(), NO_HALF));
+        }
         Ok(Self { peer, field: field.ident, index, ty, attributes, visibility })
     }
 }
 
+/// True if a type is known to be one half of a route.
+fn is_half(ty: &Type) -> bool {
+    const HALVES: [&str; 5] =
+        ["QueueReceiver", "QueueSender", "SyncSender", "UnboundedReceiver", "UnboundedSender"];
+    match ty {
+        Type::Path(path) => {
+            path.path.segments.last().is_some_and(|last| HALVES.iter().any(|it| last.ident == it))
+        }
+        _ => false,
+    }
+}
+
+const NO_HALF: &str = "this is no route: a route both sends and receives, by itself\n\n\
+                       help: use `Channel<Label>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a \
+                       half that is not needed";
 const EXPECTED_LINK: &str =
     "expected the protocol and the role in it: `#[protocol(DoubleBuffering::k)]`";
 const BOTH_WAYS: &str = "a route both sends and receives, as `Channel<Label>` does";

@@ -132,6 +132,12 @@ fn refused_roles() {
             "struct K(#[route(S)] C, #[route(S)] C);",
             "S: a second route to `S`: the role has one route for each peer".to_owned(),
         ),
+        (
+            "struct K(#[route(S)] mpsc::UnboundedSender<M>);",
+            "mpsc::UnboundedSender<M>: this is no route: a route both sends and receives, by itself\n\n\
+             help: use `Channel<Label>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a half \
+             that is not needed".to_owned(),
+        ),
         ("struct K<'a, T>(#[route(S)] C<T>);", format!("'a: {parameters}")),
         ("struct K where u8: Copy;", format!("where: {parameters}")),
         (

@@ -78,6 +78,37 @@ fn a_module_of_each_kind_of_item() {
 }
 
 #[test]
+fn a_session_that_no_item_of_the_module_is_costs_one_error() {
+    let error = "session: `#[session]` stands on an item of the module itself: a session that a macro, a function or a \
+                 module in it has is not verified";
+    for hidden in [
+        "macro_rules! m { () => { #[session(K)] type A = End; #[session(K)] type B = End; } }",
+        "m! { #[rumpsteak::session] struct A(End); }",
+        "mod inner { #[session(K)] type A = Send<S, L, End>; }",
+        "fn f() { #[session(K)] type A = End; }",
+    ] {
+        let (_, errors) = show(&format!("struct Before; {hidden} #[session(K)] type Next = End;"));
+        assert_eq!(errors, [error], "{hidden}");
+    }
+    // A module of a protocol is one anywhere.
+    show_valid("mod inner { #[protocol(P)] mod p { #[session(K)] type A = End; } }");
+    // Calls of the macro expand to nothing.
+    let (items, _) = items(tokens("macro_rules! m { () => { #[session] struct A(End); } }"));
+    let [Item::Other(stub)] = &items[..] else { panic!("no macro") };
+    assert!(stub.to_string().starts_with("macro_rules ! m {"), "{stub}");
+}
+
+#[test]
+fn an_enum_that_a_role_names_is_its_message_type() {
+    let valid = show_valid("#[message(M)] struct K; enum M { A(A) } struct A; enum Other { B(A) }");
+    assert_eq!(valid, "Role K, Message M, Label A, Label Other");
+    // So is one of the default name.
+    assert_eq!(show_valid("enum Label { A(A) } enum Other { A(A) }"), "Message Label, Label Other");
+    let choice = "#[session(K)] type S = Select<P, Label>; enum Label { A(A, End) }";
+    assert_eq!(show_valid(choice), "Session S, Session Label");
+}
+
+#[test]
 fn a_half_typed_item_costs_one_error_and_no_other_item() {
     let an_item = "expected an item, such as `type`, `struct`, `enum`, `use` or `fn`";
     let semicolon = "expected `;` or `{…}` after this";
@@ -281,8 +312,8 @@ fn refused_arguments() {
         ("P, routes = net::Net<Label>", "<", routes),
         ("P, derive", "", "expected derives of messages: `derive(Clone, Debug)`"),
         ("P, derive(Clone Debug)", "Debug", "expected derives of messages: `derive(Clone, Debug)`"),
-        ("P, limits(bound = -1)", "-", "expected limits of the verifier: `limits(bound = 20)`"),
-        ("P, limits(bound)", ")", "expected limits of the verifier: `limits(bound = 20)`"),
+        ("P, limits(bound = -1)", "-", "expected limits of the verifier: `limits(queue = 128)`"),
+        ("P, limits(bound)", ")", "expected limits of the verifier: `limits(queue = 128)`"),
         ("-P", "P", closed),
         ("-fair", "fair", closed),
         ("-routes = Net", "routes", closed),

@@ -62,7 +62,7 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
         }
         text.push_str("}\n");
     }
-    if scope.messages().next().is_none() && !labels.is_empty() {
+    if !scope.has_message() && !labels.is_empty() {
         let derives = arguments.derives.iter().map(|path| {
             let path = quote::ToTokens::to_token_stream(path).to_string();
             format!(", {path}")
@@ -120,6 +120,22 @@ mod tests {
     use super::closed;
     use crate::protocols::Protocols;
     use crate::scope::Scope;
+
+    #[test]
+    fn what_is_written_with_a_mistake_is_not_generated() -> syn::Result<()> {
+        let sessions = "#[session(C)] type Client = Send<S, Ping, End>; struct Ping;";
+        for (written, lacks) in [
+            ("#[derive(Roles)] struct Roles(C, C);", "pub struct Roles"),
+            ("#[derive(Message)] enum Label { Ping(Ping, u8) }", "pub enum Label"),
+        ] {
+            let source = format!("mod ping {{ {sessions} {written} }}").parse()?;
+            let module = Module::parse(ModuleKind::ClosedSystem, TokenStream::new(), source)?;
+            let protocols = Protocols::default();
+            let text = closed(&Scope::written(&module, &protocols, None));
+            assert!(!text.contains(lacks) && text.contains("pub struct C"), "{text}");
+        }
+        Ok(())
+    }
 
     #[test]
     fn a_set_is_for_routes_that_it_can_connect() -> syn::Result<()> {

@@ -37,6 +37,8 @@ pub(super) struct Names {
     pub(super) has_message: bool,
     /// True if a set of roles is to be generated.
     pub(super) lacks_set: bool,
+    /// True if the module writes a message type with a mistake.
+    pub(super) has_broken_message: bool,
     /// In the order of the protocol's roles.
     pub(super) roles: Vec<RoleName>,
     /// In the order in which a reader of the protocol meets them.
@@ -109,6 +111,7 @@ impl Names {
         names.taken.extend(scope.names().map(str::to_owned));
         let written: Vec<String> = scope.messages().collect();
         names.has_message = !written.is_empty();
+        names.has_broken_message = !names.has_message && scope.has_message();
         let asked = scope.roles.first().map(|role| scope.message_of(role.item));
         let message = written.into_iter().next().or(asked);
         names.message = message.unwrap_or_else(|| "Label".to_owned());

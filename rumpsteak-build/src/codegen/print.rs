@@ -121,22 +121,15 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
     if names.has_message {
         return;
     }
-    let _ = writeln!(text, "\n/// The messages of the protocol `{}`.", protocol.name());
-    text.push_str(&derives(names.labels.iter().all(|label| label.is_debug), &["Message"]));
-    let variants: Vec<&str> = names.labels.iter().map(|label| label.ty.as_str()).collect();
-    if repeats(&variants, &names.message) {
-        text.push_str(VARIANT_NAMES);
+    // A message type with a mistake is written, and says nothing.
+    if !names.has_broken_message {
+        print_message(
+            text,
+            protocol,
+            names,
+            &derives(names.labels.iter().all(|label| label.is_debug), &["Message"]),
+        );
     }
-    let _ = writeln!(text, "pub enum {} {{", names.message);
-    let routes = routes(protocol);
-    for LabelName { message, ty, explicit, .. } in &names.labels {
-        let _ = writeln!(text, "    /// `{message}`, {}.", routes[message]);
-        if *explicit {
-            let _ = writeln!(text, "    #[label({:?})]", message.label.as_str());
-        }
-        let _ = writeln!(text, "    {ty}({ty}),");
-    }
-    text.push_str("}\n");
     // Types in messages are told apart by their names: `Job` of `job(Job)`.
     let carried = names.labels.iter().flat_map(|label| &label.payload);
     let carried: BTreeSet<&str> = carried.flat_map(|ty| ty.split(|c| !is_of_name(c))).collect();
@@ -168,6 +161,26 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
         let _ = write!(text, "{head}{fields};");
         text.push('\n');
     }
+}
+
+/// The message type.
+fn print_message(text: &mut String, protocol: &Loaded, names: &Names, derives: &str) {
+    let _ = writeln!(text, "\n/// The messages of the protocol `{}`.", protocol.name());
+    text.push_str(derives);
+    let variants: Vec<&str> = names.labels.iter().map(|label| label.ty.as_str()).collect();
+    if repeats(&variants, &names.message) {
+        text.push_str(VARIANT_NAMES);
+    }
+    let _ = writeln!(text, "pub enum {} {{", names.message);
+    let routes = routes(protocol);
+    for LabelName { message, ty, explicit, .. } in &names.labels {
+        let _ = writeln!(text, "    /// `{message}`, {}.", routes[message]);
+        if *explicit {
+            let _ = writeln!(text, "    #[label({:?})]", message.label.as_str());
+        }
+        let _ = writeln!(text, "    {ty}({ty}),");
+    }
+    text.push_str("}\n");
 }
 
 fn is_of_name(character: char) -> bool {

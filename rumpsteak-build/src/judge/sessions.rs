@@ -209,17 +209,26 @@ impl Judge<'_> {
         // A message of the protocol that no session knows is one mistake.
         let mut said: BTreeMap<&Message, ()> = BTreeMap::new();
         let mut refused: Vec<(usize, Place, Cause)> = Vec::new();
+        // The numbers of sessions that the user has written, by the positions of their roles.
+        let mut written: BTreeMap<usize, usize> = BTreeMap::new();
+        for root in self.found.roots.iter().filter(|root| !scope.is_generated(root.item)) {
+            if let Some(role) = self.played(root) {
+                *written.entry(role).or_default() += 1;
+            }
+        }
         for index in 0..self.found.roots.len() {
             let Some((place, mut cause)) = self.found.roots[index].refusal.take() else { continue };
             let root = &self.found.roots[index];
             let Some(role) = self.played(root) else { continue };
-            if let Cause::Refused(refusal) = &mut cause {
-                let of_role = |other: &Root| other.role == root.role && other.item != root.item;
-                if self.found.roots.iter().any(of_role) {
-                    let fits = self.fits(root, protocol);
-                    let fits = fits.map(|other| Hint::Fits(refusal.subject.roles[other].clone()));
-                    refusal.hint = fits.or(refusal.hint.take()).or(Some(Hint::Sibling));
-                }
+            if let Cause::Refused(refusal) = &mut cause
+                && written.get(&role).is_some_and(|number| *number > 1)
+            {
+                let others = 0..protocol.projections.len();
+                let idle = others.filter(|role| !written.contains_key(role));
+                let fsm = root.machine.as_ref().map(|machine| &machine.fsm);
+                let fits = fsm.and_then(|fsm| subtype::fits(fsm, protocol, idle));
+                let fits = fits.map(|other| Hint::Fits(refusal.subject.roles[other].clone()));
+                refusal.hint = fits.or(refusal.hint.take()).or(Some(Hint::Sibling));
             }
             if let Some(unknown) = cause.unknown_message() {
                 let action = protocol.projections[role].fsm.transition(unknown).action;
@@ -246,15 +255,6 @@ impl Judge<'_> {
             let note = note.cloned();
             self.add(Fault { note, ..cause.at(place.span) });
         }
-    }
-
-    /// The role without a session that a session of another role fits.
-    fn fits(&self, root: &Root, protocol: &Loaded) -> Option<usize> {
-        let plays =
-            |of: &Root, role| self.played(of) == Some(role) && !self.scope.is_generated(of.item);
-        let is_idle = |role: &usize| !self.found.roots.iter().any(|of| plays(of, *role));
-        let others = (0..protocol.projections.len()).filter(is_idle);
-        subtype::fits(&root.machine.as_ref()?.fsm, protocol, others)
     }
 
     /// Two structs, each with the name of the other one's role: the refusals would blame others for

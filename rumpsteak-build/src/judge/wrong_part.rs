@@ -10,6 +10,8 @@
 //! Sessions may have parts in common. So this is only asked of a session that is refused for
 //! something in a part that is right in another session.
 
+use std::collections::BTreeMap;
+
 use rumpsteak_front::session::Tail;
 
 use crate::fault::{Cause, Fault};
@@ -24,15 +26,13 @@ pub(super) fn faults(scope: &Scope<'_>, roots: &mut [Root], settings: &Settings)
     if settings.accepts_closed_system {
         return Vec::new();
     }
+    let by_item: BTreeMap<ItemId, &Root> = roots.iter().map(|root| (root.item, root)).collect();
     let wrong = roots.iter().enumerate().filter_map(|(index, root)| {
         let (blamed, _) = root.refusal.as_ref()?;
-        let is_other = |theirs: &&Root| {
-            root.items.contains(&theirs.item)
-                && !theirs.refused
-                && theirs.role != root.role
-                && theirs.items.contains(&blamed.item)
+        let is_other = |theirs: &&&Root| {
+            !theirs.refused && theirs.role != root.role && theirs.items.contains(&blamed.item)
         };
-        let theirs = roots.iter().find(is_other)?;
+        let theirs = root.items.iter().filter_map(|item| by_item.get(item)).find(is_other)?;
         let (place, part) = entry(scope, root, theirs)?;
         let names = Box::new([root.item, part, theirs.item].map(|id| scope.name_of(id)));
         // A session that names another one instead of itself.
@@ -58,10 +58,11 @@ pub(super) fn leave_part(
     cause: &mut Cause,
 ) -> Place {
     let (own, part) = (&roots[index], place.item);
-    let is_right = |root: &&Root| {
-        let holds = root.accepted.is_some() && !root.refused;
-        holds && part != own.item && root.items.contains(&part)
-    };
+    if part == own.item {
+        return place;
+    }
+    let is_right =
+        |root: &&Root| root.accepted.is_some() && !root.refused && root.items.contains(&part);
     let right = roots.iter().find(is_right);
     let (Cause::Refused(refusal), Some(right)) = (cause, right) else { return place };
     let line = format!("line {}", place.span.start().line);

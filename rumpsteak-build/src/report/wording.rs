@@ -277,7 +277,7 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
         }
         NameProblem::Unresolved => (
             "is no item of this module".to_owned(),
-            "everything that a session names is written here or generated; only payloads come from outside".to_owned(),
+            "everything that a session names is written here or generated; it is not imported, nor made by a macro".to_owned(),
         ),
     };
     let help = match hint {

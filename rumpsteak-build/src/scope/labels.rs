@@ -42,8 +42,9 @@ pub(crate) struct Label<'a> {
     pub(crate) checks: Vec<PayloadCheck>,
 }
 
-/// A protocol with its file and its position.
-pub(super) type Own<'a> = (&'a Loaded, &'a ScrFile, usize);
+/// A protocol with its file and its position; true if the module has items that are none of ours,
+/// which may give a primitive type's name another meaning.
+pub(super) type Own<'a> = (&'a Loaded, &'a ScrFile, usize, bool);
 
 /// The labels of a message type, by the names of their types. `find` looks up the other items of
 /// the module.
@@ -75,7 +76,7 @@ pub(super) fn of<'a>(
                 (Ok(Message { label, payload: payload.collect() }), Vec::new())
             }
         };
-        if let (Ok(message), Some((_, file, _))) = (&message, protocol) {
+        if let (Ok(message), Some((_, file, ..))) = (&message, protocol) {
             is_missing &= file.signature(message).is_none() && !is_payload(ty, message, file);
         }
         found.insert(ty.to_string(), Label { ty, fields, is_missing, message, checks });
@@ -89,7 +90,7 @@ type Written<'a> = (&'a str, &'a Ident, Option<&'a [Type]>);
 fn against(
     own @ (label, ty, fields): Written<'_>,
     is_here: bool,
-    (protocol, file, position): Own<'_>,
+    (protocol, file, position, is_open): Own<'_>,
 ) -> (Result<Message, Cause>, Vec<PayloadCheck>) {
     let exact = protocol.messages.get(label);
     let named: Vec<&Message> = match (exact, protocol.labels.get(&name::normalise(label))) {
@@ -103,9 +104,9 @@ fn against(
             return (Err(cause), Vec::new());
         }
     };
-    let compared = named
-        .iter()
-        .filter_map(|message| Some((carries(own, is_here, message, file)?, (*message).clone())));
+    let compared = named.iter().filter_map(|message| {
+        Some((carries(own, (is_here, is_open), message, file)?, (*message).clone()))
+    });
     match compared.min_by_key(|(checks, _)| checks.len()) {
         Some((checks, message)) => (Ok(message), checks),
         None => {
@@ -124,7 +125,7 @@ fn against(
 /// something else.
 fn carries(
     (_, ty, fields): Written<'_>,
-    is_here: bool,
+    (is_here, is_open): (bool, bool),
     message: &Message,
     file: &ScrFile,
 ) -> Option<Vec<PayloadCheck>> {
@@ -151,15 +152,40 @@ fn carries(
         }
         let Some(declared) = rust_type(sort, file) else { continue };
         let own = text(ty.to_token_stream());
-        if own == declared.text {
-            continue;
-        }
         let is_plain = |text: &str| PRIMITIVES.contains(&text);
-        let tokens = declared.tokens.filter(|_| !is_plain(&own) || !is_plain(&declared.text))?;
-        let expected = Expected::Type(tokens.to_string());
+        // A name may have another meaning here than a path has everywhere.
+        let is_elsewhere = declared.tokens.as_ref().is_some_and(|tokens| {
+            let first = tokens.clone().into_iter().next().map(|tree| tree.to_string());
+            let is_root = first.is_some_and(|it| ["alloc", "core", "crate", "std"].contains(&&*it));
+            is_root && tokens.to_string() != ty.to_token_stream().to_string()
+        });
+        let may_differ = is_open && (is_plain(&own) || is_elsewhere);
+        let expected = match declared.tokens {
+            _ if own == declared.text && !may_differ => continue,
+            Some(tokens) if !is_plain(&own) || !is_plain(&declared.text) => tokens.to_string(),
+            _ if own != declared.text && (is_plain(&own) || !is_name(ty)) => return None,
+            None if is_plain(&declared.text) => standard(&declared.text),
+            None => return None,
+            Some(_) => standard(&own),
+        };
+        let expected = Expected::Type(expected);
         checks.push(PayloadCheck { label: itself.clone(), field, expected });
     }
     Some(checks)
+}
+
+/// True if a type is a name, which may be an alias.
+fn is_name(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.qself.is_none()
+        && path.path.segments.iter().all(|segment| segment.arguments.is_none()))
+}
+
+/// The path of one of [`PRIMITIVES`], whatever its name means in the module.
+fn standard(name: &str) -> String {
+    match name {
+        "String" => "::std::string::String".to_owned(),
+        name => format!("::core::primitive::{name}"),
+    }
 }
 
 /// True if a struct stands for itself: `order(Order)`.

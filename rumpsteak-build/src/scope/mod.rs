@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use proc_macro2::{Ident, Span};
-use rumpsteak_front::module::{Item, Module};
+use rumpsteak_front::module::{Item, ItemKind, Module};
 use rumpsteak_front::name;
 use rumpsteak_front::role::RoleItem;
 use rumpsteak_front::session::SessionItem;
@@ -198,6 +198,14 @@ impl<'a> Scope<'a> {
         name_of(self.item(id)).map_or_else(String::new, ToString::to_string)
     }
 
+    /// True if the module writes a message type, also if it has a mistake.
+    pub(crate) fn has_message(&self) -> bool {
+        (0..self.len()).any(|id| match self.item(id) {
+            Item::Broken(broken) => broken.kind == ItemKind::Message,
+            item => matches!(item, Item::Message(_)),
+        })
+    }
+
     /// The name of the message type of a role: the one that it names, or the only one.
     pub(crate) fn message_of(&self, role: &RoleItem) -> String {
         match &role.message {
@@ -228,6 +236,7 @@ impl<'a> Scope<'a> {
         (0..self.len()).all(|id| match self.item(id) {
             Item::Role(role) => role.routes.iter().all(|route| is_known(&route.ty)),
             Item::Set(_) => false,
+            Item::Broken(broken) => broken.kind != ItemKind::Set,
             _ => true,
         })
     }
@@ -236,7 +245,11 @@ impl<'a> Scope<'a> {
     fn labels(&self, message: &str) -> BTreeMap<String, Label<'a>> {
         let find = |name: &Ident| Some(self.item(self.find(name)?));
         let own = self.loaded().zip(self.protocol);
-        let own = own.map(|((protocol, file), position)| (protocol, file, position));
+        let is_open = self.module.items.iter().any(|item| {
+            let name = name_of(item).map(ToString::to_string);
+            name.is_none_or(|name| labels::PRIMITIVES.contains(&name.as_str()))
+        });
+        let own = own.map(|((protocol, file), position)| (protocol, file, position, is_open));
         let mut messages = (0..self.len()).filter_map(|id| match self.item(id) {
             Item::Message(item) if item.name == message => Some(item),
             _ => None,
@@ -295,31 +308,59 @@ impl<'a> Scope<'a> {
                 }
             }
         }
+        for id in 0..self.len() {
+            let Item::Set(set) = self.item(id) else { continue };
+            let fields = set.fields.iter().map(|field| &field.role);
+            for name in fields.filter(|name| self.role(name).is_none()) {
+                match self.find(name).map(|id| self.item(id)) {
+                    Some(Item::Broken(_) | Item::Role(_)) => {}
+                    Some(_) => faults.push(self.name_fault(name, NameProblem::NoRole, Vec::new())),
+                    None if self.generated.is_empty() => {}
+                    None => faults.push(self.unresolved(name, self.role_names())),
+                }
+            }
+        }
         self.faults.append(&mut faults);
     }
 
     /// Looks for labels that no item declares: once for each of them, where it is used first.
     fn check_labels(&mut self) {
         let sessions = (0..self.len()).filter_map(|id| self.session(id));
-        let labels = sessions.flat_map(|session| {
+        let used = sessions.flat_map(|session| {
             let actions = session.actions().map(|action| &action.label);
             actions.chain(session.variants().iter().map(|variant| variant.head.label()))
         });
+        let written = self.module.items.iter().filter_map(|item| match item {
+            Item::Message(message) => Some(message),
+            _ => None,
+        });
+        let written = written.flat_map(|message| &message.variants);
+        let written = written.filter_map(|variant| variant.ident.as_ref());
         let mut seen = BTreeSet::new();
         let is_missing = |label: &&Ident| {
-            let mut roles =
-                self.roles.iter().filter_map(|role| role.labels.get(&label.to_string()));
-            roles.any(|label| label.is_missing) && seen.insert(label.to_string())
+            let name = label.to_string();
+            let mut roles = self.roles.iter().filter_map(|role| role.labels.get(&name));
+            roles.any(|label| label.is_missing) && seen.insert(name)
         };
-        let missing: Vec<&Ident> = labels.filter(is_missing).collect();
+        let missing: Vec<&Ident> = written.chain(used).filter(is_missing).collect();
         let faults = missing.into_iter().map(|label| {
             let name = label.to_string();
-            let known = labels_of_module(self);
-            let hint = did_you_mean(&name, known.iter().map(String::as_str)).unwrap_or_else(|| {
-                format!("declare it, with what it carries: `struct {name};` or `struct {name}(…);`")
-            });
-            Cause::Name { name, problem: NameProblem::Unresolved, hint: Some(hint) }
-                .at(label.span())
+            // A declared label that nothing uses.
+            let is_unused = |id: &ItemId| {
+                let name = self.name_of(*id);
+                matches!(self.item(*id), Item::Label(_))
+                    && self.roles.iter().all(|role| !role.labels.contains_key(&name))
+            };
+            let unused = (0..self.len()).filter(is_unused).map(|id| self.name_of(id));
+            let unused: Vec<String> = unused.collect();
+            let hint =
+                did_you_mean(&name, unused.iter().map(String::as_str)).unwrap_or_else(|| {
+                    format!(
+                        "declare it, with what it carries: `struct {name};` or `struct {name}(…);`"
+                    )
+                });
+            let problem = NameProblem::Unresolved;
+            Cause::Name { name, problem, hint: Some(hint) }.at(label.span())
         });
         let faults: Vec<Fault> = faults.collect();
         self.faults.extend(faults);
@@ -355,12 +396,6 @@ impl<'a> Scope<'a> {
         let hint = (!known.is_empty()).then(|| meant(&text, &known, "known are"));
         Cause::Name { name: text, problem, hint }.at(name.span())
     }
-}
-
-/// The names of the labels that the module declares.
-fn labels_of_module(scope: &Scope<'_>) -> Vec<String> {
-    let is_label = |id: &ItemId| matches!(scope.item(*id), Item::Label(_));
-    (0..scope.len()).filter(is_label).map(|id| scope.name_of(id)).collect()
 }
 
 /// The position of the protocol that a name stands for.

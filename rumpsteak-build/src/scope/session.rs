@@ -115,7 +115,8 @@ impl Names<'_> {
             let of_kind = |id: &ItemId| {
                 scope.session(*id).is_some_and(|session| session.chain().is_none() == choice)
             };
-            let known = (0..scope.len()).filter(of_kind).map(|id| scope.name_of(id));
+            let known = (0..scope.len()).filter(|id| !scope.is_generated(*id));
+            let known = known.filter(of_kind).map(|id| scope.name_of(id));
             let known = known.filter(|known| *known != scope.name_of(id)).collect();
             self.unresolved(name, known);
             return None;

@@ -28,22 +28,21 @@ pub async fn server(session: Server<'_>) -> Ended<'_, S> {
 /// A role without a size:
 ///
 /// ```compile_fail,E0080
-/// use std::marker::PhantomData;
 /// use std::task::{Context, Poll};
 ///
-/// use rumpsteak::transport::{Incoming, Link, Mark, Outgoing, Pair, RouteError};
-/// use rumpsteak_doctests::rumpsteak;
+/// use rumpsteak::Ended;
+/// use rumpsteak::transport::{Incoming, Link, Mark, Outgoing, RouteError};
 ///
 /// /// A route that keeps its mark, and all else, elsewhere.
-/// pub struct Elsewhere<M>(PhantomData<M>);
-/// impl<M> Link for Elsewhere<M> {
+/// pub struct Elsewhere;
+/// impl Link for Elsewhere {
 ///     fn mark(&self) -> &Mark {
 ///         static MARK: Mark = Mark::new();
 ///         &MARK
 ///     }
 ///     fn close(&mut self) {}
 /// }
-/// impl<M> Outgoing<M> for Elsewhere<M> {
+/// impl<M> Outgoing<M> for Elsewhere {
 ///     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
 ///         Poll::Ready(Ok(()))
 ///     }
@@ -54,27 +53,28 @@ pub async fn server(session: Server<'_>) -> Ended<'_, S> {
 ///         Poll::Ready(Ok(()))
 ///     }
 /// }
-/// impl<M> Incoming<M> for Elsewhere<M> {
+/// impl<M> Incoming<M> for Elsewhere {
 ///     fn poll_receive(&mut self, _: &mut Context<'_>) -> Poll<Result<M, RouteError>> {
 ///         Poll::Pending
 ///     }
 /// }
-/// impl<M> Pair<Self> for Elsewhere<M> {
-///     fn pair() -> (Self, Self) {
-///         (Self(PhantomData), Self(PhantomData))
-///     }
-/// }
 ///
-/// #[rumpsteak::protocol(Ping, routes = super::Elsewhere)]
-/// mod ping {}
+/// #[rumpsteak::protocol(Ping)]
+/// mod ping {
+///     use super::Elsewhere;
+///
+///     #[derive(Role)]
+///     struct C(#[route(S)] Elsewhere);
+/// }
 /// use ping::*;
 ///
+/// async fn ask(s: CSession<'_>) -> Ended<'_, C, i32> {
+///     let (Pong(answer), s) = s.send(Ping(1)).await?.receive().await?;
+///     s.end(answer)
+/// }
+///
 /// fn main() {
-///     let asks = async |s: CSession<'_>| {
-///         let (Pong(answer), s) = s.send(Ping(1)).await?.receive().await?;
-///         s.end(answer)
-///     };
-///     let _ = futures::executor::block_on(rumpsteak::try_run(&mut Roles::default().c, asks));
+///     let _ = futures::executor::block_on(rumpsteak::try_run(&mut C(Elsewhere), ask));
 /// }
 /// ```
 #[cfg(doctest)]

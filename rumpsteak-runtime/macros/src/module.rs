@@ -66,7 +66,8 @@ fn judged(judged: &Judged) -> TokenStream {
     let problems = problems.iter().map(|problem| Error::new(problem.span, &problem.text));
     let errors = errors.iter().cloned().chain(problems);
     let errors: TokenStream = errors.map(Error::into_compile_error).collect();
-    let is_partial = !module.errors.is_empty() || judged.generated.is_empty();
+    let is_partial =
+        !module.errors.is_empty() || judged.generated.is_empty() || !judged.left_out.is_empty();
     let beside = is_partial.then_some(&errors);
     let payloads = verdict.payloads.iter().filter_map(|check| {
         let label = items(judged).filter_map(label).find(|label| label.name == check.label)?;

@@ -16,7 +16,8 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
         field(attributes, visibility, name.as_ref(), ty)
     });
     let (krate, body) = (scope.krate, body(&fields.collect::<Vec<_>>(), *is_tuple));
-    let structure = quote!(#(#attributes)* #visibility struct #name #body);
+    let body = at(&quote!(struct #name #body), name.span());
+    let structure = quote!(#(#attributes)* #visibility #body);
     let message = item.message.as_ref().or_else(|| scope.message());
     // Anything else has an error of its own.
     let are_roles = routes.iter().all(|route| scope.is_role(&route.peer));
@@ -87,7 +88,8 @@ fn methods(item: &RoleItem, message: &Ident, krate: &TokenStream) -> TokenStream
     // All spans are those of the field's type, so that rustc says only once that it is no route.
     for route in &item.routes {
         let (span, peer) = (route.ty.span(), route.peer.to_string());
-        let (krate, member) = (at(krate, span), member(route.field.as_ref(), route.index));
+        let member = at(&member(route.field.as_ref(), route.index), span);
+        let krate = at(krate, span);
         let mark = quote_spanned!(span=> #krate::transport::Link::mark(&self.#member));
         visits.extend(quote_spanned!(span=> visit(#peer, #mark);));
         let (name, with) = (&item.name, &route.peer);
@@ -148,8 +150,13 @@ fn implement_route(
     let name = &item.name;
     let mut queues = facts.queues.iter();
     let capacity = queues.find(|(peer, _)| route.peer == peer);
-    let capacity = capacity.and_then(|(_, capacity)| capacity.parse::<TokenStream>().ok());
-    let capacity = capacity.unwrap_or_else(|| quote!(Growable));
+    let capacity = capacity.map_or("Growable", |(_, capacity)| match capacity.as_str() {
+        // If a queue never holds more than one message, it never holds more than four; and its
+        // sender looks for room only once in four messages.
+        "AtMost(1)" | "AtMost(2)" | "AtMost(3)" => "AtMost(4)",
+        proven => proven,
+    });
+    let capacity = capacity.parse().unwrap_or_else(|_| quote!(Growable));
     let Route { peer, field, ty, .. } = route;
     let member = member(field.as_ref(), route.index);
     let krate = at(krate, ty.span());

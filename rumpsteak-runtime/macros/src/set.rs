@@ -37,7 +37,7 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     // Anything else has an error of its own.
     let are_roles = fields.iter().all(|field| scope.is_role(&field.role));
     let code = are_roles.then(|| {
-        let wiring = wiring(set, krate, &members);
+        let wiring = wiring(set, scope, &members);
         let resets = resets(set, &members, &parameters);
         let run = run(set, krate, &members, &parameters);
         quote! {
@@ -58,15 +58,17 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
             }
         }
     });
+    let structure = at(&quote!(struct #name #body), name.span());
     quote! {
         #(#attributes)*
-        #visibility struct #name #body
+        #visibility #structure
         #code
     }
 }
 
 /// `Default`, which wires the roles in turn.
-fn wiring(set: &SetItem, krate: &TokenStream, members: &[TokenStream]) -> TokenStream {
+fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStream {
+    let krate = scope.krate;
     let name = &set.name;
     let seats = set.fields.iter().map(|SetField { role, .. }| {
         let krate = at(krate, role.span());
@@ -84,14 +86,21 @@ fn wiring(set: &SetItem, krate: &TokenStream, members: &[TokenStream]) -> TokenS
     let wired = quote_spanned! {name.span()=>
         #placed::private::wiring::Wire::<Self>::wire(&mut wiring)
     };
+    let body = match scope.is_whole() {
+        true => quote! {
+            let mut wiring = #krate::private::wiring::Wiring::new();
+            Self { #(#members: #wired),* }
+        },
+        // Roles with a mistake may have no routes to each other.
+        false => quote!(::core::unreachable!()),
+    };
     quote! {
         #(#seats)*
 
         #[automatically_derived]
         impl ::core::default::Default for #name {
             fn default() -> Self {
-                let mut wiring = #krate::private::wiring::Wiring::new();
-                Self { #(#members: #wired),* }
+                #body
             }
         }
     }

@@ -73,7 +73,6 @@ impl<M> Pair<QueueSender<M>> for QueueReceiver<M> {
     }
 }
 
-/// Both halves of a queue.
 pub(super) fn queue<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
     let (size, waits) = match queue.capacity {
         Capacity::AtMost(most) => (most, false),

@@ -5,8 +5,8 @@ use std::fmt;
 
 use super::state::{Names, Session};
 use crate::message::Message;
-use crate::private::{ByMacro, Seals};
 use crate::role::Role;
+use crate::seal::{ByMacro, Seals};
 
 /// The alternatives of a [`Select`](super::Select) or [`Branch`](super::Branch). The macro of a
 /// module implements it for the enums of its sessions.
@@ -40,12 +40,8 @@ pub trait Choice: Sized {
         true
     }
 
-    /// Enters the alternative that `message` names. Where alternatives name their peers, `from` is
-    /// the number of the peer.
-    ///
-    /// # Errors
-    ///
-    /// What it was given, where no alternative has the label of the message.
+    /// Enters the alternative that `message` names, or returns its arguments if there is none. If
+    /// alternatives name their peers, `from` is the number of the peer.
     #[doc(hidden)]
     fn decide(
         state: Self::State,
@@ -54,12 +50,8 @@ pub trait Choice: Sized {
     ) -> Result<Self, (Self::State, Self::Message)>;
 }
 
-/// For the macro: enters the alternative that a label of a message leads to, if the message has
-/// it.
-///
-/// # Errors
-///
-/// What it was given, where the message has another label.
+/// For the macro: enters the alternative to which a label leads, or returns its arguments if the
+/// message has another label.
 #[inline(always)]
 pub fn enter<L, S: Session, M: Message<L>, C>(
     state: S::State,

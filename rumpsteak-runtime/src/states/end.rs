@@ -2,10 +2,10 @@ use std::fmt;
 
 use super::state::{Session, State};
 use crate::error::{ErrorKind, Result};
-use crate::lent::Lender;
-use crate::private::ByMacro;
-use crate::private::fingerprint::{self, Structure};
+use crate::lending::Lender;
 use crate::role::Role;
+use crate::role::fingerprint::{self, Structure};
+use crate::seal::ByMacro;
 
 /// The end of a session.
 ///
@@ -45,10 +45,7 @@ impl<'s, R: Role> End<'s, R> {
 }
 
 impl<R: Role> End<'_, R> {
-    /// Checks that this is the end of the session of this role.
-    ///
-    /// # Errors
-    ///
+    /// Checks that this is the end of the session of this role. Fails with
     /// [`ErrorKind::ForeignEnd`] if it is the end of another session.
     #[inline]
     pub(crate) fn check<Q>(&self, role: &Lender<'_, Q>) -> Result<()> {

@@ -6,8 +6,9 @@ use std::future::Ready;
 use super::{Branch, Ended, Race, Receive, Select, Send, State};
 use crate::channel::Capacity;
 use crate::error::Result;
-use crate::private::{ByMacro, NoRoute};
+use crate::role::stub::NoRoute;
 use crate::role::{Role, Route};
+use crate::seal::ByMacro;
 
 macro_rules! not {
     ($Not:ident, $due:literal, $call:literal) => {

@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 use std::mem;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::lent::Claim;
-use crate::private::ByMacro;
+use crate::lending::Claim;
 use crate::role::Role;
+use crate::seal::ByMacro;
 
 /// A state of a session, such as [`Send`](super::Send) or [`End`](super::End), or a session of a
 /// module that is made of them.
@@ -38,7 +38,7 @@ pub trait Session {
 }
 
 /// A session in progress: the exclusive right to use the routes of a role, which is
-/// lent to it while its process is polled (`lent.rs`).
+/// lent to it while its process is polled (`lending.rs`).
 ///
 /// Invariant: between `try_run` and the end there is exactly one per session, because it can be
 /// neither cloned nor constructed outside this crate.
@@ -47,15 +47,9 @@ pub struct State<'s, R: Role> {
 }
 
 impl<'s, R: Role> State<'s, R> {
-    /// The role. Only as long as an action is polled.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Outside`] if nobody who runs the process of the session is polling it.
-    ///
-    /// # Panics
-    ///
-    /// If the state was [taken](Self::take).
+    /// The role. Only as long as an action is polled. Fails with [`ErrorKind::Outside`] if nobody
+    /// who runs the process of the session is polling it. Panics if the state was
+    /// [taken](Self::take).
     #[inline(always)]
     pub(crate) fn role(&mut self) -> Result<&mut R> {
         self.claim.role(outside)
@@ -67,7 +61,6 @@ impl<'s, R: Role> State<'s, R> {
         mem::replace(self, Self { claim: Claim::none() })
     }
 
-    /// Whether it was taken.
     pub(super) fn is_taken(&self) -> bool {
         self.claim.is_none()
     }

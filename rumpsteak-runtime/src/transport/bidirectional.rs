@@ -13,7 +13,7 @@ use super::link::{Arrival, Disconnected, Incoming, Left, Link, Movable, Outgoing
 use super::mark::Mark;
 use crate::channel::{self, QueueReceiver, QueueSender};
 use crate::error::BoxError;
-use crate::private::ByMacro;
+use crate::seal::ByMacro;
 
 /// A route made of a sink and a stream.
 ///

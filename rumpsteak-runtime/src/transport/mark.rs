@@ -16,7 +16,6 @@ use once_cell::race::OnceRef;
 pub struct Mark {
     /// Only one session at a time has the role, so the order of memory accesses does not matter.
     in_session: AtomicBool,
-    /// How many sessions have come to their ends.
     completed: AtomicUsize,
     /// Whether the route was taken away in the middle of a session: none ever begins here.
     is_left: bool,
@@ -24,7 +23,6 @@ pub struct Mark {
     turn: AtomicUsize,
     /// The number of the set of roles.
     set: AtomicUsize,
-    /// The place in that set.
     place: OnceRef<'static, Place>,
 }
 
@@ -35,9 +33,7 @@ pub(crate) struct Place {
     pub(crate) owner: fn() -> TypeId,
     /// Which of its routes this is.
     pub(crate) index: usize,
-    /// The name of the role.
     pub(crate) role: &'static str,
-    /// The name of the role at the other end.
     pub(crate) peer: &'static str,
 }
 

@@ -25,5 +25,5 @@ pub use self::link::{Arrival, Incoming, Left, Link, Movable, Outgoing, RouteErro
 pub use self::mark::Mark;
 pub use self::pair::Pair;
 pub use crate::message::Labelled;
-pub use crate::private::wiring::{Joins, Seats, Wire};
 pub use crate::role::Route;
+pub use crate::role::wiring::{Joins, Seats, Wire};

@@ -4,7 +4,7 @@ use futures_channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::bidirectional::{Bidirectional, Half, Nil};
 use super::capacity::Queue;
-use crate::private::ByMacro;
+use crate::seal::ByMacro;
 
 /// The two ends of a fresh route, of which `Other` is the far one. Used by sets of roles.
 #[diagnostic::on_unimplemented(

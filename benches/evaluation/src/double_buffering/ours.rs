@@ -5,23 +5,32 @@ use rumpsteak_runtime::{Result, try_run};
 
 /// The roles, with three sessions of the kernel.
 #[rumpsteak_runtime::protocol(Buffers)]
+#[allow(missing_docs, reason = "for the benchmarks alone")]
 mod roles {
     #[session(K)]
-    type Kernel = Send<S, Ready, Receive<S, Copy, Receive<T, Ready, Send<T, Copy, SecondHalf>>>>;
+    type Kernel = Send<
+        S,
+        Ready,
+        Receive<S, CopyMessage, Receive<T, Ready, Send<T, CopyMessage, SecondHalf>>>,
+    >;
 
-    type SecondHalf = Send<S, Ready, Receive<S, Copy, Receive<T, Ready, Send<T, Copy, End>>>>;
+    type SecondHalf =
+        Send<S, Ready, Receive<S, CopyMessage, Receive<T, Ready, Send<T, CopyMessage, End>>>>;
 
     /// Asks for the second buffer when it has the first.
     #[session(K)]
-    type WeakKernel = Send<S, Ready, Receive<S, Copy, Send<S, Ready, Passing>>>;
+    type WeakKernel = Send<S, Ready, Receive<S, CopyMessage, Send<S, Ready, Passing>>>;
 
     /// Asks for both buffers at once.
     #[session(K)]
-    type OptimisedKernel = Send<S, Ready, Send<S, Ready, Receive<S, Copy, Passing>>>;
+    type OptimisedKernel = Send<S, Ready, Send<S, Ready, Receive<S, CopyMessage, Passing>>>;
 
     /// Passes the first on, then the second, which it has asked for already.
-    type Passing =
-        Receive<T, Ready, Send<T, Copy, Receive<S, Copy, Receive<T, Ready, Send<T, Copy, End>>>>>;
+    type Passing = Receive<
+        T,
+        Ready,
+        Send<T, CopyMessage, Receive<S, CopyMessage, Receive<T, Ready, Send<T, CopyMessage, End>>>>,
+    >;
 }
 use roles::CopyMessage as Copy;
 pub use roles::*;

@@ -131,7 +131,6 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     Ok(Reply { outcome, words, object: gravest })
 }
 
-/// What is said of the roles.
 fn told(old: &Version<'_>, new: &Version<'_>, answers: &[RoleAnswer<'_>]) -> Vec<Words> {
     let once = lacking_roles(old, new, answers);
     let others = answers.iter().filter(|answer| once.is_none() || answer.join.strangers.is_empty());
@@ -254,15 +253,11 @@ fn wrong_mix(
     None
 }
 
-/// Reports what is wrong with a version.
 fn complain(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Outcome {
-    if !module.complain(diagnostics, terminal) {
-        return Outcome::Holds;
-    }
-    // A version that is no safe protocol by itself cannot be compared with another.
-    match modules::outcome(diagnostics) {
-        Outcome::Undecided => Outcome::Undecided,
-        _ => Outcome::BadInput,
+    match module.complain(diagnostics, terminal) {
+        // A version that is no safe protocol by itself cannot be compared with another.
+        Outcome::Fails => Outcome::BadInput,
+        outcome => outcome,
     }
 }
 
@@ -272,9 +267,7 @@ fn broken(outcome: Outcome) -> Reply {
     Reply::object(outcome, answer.object(outcome))
 }
 
-/// A version of the protocol.
 struct Version<'a> {
-    /// The name of its file.
     name: &'a str,
     machines: Vec<Machine>,
 }
@@ -300,16 +293,13 @@ impl Version<'_> {
     }
 }
 
-/// One role in two versions.
 struct RolePair<'a> {
     role: &'a Role,
     old: &'a Version<'a>,
     new: &'a Version<'a>,
-    /// The other roles of both.
     others: Vec<&'a Role>,
 }
 
-/// The answers about a role.
 struct RoleAnswer<'a> {
     role: &'a Role,
     /// `same`, `changed`, `added` or `removed`.
@@ -322,7 +312,6 @@ struct RoleAnswer<'a> {
     line: String,
 }
 
-/// The answer to one question.
 struct Question {
     outcome: Outcome,
     object: Value,

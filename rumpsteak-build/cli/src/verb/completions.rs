@@ -21,7 +21,6 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-/// The script for the shell.
 pub(crate) fn run(arguments: &Arguments, mut command: Command) -> Reply {
     let mut text = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, FILE, &mut text);

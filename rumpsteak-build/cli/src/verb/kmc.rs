@@ -6,12 +6,13 @@ use clap::Args;
 use rumpsteak_build::command::{Notice, count, list, split_way_out, visible};
 use rumpsteak_fsm::capacity::{self, Capacities, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Verdict, Witness};
-use rumpsteak_fsm::system::{EveryRun, SystemError, explore, live_in_every_run};
+use rumpsteak_fsm::system::{SystemError, explore, live_in_every_run};
 use rumpsteak_fsm::{Defect, Limit, Limits, Role, Run, System};
 use serde_json::{Map, Value, json};
 
 use crate::input::Reader;
 use crate::json::{self, Answer};
+use crate::liveness::tell;
 use crate::machines::{self, Machine, mark, mark_waits};
 use crate::options::{Liveness, Output, Scribble, raise};
 use crate::outcome::Outcome;
@@ -100,7 +101,8 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     };
     let mut object = object(&report.verdict, &properties, capacities.as_ref());
     if arguments.liveness == Liveness::EveryRun && outcome == Outcome::Holds {
-        outcome = live(&system, &limits, &mut object, terminal);
+        let live = live_in_every_run(&system, || explore(&system, &limits), &limits);
+        outcome = tell(&live, None, Notice::error, &mut object, |error| terminal.report(&error));
     }
     let names = machines.iter().map(|machine| machine.fsm.role().as_str());
     let answer = match &report.verdict {
@@ -117,27 +119,6 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     let channels = capacities.iter().map(channels).map(Words::Lines);
     let table = Words::Lines(table(&properties));
     Ok(Reply { outcome, words: [answer, table].into_iter().chain(channels).collect(), object })
-}
-
-/// Judges if a safe system serves each role in every run, and reports an error for each role that
-/// it does not serve, or for the limit.
-fn live(system: &System, limits: &Limits, object: &mut Value, terminal: &mut Terminal) -> Outcome {
-    let EveryRun { neglected, limit } =
-        live_in_every_run(system, || explore(system, limits), limits);
-    let errors = neglected.iter().map(|found| Notice::error(found.to_string()));
-    errors.for_each(|error| terminal.report(&error));
-    let outcome = match limit {
-        _ if !neglected.is_empty() => Outcome::Fails,
-        None => return Outcome::Holds,
-        Some(limit) => {
-            let title = format!("undecided whether the system is live in every run: {limit}");
-            terminal.report(&Notice::error(title).help(raise(limit)));
-            Outcome::Undecided
-        }
-    };
-    object["neglected"] = neglected.iter().map(|found| found.role.as_str()).collect();
-    object["verdict"] = outcome.verdict().into();
-    outcome
 }
 
 /// The error for machines that make no system, at its place.
@@ -162,12 +143,11 @@ fn unsafe_system(machines: &[Machine], run: &Run) -> Notice {
 
 fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) -> Notice {
     let report = Notice::error(format!("undecided whether the system is safe: {limit}"));
-    let option = match limit {
-        Limit::Queue(_) => "max-k",
-        limit => limit.setting(),
-    };
     let Some(obstacle) = obstacle else {
-        return report.help(format!("raise the limit with `--{option}`"));
+        return report.help(match limit {
+            Limit::Queue(_) => "raise the limit with `--max-k`".to_owned(),
+            limit => raise(limit),
+        });
     };
     let text = obstacle.to_string();
     let (what, way_out) = split_way_out(&text);
@@ -209,60 +189,45 @@ fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice 
     }
 }
 
-/// The answer about a property.
-enum Finding<'a> {
-    Holds,
-    /// A machine of this role has a form that refutes it.
-    Defect(&'a Role, &'a Defect),
-    /// A run refutes it.
-    Witness(&'a Witness),
-    /// A limit ended the search.
-    Unknown,
+/// Whether a property holds, if that is known; in words; and the run that refutes it.
+type Finding<'a> = (Option<bool>, String, Option<&'a Witness>);
+
+/// The answer about a property of the form of machines.
+fn form(found: &Option<(Role, Defect)>) -> Finding<'_> {
+    let Some((role, defect)) = found else { return (Some(true), "yes".to_owned(), None) };
+    let defect = defect.to_string();
+    let text = format!("no: in the machine of `{role}`, {}", split_way_out(&defect).0);
+    (Some(false), text, None)
 }
 
-impl Finding<'_> {
-    fn holds(&self) -> Option<bool> {
-        match self {
-            Self::Holds => Some(true),
-            Self::Defect(..) | Self::Witness(_) => Some(false),
-            Self::Unknown => None,
-        }
-    }
+/// The answer about a property of runs.
+fn behaviour(property: &Property) -> Finding<'_> {
+    let (text, witness) = match property {
+        Property::Holds => ("yes".to_owned(), None),
+        Property::Fails(witness) => (format!("no: {}", witness.flaw), Some(witness)),
+        Property::Unknown(_) => ("unknown within the limits".to_owned(), None),
+    };
+    (property.holds(), text, witness)
 }
 
 /// All properties: the name in JSON, the name in text, and the answer.
-fn findings(properties: &Properties) -> Vec<(&'static str, &'static str, Finding<'_>)> {
-    fn form(found: &Option<(Role, Defect)>) -> Finding<'_> {
-        match found {
-            None => Finding::Holds,
-            Some((role, defect)) => Finding::Defect(role, defect),
-        }
-    }
-    fn behaviour(property: &Property) -> Finding<'_> {
-        match property {
-            Property::Holds => Finding::Holds,
-            Property::Fails(witness) => Finding::Witness(witness),
-            Property::Unknown(_) => Finding::Unknown,
-        }
-    }
+fn findings(properties: &Properties) -> [(&'static str, &'static str, Finding<'_>); 11] {
     // Directed: neither of the two. k-safe: both of the two.
     let undirected = match &properties.mixed {
         Some(_) => &properties.mixed,
         None => &properties.undirected,
     };
-    let safe = match behaviour(&properties.progress) {
-        Finding::Holds => behaviour(&properties.reception),
-        Finding::Unknown if properties.reception.holds() == Some(false) => {
-            behaviour(&properties.reception)
-        }
-        progress => progress,
+    let safe = match (&properties.progress, &properties.reception) {
+        (Property::Holds, reception) => reception,
+        (Property::Unknown(_), reception @ Property::Fails(_)) => reception,
+        (progress, _) => progress,
     };
-    vec![
+    [
         ("csa", "CSA", form(&properties.mixed)),
         ("deterministic", "deterministic", form(&properties.nondeterministic)),
         ("directed", "directed", form(undirected)),
         ("k_exhaustive", "k-exhaustive", behaviour(&properties.exhaustive)),
-        ("k_safe", "k-safe", safe),
+        ("k_safe", "k-safe", behaviour(safe)),
         ("progress", "  progress", behaviour(&properties.progress)),
         ("reception", "  reception", behaviour(&properties.reception)),
         ("obi", "k-OBI", behaviour(&properties.obi)),
@@ -279,22 +244,12 @@ fn table(properties: &Properties) -> String {
         properties.bound,
         count(properties.configurations, "configuration")
     );
-    for (_, name, finding) in findings(properties) {
-        let value = match finding {
-            Finding::Holds => "yes".to_owned(),
-            Finding::Defect(role, defect) => {
-                let defect = defect.to_string();
-                format!("no: in the machine of `{role}`, {}", split_way_out(&defect).0)
-            }
-            Finding::Witness(witness) => format!("no: {}", witness.flaw),
-            Finding::Unknown => "unknown within the limits".to_owned(),
-        };
+    for (_, name, (_, value, _)) in findings(properties) {
         text.push_str(&format!("  {name:<14} {}\n", visible(&value)));
     }
     text
 }
 
-/// The channels for people, one on each line.
 fn channels(capacities: &Capacities) -> String {
     let least = if capacities.is_minimal { "the least " } else { "" };
     let mut text = format!("channels, with {least}capacities that are enough:\n");
@@ -328,7 +283,6 @@ fn channel_objects(capacities: &Capacities) -> Vec<Value> {
     capacities.channels.iter().map(object).collect()
 }
 
-/// The answer as JSON.
 fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capacities>) -> Value {
     let mut object = match verdict {
         Verdict::Safe { bound } => {
@@ -345,13 +299,11 @@ fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capaci
         }
     };
     let found = findings(properties);
-    let values = found.iter().map(|(key, _, finding)| ((*key).to_owned(), finding.holds().into()));
-    let witnesses = found.iter().filter_map(|(key, _, finding)| match finding {
-        Finding::Witness(Witness { steps, flaw }) => {
-            let witness = json!({"run": json::steps(steps), "flaw": flaw.to_string()});
-            Some(((*key).to_owned(), witness))
-        }
-        _ => None,
+    let values = found.iter().map(|(key, _, (holds, ..))| ((*key).to_owned(), (*holds).into()));
+    let witnesses = found.iter().filter_map(|(key, _, (.., witness))| {
+        let Witness { steps, flaw } = (*witness)?;
+        let witness = json!({"run": json::steps(steps), "flaw": flaw.to_string()});
+        Some(((*key).to_owned(), witness))
     });
     object["k"] = properties.bound.into();
     object["configurations"] = properties.configurations.into();

@@ -88,9 +88,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     let module = modules::read(&mut Reader::default(), &file, import_path, limits)?;
     module.warn(terminal);
     let refuse = |protocol, diagnostics: &[Diagnostic], terminal: &mut Terminal| {
-        module.complain(diagnostics, terminal);
+        let outcome = module.complain(diagnostics, terminal);
         let reports = module.reports(diagnostics).map(|report| json::notice(&report)).collect();
-        Ok(Reply::object(modules::outcome(diagnostics), object(protocol, &[], reports)))
+        Ok(Reply::object(outcome, object(protocol, &[], reports)))
     };
     if !module.contents.diagnostics.is_empty() {
         return refuse(None, &module.contents.diagnostics, terminal);

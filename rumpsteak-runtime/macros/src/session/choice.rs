@@ -39,13 +39,12 @@ impl Expansion<'_> {
         let debug = self.debug(name, attributes, &shown);
         let bounds =
             variants.iter().zip(&thens).map(|(variant, then)| self.bound(&variant.then, then));
+        let body = tokens::at(&quote!({ #(#docs #names(#fields),)* }), name.span());
         let head = tokens::at(&quote!(enum #name<'s, #role: #krate::Role>), name.span());
         quote! {
             #(#attributes)*
             #[allow(dead_code, reason = "what is selected is never constructed")]
-            #visibility #head {
-                #(#docs #names(#fields),)*
-            }
+            #visibility #head #body
 
             #identity
             #debug

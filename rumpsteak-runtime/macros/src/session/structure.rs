@@ -35,13 +35,14 @@ impl Expansion<'_> {
         let debug = self.debug(name, attributes, &quote!(::core::stringify!(#name)));
         let place = name.span();
         let head = tokens::at(&quote!(struct #name<'s, #role: #krate::Role #default>), place);
+        let body = tokens::at(&quote!((#session);), place);
         let not_over = tokens::at(&quote!(#krate::states::NotOver), place);
         let end = Ident::new("end", place);
         quote! {
             #(#attributes)*
             #picture
             #[must_use = "the session stops here, and the role is poisoned, unless you go on"]
-            #visibility #head(#session);
+            #visibility #head #body
 
             #identity
             #debug

@@ -18,9 +18,9 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::breaks::{breaking, ordered};
-use crate::greeting::{Answer, Greeting, Greetings, Listening};
+use crate::handshake::{Answer, Greeting, Greetings, Listening};
 use crate::meddling::{Hands, Meddling};
+use crate::reconnect::{breaking, ordered};
 use crate::shop::{C, L, S, client, expected, ledger, server};
 use crate::window::net::{A, B};
 use crate::window::{early, plain};

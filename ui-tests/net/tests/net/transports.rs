@@ -7,7 +7,7 @@ use rumpsteak_net::transport::{Identity, Quic, Tls, Transports, WebSocket};
 use rumpsteak_net::{Host, Limits, NetError, Refusal};
 use tokio::time::timeout;
 
-use crate::breaks::ordered;
+use crate::reconnect::ordered;
 use crate::shop::{C, L, S, client, expected, ledger, server};
 
 /// The hosts of three roles, of which each has the name of its role and knows all transports.

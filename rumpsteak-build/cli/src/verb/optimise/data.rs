@@ -13,7 +13,6 @@ use rumpsteak_scribble::{Interaction, InteractionKind, MessageExpr, Projection, 
 
 use crate::modules::Module;
 
-/// What the actions of one role are made from.
 #[derive(Debug, Default)]
 pub(super) struct Data {
     known: BTreeMap<Action, Known>,

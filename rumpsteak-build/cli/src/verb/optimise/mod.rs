@@ -146,15 +146,14 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     }
     let protocol = module.pick(arguments.scribble.protocol.as_deref())?;
     let known = |role: &Role| {
-        if protocol.roles().contains(role) {
-            return Ok(());
-        }
-        let names: Vec<&str> = protocol.roles().iter().map(Role::as_str).collect();
-        let message = format!("`{}` has no role `{role}`", protocol.name());
-        Err(Notice::error(message).help(meant(role.as_str(), &names, "the roles are")))
+        let position = protocol.roles().iter().position(|known| known == role);
+        position.ok_or_else(|| {
+            let names: Vec<&str> = protocol.roles().iter().map(Role::as_str).collect();
+            let message = format!("`{}` has no role `{role}`", protocol.name());
+            Notice::error(message).help(meant(role.as_str(), &names, "the roles are"))
+        })
     };
-    let role = arguments.role.as_deref().map(Role::from);
-    role.iter().try_for_each(known)?;
+    let role = arguments.role.as_deref().map(|role| known(&role.into())).transpose()?;
     let mut latencies = BTreeMap::new();
     let mut default = 1;
     for Latency { between, time } in &arguments.latency {
@@ -195,17 +194,15 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         machines,
         data,
     };
-    Ok(match &role {
-        Some(role) => optimiser.one(role),
+    Ok(match role {
+        Some(position) => optimiser.one(position),
         None => optimiser.all(),
     }
     .unwrap_or_else(|error| impossible(&error)))
 }
 
-/// Reports what is wrong.
 fn refuse(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Reply {
-    module.complain(diagnostics, terminal);
-    let outcome = modules::outcome(diagnostics);
+    let outcome = module.complain(diagnostics, terminal);
     let first = diagnostics.first().map(|found| found.message.as_str());
     let answer = Answer::because(first.unwrap_or_default());
     Reply::object(outcome, answer.object(outcome))
@@ -258,11 +255,8 @@ struct Optimiser<'a> {
 }
 
 impl Optimiser<'_> {
-    /// One role, the others as they are.
-    fn one(&self, role: &Role) -> Result<Reply, VerifyError> {
-        let position = self.machines.iter().position(|fsm| fsm.role() == role);
-        // It was found among the protocol's roles, of which there is a machine each.
-        let position = position.unwrap_or_default();
+    fn one(&self, position: usize) -> Result<Reply, VerifyError> {
+        let role = self.machines[position].role();
         let found = self.search(position, &[])?;
         let faster: Vec<&Proposal> =
             found.proposals.iter().filter(|proposal| proposal.time < found.time).collect();
@@ -352,7 +346,6 @@ impl Optimiser<'_> {
         ))))
     }
 
-    /// All roles together.
     fn all(&self) -> Result<Reply, VerifyError> {
         let depends = |position: usize, send: &_, receive: &_| {
             self.data[position].depends(send, receive, &[])
