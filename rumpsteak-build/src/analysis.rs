@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use rumpsteak_front::name::snake;
 
 use crate::codegen::machines;
 use crate::findings::Findings;
+use crate::manifest;
 use crate::package::{Package, Place, RUNTIME, VERIFIED};
 use crate::package_root::PackageRoot;
 use crate::protocols::{DoneOnce, Protocols, ScrFile};
@@ -104,6 +104,27 @@ impl Analysis {
         unreadable(&self.protocols).chain(broken).collect()
     }
 
+    /// The reason why rustc could not compile any module, if the manifest shows one.
+    pub(crate) fn obstacle(&self) -> Option<Report> {
+        let mut modules = self.modules();
+        // A crate of another name, or a path to it, is rustc's to check.
+        if !modules.any(|(module, _)| module.arguments.krate.is_none()) {
+            return None;
+        }
+        if !manifest::has_edition(&self.base) {
+            return Some(Report::of(
+                "Cargo.toml names no edition, and edition 2015 has no `async`",
+                "write `edition = \"2024\"` under `[package]`",
+            ));
+        }
+        manifest::runtime(&self.base).is_none().then(|| {
+            Report::of(
+                "the package does not depend on `rumpsteak-runtime`",
+                "write `rumpsteak = { package = \"rumpsteak-runtime\", version = \"0.1\" }` under `[dependencies]`",
+            )
+        })
+    }
+
     /// Tells Cargo what was read, and what was not verified.
     pub(crate) fn announce(&self) {
         let mut watched: BTreeSet<&Path> = BTreeSet::new();
@@ -122,7 +143,7 @@ impl Analysis {
             }
         }
         let _ = writeln!(text, "cargo::rustc-env={VERIFIED}={}", env!("CARGO_PKG_VERSION"));
-        let name = runtime(&self.base.join("Cargo.toml"));
+        let name = manifest::runtime(&self.base).unwrap_or_else(|| "rumpsteak".to_owned());
         let _ = writeln!(text, "cargo::rustc-env={RUNTIME}={name}");
         // The macro of a module raises the errors, unless a `cfg` leaves the module out.
         let broken = self.broken_and_named().map(|file| format!("{} has errors", file.shown()));
@@ -187,29 +208,11 @@ fn warnings(analysis: &Analysis) -> Vec<String> {
     warnings
 }
 
-/// The name of the runtime's crate in a manifest: a key with `package = "rumpsteak-runtime"`, or
-/// the package's own name. By default, `rumpsteak`.
-fn runtime(manifest: &Path) -> String {
-    let text = fs::read_to_string(manifest).unwrap_or_default();
-    let key = |line: &str| {
-        let (key, _) = line.split_once(['=', '.'])?;
-        Some(key.trim().trim_matches('"').replace('-', "_"))
-    };
-    let renamed = text.lines().find(|line| {
-        line.contains("package") && line.contains("\"rumpsteak-runtime\"") && !line.starts_with('#')
-    });
-    let plain = text.lines().find(|line| line.trim_start().starts_with("rumpsteak-runtime"));
-    let table = text.lines().any(|line| line.contains("dependencies.rumpsteak-runtime]"));
-    match (renamed.and_then(key), plain.is_some() || table) {
-        (Some(key), _) if key != "package" => key,
-        (_, true) => "rumpsteak_runtime".to_owned(),
-        _ => "rumpsteak".to_owned(),
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -93,7 +93,7 @@ pub fn unwritable(
     let limits = Limits::default().generated_lines(most);
     let (file, protocol) = (&protocols.files[0], &protocols.protocols[0]);
     let module = empty_module(protocol.name())?;
-    let scope = Scope::new(&module, &[], &protocols, Some(0));
+    let scope = Scope::written(&module, &protocols, Some(0));
     let cause = codegen::write(&scope, (protocol, file), &[], limits.generated_lines).err()?;
     Some(wording::told(&cause.at(Span::call_site()), &protocols))
 }
@@ -192,7 +192,7 @@ fn code(protocols: &Protocols, position: usize, base: &PackageRoot) -> Code {
     let (settings, _) = Settings::new(&module.arguments, protocols.limits, Some(loaded));
     let (found, mut problems) = load(&Folders::default(), protocols, position, base);
     problems.extend(machines::problems(&found, protocols, &settings));
-    let scope = Scope::new(&module, &[], protocols, Some(position));
+    let scope = Scope::written(&module, protocols, Some(position));
     let file = &protocols.files[loaded.file];
     let most = protocols.limits.generated_lines;
     let text = codegen::module(&scope, (loaded, file), &found, most);

@@ -59,7 +59,8 @@ impl Configuration {
             }
         }
         analysis.announce();
-        Report::join(analysis.reports()).map_or_else(|| Ok(analysis.summary), Err)
+        let reports = analysis.obstacle().into_iter().chain(analysis.reports());
+        Report::join(reports.collect()).map_or_else(|| Ok(analysis.summary), Err)
     }
 }
 

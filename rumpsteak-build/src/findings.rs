@@ -68,13 +68,20 @@ impl Findings {
         let loaded = protocol.map(|position| &protocols.protocols[position]);
         let limits = protocols.limits;
         let (settings, mut faults) = Settings::new(&module.arguments, limits, loaded);
-        let written = Scope::new(module, &[], protocols, protocol);
+        let written = Scope::written(module, protocols, protocol);
         let anchor = written.anchor();
         let (machines, problems) = match protocol {
             Some(position) => machines::load(&Folders::default(), protocols, position, base),
             None => Default::default(),
         };
         faults.extend(problems.into_iter().map(|cause| cause.at(anchor)));
+        let two_structs = |fault: &Fault| matches!(fault.cause, Cause::TwoStructs { .. });
+        if written.faults.iter().any(two_structs) {
+            // Nothing that a session says of its peers has a meaning then.
+            self.leave_out_all(module);
+            faults.extend(written.faults);
+            return faults;
+        }
         let text = match written.loaded() {
             Some(loaded) => codegen::write(&written, loaded, &machines, limits.generated_lines),
             None => Ok(codegen::closed(&written)),
@@ -82,24 +89,35 @@ impl Findings {
         let text = match text {
             Ok(text) => text,
             Err(cause) => {
-                let wrong = written.wrong_labels();
-                faults.extend(written.faults);
-                match wrong.is_empty() {
-                    true => faults.push(cause.at(anchor)),
-                    false => faults.extend(wrong),
+                // What cannot be generated for an item with a mistake is no other mistake.
+                let mut wrong = written.wrong_labels();
+                wrong.extend(written.faults);
+                if wrong.is_empty() && module.errors.is_empty() {
+                    wrong.push(cause.at(anchor));
                 }
+                faults.append(&mut wrong);
                 self.leave_out_all(module);
                 return faults;
             }
         };
         self.generated = parse(module, &text);
         let generated = std::mem::take(&mut self.generated);
-        let scope = Scope::new(module, &generated, protocols, protocol);
+        let scope = Scope::whole(module, &generated, protocols, protocol);
         let mut judgement = sessions::judge(&scope, &settings);
         faults.append(&mut judgement.faults);
         let is_accepted = judgement.closed_system.as_ref().is_some_and(|system| system.is_accepted);
         if !is_accepted {
             let refused = judge::machines::problems(&machines, protocols, &settings);
+            if !refused.is_empty() {
+                // The machine is wrong, and not the session that is generated from it.
+                let generated = scope.roots().filter(|(id, ..)| scope.is_generated(*id));
+                let generated: BTreeSet<String> =
+                    generated.map(|(_, session, _)| session.name.to_string()).collect();
+                faults.retain(|fault| match &fault.cause {
+                    Cause::Refused(refusal) => !generated.contains(&refusal.subject.name),
+                    _ => true,
+                });
+            }
             let note = judgement.closed_system.as_ref().and_then(|system| system.note.clone());
             faults.extend(refused.into_iter().map(|cause| {
                 let note = note.clone().filter(|_| matches!(cause, Cause::Refused(_)));

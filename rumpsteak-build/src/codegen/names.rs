@@ -113,6 +113,8 @@ impl Names {
         let asked = scope.roles.first().map(|role| scope.message_of(role.item));
         let message = written.into_iter().next().or(asked);
         names.message = message.unwrap_or_else(|| "Label".to_owned());
+        // An item of that name is to be the message type, and has a mistake.
+        names.has_message |= scope.names().any(|name| name == names.message);
         let mut fields = BTreeSet::new();
         let roots: BTreeSet<String> = scope.roots().map(|(_, _, role)| role.to_string()).collect();
         // The types of payloads are read before roles have names, which then give way.

@@ -171,8 +171,10 @@ impl Judge<'_> {
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let hint = (!known.is_empty())
             .then(|| crate::words::meant(&name.to_string(), &known, "the roles are"));
-        let cause = Cause::Name { name: name.to_string(), problem, hint };
-        self.add(cause.at(name.span()));
+        let fault = Cause::Name { name: name.to_string(), problem, hint }.at(name.span());
+        if !self.found.faults.iter().any(|known| known.is_same(&fault)) {
+            self.add(fault);
+        }
     }
 
     /// The position in the protocol of the role of a session.

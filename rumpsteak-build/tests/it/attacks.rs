@@ -144,7 +144,8 @@ fn links_between_sources_end() {
 #[test]
 fn sources_of_any_form_are_read_soon() {
     let megabytes = 1 << 20;
-    let long = "#[session(S)] type A = Send<K, Ping, Receive<K, Pong, End>>;\n".repeat(megabytes / 480);
+    let long =
+        "#[session(S)] type A = Send<K, Ping, Receive<K, Pong, End>>;\n".repeat(megabytes / 480);
     let deep = |open: &str, close: &str| {
         let levels = 100_000;
         format!(
@@ -211,7 +212,12 @@ fn a_limit_of_blocks_is_named_and_can_be_raised() {
         ("24", &*interrupters(24), limits, "the limit 25000 of `local_transitions`"),
         ("30", &interrupters(30), limits, "the limit 25000 of `local_transitions`"),
         ("8", &interrupters(8), limits, "for `P`: it would have more than 25000 lines"),
-        ("few", &interrupters(3), limits.local_transitions(20), "raise `Limits::local_transitions`"),
+        (
+            "few",
+            &interrupters(3),
+            limits.local_transitions(20),
+            "raise `Limits::local_transitions`",
+        ),
         ("short", &interrupters(3), limits.generated_lines(100), "limits(generated_lines = …)"),
         ("explored", exploring, limits.configurations(3), "raise `Limits::configurations`"),
     ] {

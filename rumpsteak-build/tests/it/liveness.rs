@@ -28,9 +28,8 @@ enum Reads { Ok(OkMessage, Branch<H, Reads>), Ko(Ko, Branch<H, Reads>), Fin(Fin,
 
 #[test]
 fn a_session_that_may_put_off_for_ever_what_it_receives_is_accepted_by_name() {
-    let asked = |settings: &str| {
-        check("hospital", HOSPITAL, &format!("Hospital{settings}"), PATIENT)
-    };
+    let asked =
+        |settings: &str| check("hospital", HOSPITAL, &format!("Hospital{settings}"), PATIENT);
     // A role goes before its protocol.
     for refused in ["", ", every_run", ", fair(h)", ", fair, every_run(p)"] {
         let check = asked(refused);
@@ -75,9 +74,8 @@ struct One; struct Two;
 #[test]
 fn a_role_that_its_protocol_neglects_is_warned_of_or_refused() {
     let neglected = "`B` may wait for ever, if others go on for ever with `1` from `A` to `C`";
-    let asked = |name: &str, settings: &str| {
-        check(name, UNFAIR, &format!("Proto1{settings}"), WAITS)
-    };
+    let asked =
+        |name: &str, settings: &str| check(name, UNFAIR, &format!("Proto1{settings}"), WAITS);
     let told = |check: &Check| -> Vec<String> {
         let told = check.warnings.iter().filter(|warning| warning.contains("for ever"));
         told.cloned().collect()
@@ -106,7 +104,10 @@ fn a_role_that_its_protocol_neglects_is_warned_of_or_refused() {
     }
     // `C` hears in every round, but that takes longer queues than are explored.
     let check = asked("unfair", ", every_run(C)");
-    says(&only(&check).text, "every run: a queue would hold more than 64 messages (limit `queue`)\n\n");
+    says(
+        &only(&check).text,
+        "every run: a queue would hold more than 64 messages (limit `queue`)\n\n",
+    );
     // What is not known is not promised.
     let check = asked("unfair", ", every_run, limits(configurations = 2)");
     says(

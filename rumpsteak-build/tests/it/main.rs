@@ -2,5 +2,15 @@
 //! small cases.
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
+#[cfg(unix)]
+mod attacks;
+mod check;
+mod gallery;
+mod generate;
+mod liveness;
+#[cfg(unix)]
+mod mutations;
+mod packages;
 mod support;
+mod together;
 mod whole_cargo;
