@@ -10,7 +10,6 @@ use rumpsteak_build::command::{NamedText, Notice, did_you_mean};
 /// Longer inputs are refused: they are devices or wrong files, not protocols.
 const LIMIT_MIB: u64 = 64;
 
-/// Reads inputs; standard input at most once.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
     stdin_read: bool,

@@ -44,7 +44,6 @@ pub(crate) fn text(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-/// An object on a line of its own.
 pub(crate) fn line(kind: &str, value: Value) -> String {
     format!("{}\n", joined(json!({"kind": kind}), value))
 }
@@ -83,7 +82,6 @@ fn span(mark: &Mark, is_primary: bool) -> Value {
     })
 }
 
-/// A machine: states by number, transitions in the order of the machine.
 pub(crate) fn machine(fsm: &Fsm) -> Value {
     let transitions = fsm.transitions().map(|transition| {
         let (from, to) = (transition.source.index(), transition.target.index());
@@ -97,7 +95,6 @@ pub(crate) fn machine(fsm: &Fsm) -> Value {
     })
 }
 
-/// An action: its parts, and the whole as text.
 pub(crate) fn action(action: &Action) -> Value {
     let payload = action.message.payload.iter().map(Sort::as_str);
     json!({
@@ -128,7 +125,6 @@ pub(crate) fn run(run: &Run) -> Value {
     json!({"run": steps(&run.steps), "end": end(run)})
 }
 
-/// The answer that a run refutes.
 pub(crate) fn unsafe_run(run: &Run) -> Value {
     let answer =
         Answer { run: Some(steps(&run.steps)), ..Answer::because(run.failure.to_string()) };
@@ -137,7 +133,6 @@ pub(crate) fn unsafe_run(run: &Run) -> Value {
     object
 }
 
-/// The states of the roles and the queues at the end of a run.
 fn end(run: &Run) -> Value {
     let states = run.states.iter().map(|(role, state)| (role.to_string(), json!(state.index())));
     let queues = run.queues.iter().map(|queue| {

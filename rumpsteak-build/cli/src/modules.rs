@@ -121,13 +121,11 @@ impl Module {
 
     /// The protocol of this name, or the only one.
     pub(crate) fn pick(&self, wanted: Option<&str>) -> Result<&Protocol, Notice> {
-        let names = self.contents.protocols.iter().map(|protocol| protocol.name().as_str());
-        let names: Vec<&str> = names.collect();
-        let position = pick(self.name(), &names, wanted, "projected")?;
-        Ok(&self.contents.protocols[position])
+        let protocols = &self.contents.protocols;
+        let names: Vec<&str> = protocols.iter().map(|protocol| protocol.name().as_str()).collect();
+        Ok(&protocols[pick(self.name(), &names, wanted, "projected")?])
     }
 
-    /// Diagnostics of this module, ready to print.
     pub(crate) fn reports<'a>(
         &'a self,
         diagnostics: &'a [Diagnostic],
@@ -135,11 +133,8 @@ impl Module {
         diagnostics.iter().map(|diagnostic| Notice::of_diagnostic(&self.contents.texts, diagnostic))
     }
 
-    /// Reports what is doubtful in the module, but no error.
     pub(crate) fn warn(&self, terminal: &mut Terminal) {
-        for report in self.reports(&self.contents.warnings) {
-            terminal.report(&report);
-        }
+        self.reports(&self.contents.warnings).for_each(|notice| terminal.report(&notice));
     }
 
     /// Reports what is wrong with the module, and tells how grave it is.
@@ -171,18 +166,12 @@ pub(crate) fn pick(
             .help(format!(
                 "`aux` protocols and those with parameters are {done} where others call them"
             ))),
-        (None, _) => {
-            let listed = list(names);
-            Err(Notice::error(format!("`{file}` holds several protocols"))
-                .help(format!("say which one with `--protocol`: {listed}")))
-        }
-        (Some(wanted), _) => {
-            let found = names.iter().position(|name| *name == wanted);
-            found.ok_or_else(|| {
-                let notice = Notice::error(format!("`{file}` holds no protocol `{wanted}`"));
-                notice.help(meant(wanted, names, "it holds"))
-            })
-        }
+        (None, _) => Err(Notice::error(format!("`{file}` holds several protocols"))
+            .help(format!("say which one with `--protocol`: {}", list(names)))),
+        (Some(wanted), _) => names.iter().position(|name| *name == wanted).ok_or_else(|| {
+            let notice = Notice::error(format!("`{file}` holds no protocol `{wanted}`"));
+            notice.help(meant(wanted, names, "it holds"))
+        }),
     }
 }
 

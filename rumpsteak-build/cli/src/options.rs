@@ -26,7 +26,6 @@ impl Output {
     }
 }
 
-/// The liveness that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Liveness {
     /// Whatever the roles choose

@@ -19,7 +19,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The word that JSON has for it; `None` for a bad input.
+    /// The word in JSON; `None` for a bad input.
     pub(crate) fn verdict(self) -> Option<&'static str> {
         match self {
             Self::Holds => Some("safe"),

@@ -7,7 +7,6 @@ use crate::json;
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
-/// An answer for people, and the same as JSON.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) outcome: Outcome,
@@ -15,7 +14,6 @@ pub(crate) struct Reply {
     pub(crate) object: Value,
 }
 
-/// A part of an answer for people.
 #[derive(Debug)]
 pub(crate) enum Words {
     /// Lines on standard output.
@@ -24,7 +22,7 @@ pub(crate) enum Words {
     Notice(Notice),
     /// Lines beside an answer that is a file: on standard error.
     Remark(String),
-    /// A diagnostic beside the answer.
+    /// Beside the answer.
     Report(Notice),
 }
 

@@ -49,7 +49,6 @@ pub(crate) struct Arguments {
     pub(crate) output: Output,
 }
 
-/// Compares the two versions, role by role.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
     let mut reader = Reader::default();
     let Scribble { import_path, limits, .. } = &arguments.scribble;
@@ -144,17 +143,14 @@ fn lacking_roles(
         roles.copied().collect::<Vec<_>>()
     };
     let (added, removed) = (lacking(old), lacking(new));
-    let clauses =
-        [(old, &added), (new, &removed)].into_iter().filter(|(_, roles)| !roles.is_empty());
-    let clauses: Vec<String> = clauses
-        .map(|(version, roles)| format!("`{}` has no role {}", version.name, either(roles)))
-        .collect();
+    let (old_name, new_name) = (old.name, new.name);
+    let clauses = [(old_name, &added), (new_name, &removed)].into_iter();
+    let clauses = clauses.filter(|(_, roles)| !roles.is_empty());
+    let clauses = clauses.map(|(name, roles)| format!("`{name}` has no role {}", either(roles)));
+    let lacking = clauses.collect::<Vec<_>>().join(" and ");
     let names = list(refused().map(|answer| answer.role));
     let message = format!(
-        "{}, so {names} may not run `{}` while their peers run `{}`",
-        clauses.join(" and "),
-        new.name,
-        old.name
+        "{lacking}, so {names} may not run `{new_name}` while their peers run `{old_name}`"
     );
     let pairs = added.iter().flat_map(|role| removed.iter().map(move |known| (role, known)));
     let same = pairs.filter(|(role, known)| {
@@ -164,19 +160,16 @@ fn lacking_roles(
             renamed.on_demand(new.fsm.is_on_demand()) == old.fsm
         })
     });
-    let mut help: String = same
-        .map(|(role, known)| format!("did you mean `{known}` by `{role}`, which does the same? "))
-        .collect();
-    help += if help.is_empty() { "upgrade " } else { "If not, upgrade " };
-    help += &format!("{names} together");
+    let same = same
+        .map(|(role, known)| format!("did you mean `{known}` by `{role}`, which does the same? "));
+    let same: String = same.collect();
+    let upgrade = if same.is_empty() { "upgrade" } else { "If not, upgrade" };
+    let help = format!("{same}{upgrade} {names} together");
     let report = first.join.report.clone()?;
     let remark = "`--role` shows what goes wrong for one of them".to_owned();
     let (code, notes, help) = (Some("V0202"), vec![remark], Some(help));
     Some(Notice { code, message, notes, help, ..report })
 }
-
-/// Of how many roles each mix of the two versions is judged.
-const MIXED: usize = 8;
 
 /// Why roles each of which may join may not do so in any order: the smallest mix of old and new
 /// roles that is not known to be safe.
@@ -190,6 +183,8 @@ fn wrong_mix(
     joining: &[(&Role, Accepted)],
     limits: &Limits,
 ) -> Option<Question> {
+    /// Of how many roles each mix of the two versions is judged.
+    const MIXED: usize = 8;
     if joining.iter().all(|(_, accepted)| accepted.condition.is_none()) {
         return None;
     }

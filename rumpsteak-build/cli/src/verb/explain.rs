@@ -41,7 +41,7 @@ fn unknown(text: &str) -> Notice {
     Notice::error(format!("there is no code `{text}`")).help(help)
 }
 
-/// The first sentence of an explanation, on one line.
+/// The first sentence, on one line.
 fn gist(text: &str) -> String {
     let paragraph = text.split("\n\n").next().unwrap_or_default();
     let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");

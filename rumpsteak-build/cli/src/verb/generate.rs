@@ -69,7 +69,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
         Err(found) if found.kind() == ErrorKind::NotFound => None,
         Err(found) => return Err(error("read", found)),
     };
-    if arguments.check && old.as_ref() != Some(text) {
+    if old.as_ref() == Some(text) {
+        return Ok(Reply::text(String::new()));
+    }
+    if arguments.check {
         let report = match old {
             Some(old) => stale(output, &old, text),
             None => Notice::error(format!("`{path}` does not exist")),
@@ -77,9 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
         let help = format!("run `cargo rumpsteak generate {file} --output {path}`");
         return fails(vec![Words::Report(report.help(help))]);
     }
-    if old.as_ref() != Some(text) {
-        fs::write(output, text).map_err(|found| error("write", found))?;
-    }
+    fs::write(output, text).map_err(|found| error("write", found))?;
     Ok(Reply::text(String::new()))
 }
 

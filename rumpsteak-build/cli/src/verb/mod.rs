@@ -18,7 +18,6 @@ use crate::outcome::Outcome;
 use crate::reply::Reply;
 use crate::terminal::Terminal;
 
-/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Check(check::Arguments),

@@ -97,7 +97,6 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     reply(Some(protocol), &machines, arguments)
 }
 
-/// The machine of a session of the package in the current folder.
 fn session_of_package(wanted: &str, arguments: &Arguments) -> Result<Vec<Fsm>, Notice> {
     let folder = package_folder()?;
     let (configuration, _) = settings::read(&folder);
@@ -132,7 +131,6 @@ fn session_of_package(wanted: &str, arguments: &Arguments) -> Result<Vec<Fsm>, N
     }
 }
 
-/// The machines, in the form that was asked for.
 fn reply(
     protocol: Option<&Protocol>,
     machines: &[Fsm],

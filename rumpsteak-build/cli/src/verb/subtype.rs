@@ -168,8 +168,7 @@ fn judge(
     })
 }
 
-/// The fair relation, with the peers if they and the supertype make a system; otherwise with what
-/// is to be said of them.
+/// The fair relation, as [`judge`]; without the peers, with a remark about them.
 fn judge_fair(
     comparison: &Comparison,
     peers: &[Fsm],

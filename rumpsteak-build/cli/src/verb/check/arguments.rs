@@ -35,7 +35,6 @@ pub(crate) struct Arguments {
     format: Form,
 }
 
-/// The form of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
     /// For people: verdicts on standard output, diagnostics on standard error

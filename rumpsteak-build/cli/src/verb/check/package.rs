@@ -119,15 +119,12 @@ fn problems(check: &Check) -> impl Iterator<Item = Value> + '_ {
 }
 
 fn print_lines(check: &Check, outcome: Outcome, terminal: &mut Terminal) {
-    let mut line = |kind: &str, value: Value| terminal.print(&json::line(kind, value));
-    for problem in problems(check) {
-        line("problem", problem);
+    let reports = check.reports.iter().map(|report| json!({"rendered": report.to_string()}));
+    let warnings = check.warnings.iter().map(|warning| json!({"message": visible(warning)}));
+    let problems = problems(check).map(|problem| ("problem", problem));
+    let lines = problems.chain(reports.map(|report| ("report", report)));
+    let lines = lines.chain(warnings.map(|warning| ("warning", warning)));
+    for (kind, value) in lines.chain([("finished", object(check, outcome))]) {
+        terminal.print(&json::line(kind, value));
     }
-    for report in &check.reports {
-        line("report", json!({"rendered": report.to_string()}));
-    }
-    for warning in &check.warnings {
-        line("warning", json!({"message": visible(warning)}));
-    }
-    line("finished", object(check, outcome));
 }

@@ -33,10 +33,8 @@ pub(crate) fn read(folder: &Path) -> (Configuration, Option<Notice>) {
 /// The configuration that the latest run of the build script wrote, and when.
 fn latest(folder: &Path) -> Option<(Configuration, SystemTime)> {
     let (target, package) = cargo_metadata(folder)?;
-    let outputs = out_dirs(&target, &package).into_iter();
-    let read = outputs.filter_map(|out_dir| {
-        let configuration = command::configuration(&out_dir)?;
-        Some((configuration, modified(&out_dir.join(command::PATH))?))
+    let read = out_dirs(&target, &package).into_iter().filter_map(|out_dir| {
+        Some((command::configuration(&out_dir)?, modified(&out_dir.join(command::PATH))?))
     });
     read.max_by_key(|(_, written)| *written)
 }
@@ -48,8 +46,7 @@ fn cargo_metadata(folder: &Path) -> Option<(PathBuf, String)> {
     let output = Command::new(cargo).args(arguments).current_dir(folder).output().ok()?;
     let metadata: Value = serde_json::from_slice(&output.stdout).ok()?;
     // Cargo builds elsewhere than it puts the results, if it is told to.
-    let target = metadata["build_directory"].as_str();
-    let target = target.or_else(|| metadata["target_directory"].as_str())?;
+    let target = metadata["build_directory"].as_str().or(metadata["target_directory"].as_str())?;
     let manifest = fs::canonicalize(folder.join("Cargo.toml")).ok()?;
     let is_here = |package: &&Value| {
         let path = package["manifest_path"].as_str().map(fs::canonicalize);

@@ -34,8 +34,8 @@ const HELLO: &str = "fn main() {\n    println!(\"Hello, world!\");\n}\n";
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
     let Arguments { folder, source } = arguments;
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let source = source.clone().unwrap_or(own);
+    let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let source = source.clone().unwrap_or_else(own);
     let source = ["rumpsteak-runtime", "rumpsteak-build"].map(|name| source.join(name));
     let is_clone = |path: &PathBuf| path.join("Cargo.toml").is_file();
     if let Some(missing) = source.iter().find(|path| !is_clone(path)) {
@@ -89,7 +89,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
     Ok(Reply::text(words))
 }
 
-/// Runs Cargo, quietly.
 fn cargo(add: impl FnOnce(&mut Command) -> &mut Command) -> Result<(), Notice> {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let output = add(&mut command).arg("--quiet").output();

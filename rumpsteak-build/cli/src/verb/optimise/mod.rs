@@ -101,10 +101,9 @@ impl Arguments {
 
     /// A sentence about the answer: on standard error where standard output is a file.
     fn say(&self, text: &str) -> Words {
-        if self.is_file() {
-            Words::Remark(text.trim_start().to_owned())
-        } else {
-            Words::Lines(text.to_owned())
+        match self.is_file() {
+            true => Words::Remark(text.trim_start().to_owned()),
+            false => Words::Lines(text.to_owned()),
         }
     }
 }
@@ -125,15 +124,13 @@ fn latency(text: &str) -> Result<Latency, String> {
     match text.split_once('=') {
         None => Ok(Latency { between: None, time: number(text)? }),
         Some((link, time)) => {
-            let (from, to) = link
-                .split_once(':')
-                .ok_or_else(|| format!("`{link}` names no two roles: write `FROM:TO=N`"))?;
-            Ok(Latency { between: Some((Role::from(from), Role::from(to))), time: number(time)? })
+            let unnamed = || format!("`{link}` names no two roles: write `FROM:TO=N`");
+            let (from, to) = link.split_once(':').ok_or_else(unnamed)?;
+            Ok(Latency { between: Some((from.into(), to.into())), time: number(time)? })
         }
     }
 }
 
-/// Looks for faster orders.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
     let Scribble { import_path, limits, .. } = &arguments.scribble;
     let module = modules::read(&mut Reader::default(), &arguments.file, import_path, limits)?;
@@ -195,8 +192,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
 fn refuse(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Reply {
     let outcome = module.complain(diagnostics, terminal);
     let first = diagnostics.first().map(|found| found.message.as_str());
-    let answer = Answer::because(first.unwrap_or_default());
-    Reply::object(outcome, answer.object(outcome))
+    Reply::object(outcome, Answer::because(first.unwrap_or_default()).object(outcome))
 }
 
 /// The answer where a role cannot be judged.
@@ -215,7 +211,6 @@ fn impossible(error: &VerifyError) -> Reply {
     }
 }
 
-/// Who judges another order of a role that subtyping does not know.
 const BY_HAND: &str =
     "write another order by hand: the build judges it together with all other roles";
 
@@ -253,10 +248,8 @@ impl Optimiser<'_> {
         let faster = found.proposals.iter().filter(|proposal| proposal.time < found.time);
         let faster: Vec<&Proposal> = faster.collect();
         let tried = count(found.candidates, "order");
-        let verdict = match faster.is_empty() {
-            true => not_faster(role, &found),
-            false => (Outcome::Holds, None),
-        };
+        let verdict =
+            if faster.is_empty() { not_faster(role, &found) } else { (Outcome::Holds, None) };
         let objects = faster.iter().zip(1..);
         let objects = objects.map(|(proposal, number)| self.object(found.time, proposal, number));
         let more = json!({
@@ -266,10 +259,9 @@ impl Optimiser<'_> {
             "proposals": objects.collect::<Vec<_>>(),
         });
         let number = faster.len();
-        let all = match number > self.arguments.show {
-            true => format!("; `--show {number}` prints them all"),
-            false => String::new(),
-        };
+        let is_cut = number > self.arguments.show;
+        let all =
+            if is_cut { format!("; `--show {number}` prints them all") } else { String::new() };
         let summary = format!(
             "`{role}` of `{}`: {} faster and proven, of {tried} tried{all}\n",
             self.protocol.name(),
@@ -414,31 +406,22 @@ impl Optimiser<'_> {
         proposals: Vec<Words>,
         more: Value,
     ) -> Reply {
-        let words = match &reason {
-            Some(reason) => vec![self.arguments.say(&format!("{reason}\n"))],
-            None => proposals,
-        };
-        let answer = Answer { reason, ..Answer::default() };
-        let mut object = answer.object(outcome);
+        let told = reason.as_ref().map(|reason| vec![self.arguments.say(&format!("{reason}\n"))]);
+        let mut object = Answer { reason, ..Answer::default() }.object(outcome);
         object["protocol"] = self.protocol.name().as_str().into();
-        Reply { outcome, words, object: json::joined(object, more) }
+        Reply { outcome, words: told.unwrap_or(proposals), object: json::joined(object, more) }
     }
 
     fn wants(&self, format: Format) -> bool {
         self.arguments.format.is_none_or(|wanted| wanted == format)
     }
 
-    /// The forms of a proposal's machine that were asked for.
     fn machine_forms(&self, fsm: &Fsm, number: usize) -> Words {
         let apart = if self.arguments.is_file() { "" } else { "\n" };
-        let mut forms = String::new();
-        if self.wants(Format::Dot) {
-            forms += &format!("{apart}{}", dot(fsm));
-        }
-        if self.wants(Format::Alias) {
-            forms += &format!("{apart}{}", self.alias(fsm, number));
-        }
-        Words::Lines(forms)
+        let dot = self.wants(Format::Dot).then(|| dot(fsm));
+        let alias = self.wants(Format::Alias).then(|| self.alias(fsm, number));
+        let forms = dot.into_iter().chain(alias);
+        Words::Lines(forms.map(|form| format!("{apart}{form}")).collect())
     }
 
     fn alias(&self, fsm: &Fsm, number: usize) -> String {
