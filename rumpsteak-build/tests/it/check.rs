@@ -68,8 +68,9 @@ fn no_cut_of_a_source_or_a_protocol_does_harm() {
     let (mut whole, mut costs) = (0, [0; 4]);
     for end in 0..items.len() {
         let Some(items) = items.get(..end) else { continue };
-        let source =
-            format!("#[rumpsteak::protocol(DoubleBuffering)]\nmod m {{\n{items}\n}}\nfn f() {{}}\n");
+        let source = format!(
+            "#[rumpsteak::protocol(DoubleBuffering)]\nmod m {{\n{items}\n}}\nfn f() {{}}\n"
+        );
         fs::write(&path, source).unwrap();
         let check = check(&folder);
         whole += usize::from(check.holds());
@@ -89,9 +90,8 @@ fn no_cut_of_a_source_or_a_protocol_does_harm() {
 #[test]
 fn many_items_are_not_slow() {
     let round = "Receive<S, Value, Receive<T, Ready, Send<T, Value";
-    let items = (0..3_000).map(|index| {
-        format!("struct A{index}({round}, Send<S, Ready, A{}>>>>);\n", index + 1)
-    });
+    let items = (0..3_000)
+        .map(|index| format!("struct A{index}({round}, Send<S, Ready, A{}>>>>);\n", index + 1));
     let items: String = items.collect();
     let items = format!(
         "{LOOP}{items}struct A3000({round}, Loop>>>);\n#[session(K)] type Kernel = Send<S, Ready, A0>;\n"

@@ -116,9 +116,8 @@ fn the_protocols_of_this_repository() {
 
     // The modules that the command writes, and those that write nothing.
     let texts = codes.iter().filter_map(|code| code.text.clone());
-    let empty = codes.iter().map(|code| {
-        format!("#[rumpsteak::protocol({})] mod m {{}}\n", code.protocol)
-    });
+    let empty =
+        codes.iter().map(|code| format!("#[rumpsteak::protocol({})] mod m {{}}\n", code.protocol));
     let [texts, empty]: [String; 2] = [texts.collect(), empty.collect()];
     let package = package("repository", &[("src/texts.rs", &texts), ("src/empty.rs", &empty)]);
     let check = configure().protocols(&folder).check(&package, &Limits::default());
@@ -216,9 +215,7 @@ fn a_machine_that_is_not_decided_is_no_failure() {
         ("protocols/double_buffering.k.dot", OPTIMISED),
     ];
     let limits = ", limits(steps = 1, configurations = 1)";
-    let check = |settings: &str| {
-        check("undecided", &format!("DoubleBuffering{settings}"), &files)
-    };
+    let check = |settings: &str| check("undecided", &format!("DoubleBuffering{settings}"), &files);
     let undecided = check(limits);
     let of_machine = |text: &&String| text.contains("double_buffering.k.dot");
     let machine = undecided.problems.iter().map(|problem| &problem.text).find(of_machine);

@@ -68,7 +68,8 @@ fn packages() -> Vec<Package> {
     ];
     let package = |source: &PathBuf| {
         let text = fs::read_to_string(source).unwrap();
-        let mut package = Package::from([("Cargo.toml".into(), "[package]\nname = \"p\"\n".into())]);
+        let mut package =
+            Package::from([("Cargo.toml".into(), "[package]\nname = \"p\"\n".into())]);
         for protocol in &protocols {
             let name = protocol.file_name().unwrap().to_str().unwrap();
             let (stem, _) = name.split_once('.').unwrap();
