@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rumpsteak_net::transport::Transports;
 use rumpsteak_net::{Host, Limits, NetError};
-use rumpsteak_runtime::{Error, ErrorKind};
+use rumpsteak::{Error, ErrorKind};
 use tokio::time::Instant;
 
 use crate::absent_peer::{PLACES, is_advised};

@@ -6,65 +6,44 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use rumpsteak_net::transport::Transports;
-use rumpsteak_net::{Host, Joined, Limits, Net, NetError, Parcel};
+use rumpsteak_net::{Host, Joined, Limits, NetError, Parcel};
 use rumpsteak_oracle::seeds;
-use rumpsteak_runtime::{Detached, Error, ErrorKind, Message, Result, Role, session, try_run};
-use serde::{Deserialize, Serialize};
+use rumpsteak::{Detached, Error, ErrorKind, Result, try_run};
 use tokio::runtime::Builder;
 use tokio::time::timeout;
 
 use crate::reconnect::breaking;
 
-#[derive(Role)]
-#[protocol(Portal::user)]
-#[message(Label)]
-struct User(#[route(Portal)] Net<Label>);
+#[rumpsteak::protocol(
+    Portal,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod greeting {
+    #[session(User)]
+    type Using = Send<Portal, Name, Wanting>;
 
-#[derive(Role)]
-#[protocol(Portal::portal)]
-#[message(Label)]
-struct Portal(#[route(User)] Net<Label>);
+    struct Wanting(Select<Portal, Asking>);
 
-#[derive(Message, Serialize, Deserialize)]
-enum Label {
-    Name(Name),
-    Ask(Ask),
-    Answer(Answer),
-    Quit(Quit),
+    enum Asking {
+        Ask(Ask, Receive<Portal, Answer, Wanting>),
+        Quit(Quit, End),
+    }
+
+    #[session(Portal)]
+    type Greeting = Receive<User, Name, Serving>;
+
+    struct Serving(Branch<User, Served>);
+
+    enum Served {
+        Ask(Ask, Send<User, Answer, Serving>),
+        Quit(Quit, End),
+    }
 }
 
-#[derive(Serialize, Deserialize)]
-struct Name(String);
-#[derive(Serialize, Deserialize)]
-struct Ask(u64);
-#[derive(Serialize, Deserialize)]
-struct Answer(u64);
-#[derive(Serialize, Deserialize)]
-struct Quit;
-
-#[session(User)]
-type Using = Send<Portal, Name, Wanting>;
-
-#[session]
-struct Wanting(Select<Portal, Asking>);
-
-#[session]
-enum Asking {
-    Ask(Ask, Receive<Portal, Answer, Wanting>),
-    Quit(Quit, End),
-}
-
-#[session(Portal)]
-type Greeting = Receive<User, Name, Serving>;
-
-#[session]
-struct Serving(Branch<User, Served>);
-
-#[session]
-enum Served {
-    Ask(Ask, Send<User, Answer, Serving>),
-    Quit(Quit, End),
-}
+use greeting::{
+    Answer, Ask, Greeting, Name, Portal, Quit, Served, Serving, User, Using, Wanting,
+};
 
 type Asks = Detached<Wanting<'static, User>>;
 type Serves = Detached<Serving<'static, Portal>>;
@@ -115,32 +94,21 @@ async fn answer_all(session: &mut Serves) -> Result<()> {
         .await
 }
 
-#[derive(Role)]
-#[protocol(Hire::portal)]
-#[message(Contract)]
-struct Giver(#[route(Server)] Net<Contract>);
+#[rumpsteak::protocol(
+    Hire,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod hire {
+    use rumpsteak_net::Parcel;
 
-#[derive(Role)]
-#[protocol(Hire::server)]
-#[message(Contract)]
-struct Server(#[route(Giver)] Net<Contract>);
+    use super::greeting;
 
-#[derive(Message, Serialize, Deserialize)]
-enum Contract {
-    Job(Job),
-    Taken(Taken),
+    #[derive(serde::Serialize, serde::Deserialize)]
+    struct Job(Parcel<greeting::Serving<'static, greeting::Portal>>);
 }
 
-#[derive(Serialize, Deserialize)]
-struct Job(Parcel<Serving<'static, Portal>>);
-#[derive(Serialize, Deserialize)]
-struct Taken;
-
-#[session(Giver)]
-type Give = Send<Server, Job, Receive<Server, Taken, End>>;
-
-#[session(Server)]
-type Take = Receive<Giver, Job, Send<Giver, Taken, End>>;
+use hire::{Job, Server, Taken};
 
 /// A parcel, as it comes out of the bytes that it goes into.
 fn sent<S>(parcel: &Parcel<S>) -> postcard::Result<Parcel<S>> {
@@ -269,7 +237,7 @@ async fn a_session_is_a_payload_of_another_one() {
     let portal_at = hosts[1].listen("tcp://127.0.0.1:0").await.unwrap().to_string();
     let server_at = hosts[2].listen("tcp://127.0.0.1:0").await.unwrap().to_string();
     let (mut user, mut portal) = begun([&hosts[0], &hosts[1]], &portal_at, "1").await;
-    let giver = hosts[1].join::<Giver>("2").peer("server", [&server_at]).connect();
+    let giver = hosts[1].join::<hire::Portal>("2").peer("server", [&server_at]).connect();
     let (mut giver, mut server) =
         tokio::try_join!(giver, hosts[2].join::<Server>("2").connect()).unwrap();
     let (mut asks, serves) = greeted(&mut user, &mut portal).await;
@@ -280,7 +248,7 @@ async fn a_session_is_a_payload_of_another_one() {
     };
     let give = async {
         let parcel = portal.pack(serves, [&server_at]).await?;
-        try_run(&mut giver.role, async |s: Give<'_>| {
+        try_run(&mut giver.role, async |s: hire::PortalSession<'_>| {
             let (Taken, end) = s.send(Job(parcel)).await?.receive().await?;
             Ok::<_, Error>(((), end))
         })
@@ -288,7 +256,7 @@ async fn a_session_is_a_payload_of_another_one() {
         Ended::Ok(giver.leave().await?)
     };
     let take = async {
-        let taken: Result<_> = try_run(&mut server.role, async |s: Take<'_>| {
+        let taken: Result<_> = try_run(&mut server.role, async |s: hire::ServerSession<'_>| {
             let (Job(parcel), s) = s.receive().await?;
             Ok((parcel, s.send(Taken).await?))
         })

@@ -19,7 +19,7 @@ use rumpsteak_net::transport::{
 };
 use rumpsteak_net::{Host, Joined, Limits, NetError};
 use rumpsteak_oracle::seeds;
-use rumpsteak_runtime::{Error, ErrorKind};
+use rumpsteak::{Error, ErrorKind};
 use rumpsteak_ui_tests::closed;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures::{SinkExt as _, StreamExt as _};
 use rumpsteak_net::transport::{Connection, IoFuture, Listens, Memory, Transport, Transports};
 use rumpsteak_net::{Host, Joined, Limits, NetError, Refusal};
-use rumpsteak_runtime::{Error, ErrorKind};
+use rumpsteak::{Error, ErrorKind};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::runtime::Builder;
