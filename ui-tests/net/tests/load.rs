@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use allocation_counter::measure;
-use rumpsteak_net::{Host, Limits, NetError, transport::Transports};
 use rumpsteak::{Result, try_run};
+use rumpsteak_net::{Host, Limits, NetError, transport::Transports};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;

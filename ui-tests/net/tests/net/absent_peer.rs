@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use rumpsteak_net::{Host, Joined, NetError};
 use rumpsteak::states::End;
 use rumpsteak::{Detached, Error, ErrorKind, Result, try_run};
+use rumpsteak_net::{Host, Joined, NetError};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
+use crate::transports::Authority;
 use advice::*;
 use referral::*;
-use crate::transports::Authority;
 
 #[rumpsteak::protocol(
     Advice,

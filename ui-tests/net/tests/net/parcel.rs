@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use rumpsteak::{Detached, Error, ErrorKind, Result, try_run};
 use rumpsteak_net::transport::Transports;
 use rumpsteak_net::{Host, Joined, Limits, NetError, Parcel};
 use rumpsteak_oracle::seeds;
-use rumpsteak::{Detached, Error, ErrorKind, Result, try_run};
 use tokio::runtime::Builder;
 use tokio::time::timeout;
 
@@ -41,9 +41,7 @@ mod greeting {
     }
 }
 
-use greeting::{
-    Answer, Ask, Greeting, Name, Portal, Quit, Served, Serving, User, Using, Wanting,
-};
+use greeting::{Answer, Ask, Greeting, Name, Portal, Quit, Served, Serving, User, Using, Wanting};
 
 type Asks = Detached<Wanting<'static, User>>;
 type Serves = Detached<Serving<'static, Portal>>;

@@ -6,17 +6,17 @@ use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
-use rumpsteak_net::transport::Transports;
-use rumpsteak_net::{Host, Joined, Limits, NetError};
 use rumpsteak::error::Action;
 use rumpsteak::states::{End, Raced};
 use rumpsteak::{Detached, Error, ErrorKind, Result, try_run};
+use rumpsteak_net::transport::Transports;
+use rumpsteak_net::{Host, Joined, Limits, NetError};
 use rumpsteak_ui_tests::closed;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-use either::*;
 use crate::meddling::{Hands, Meddling};
+use either::*;
 
 #[rumpsteak::protocol(
     Either,

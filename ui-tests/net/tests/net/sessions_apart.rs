@@ -78,8 +78,7 @@ async fn reads(role: &mut Reader) -> Result<bool> {
 fn a_peer_that_is_ahead_is_heard_in_its_turn() {
     let Roles { mut reader, mut chief, mut press } = Roles::default();
     block_on(judges(&mut chief)).unwrap();
-    let (praised, printed) =
-        block_on(rumpsteak::join((reads(&mut reader), prints(&mut press))));
+    let (praised, printed) = block_on(rumpsteak::join((reads(&mut reader), prints(&mut press))));
     printed.unwrap();
     assert!(praised.unwrap());
 }

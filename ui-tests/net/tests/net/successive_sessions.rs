@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use fastrand::Rng;
+use rumpsteak::{Detached, Error, Result, try_run};
 use rumpsteak_net::transport::Transports;
 use rumpsteak_net::{Host, Joined, Limits, Parcel};
 use rumpsteak_oracle::seeds;
-use rumpsteak::{Detached, Error, Result, try_run};
 use tokio::runtime::Builder;
 use tokio::time::{sleep, timeout};
 

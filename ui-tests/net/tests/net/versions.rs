@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use relay_first::relay::{C, CSession, L, LSession, Note, Order, Price, Total};
 use relay_second::relay::{S, SSession};
+use rumpsteak::{Result, try_run};
 use rumpsteak_net::transport::Transports;
 use rumpsteak_net::{Host, Limits, NetError, Refusal};
-use rumpsteak::{Result, try_run};
 use tokio::time::timeout;
 
 async fn client(role: &mut C, order: u64) -> Result<(u64, u64)> {

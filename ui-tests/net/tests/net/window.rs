@@ -10,13 +10,13 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use futures::channel::mpsc;
 use futures::{Sink, Stream, StreamExt as _};
+use rumpsteak::{Result, try_run};
 use rumpsteak_net::transport::{
     Connection, IoFuture, Listener, Listens, Opening, Transport, Transports,
 };
 use rumpsteak_net::{Codec, CodecError, Host, Limits, Postcard};
-use rumpsteak::{Result, try_run};
-use serde::de::DeserializeOwned;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use numbers::{Number, P, PSession, Q, QNumberOrStop, QSession, Stop, Sum};
@@ -231,7 +231,11 @@ const PADDING: usize = 20_000;
 impl Codec for Padded {
     const NAME: &'static str = "padded";
 
-    fn encode<M: Serialize>(&self, message: &M, bytes: &mut Vec<u8>) -> std::result::Result<(), CodecError> {
+    fn encode<M: Serialize>(
+        &self,
+        message: &M,
+        bytes: &mut Vec<u8>,
+    ) -> std::result::Result<(), CodecError> {
         bytes.extend([0; PADDING]);
         Postcard.encode(message, bytes)
     }
