@@ -457,3 +457,76 @@ fn a_mangled_parcel_does_no_harm() {
     }
     assert!(read > unpacked && unpacked > 0, "{read} read, {unpacked} unpacked");
 }
+
+/// The program at the next host. Its portal is the same; its user is the one of the protocol.
+#[rumpsteak::protocol(
+    Portal,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod next_program {
+    #[session(Portal)]
+    type Greeting = Receive<User, Name, Serving>;
+
+    struct Serving(Branch<User, Served>);
+
+    enum Served {
+        Ask(Ask, Send<User, Answer, Serving>),
+        Quit(Quit, End),
+    }
+}
+
+/// A third program, whose session after the name is written in another way.
+#[rumpsteak::protocol(
+    Portal,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod other_program {
+    #[session(Portal)]
+    type Greeting = Receive<User, Name, Serving>;
+
+    struct Serving(Branch<User, Served>);
+
+    enum Served {
+        Ask(Ask, Answering),
+        Quit(Quit, End),
+    }
+
+    struct Answering(Send<User, Answer, Serving>);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_goes_on_in_another_program_that_has_the_same_one() {
+    let hosts = [(); 3].map(|()| Host::new());
+    hosts[1].listen("memory://programs").await.unwrap();
+    let (mut user, mut portal) = begun([&hosts[0], &hosts[1]], "memory://programs", "1").await;
+    let (mut asks, serves) = greeted(&mut user, &mut portal).await;
+    let parcel = portal.pack(serves, ["memory://programs-next"]).await.unwrap();
+    let bytes = postcard::to_stdvec(&parcel).unwrap();
+
+    use other_program as other;
+    let differs: Parcel<other::Serving<'static, other::Portal>> =
+        postcard::from_bytes(&bytes).unwrap();
+    assert_eq!(
+        differs.unpack(&hosts[2]).map(drop).unwrap_err().to_string(),
+        "the session of `portal` that was handed over is another one than is expected here"
+    );
+
+    use next_program as next;
+    hosts[2].listen("memory://programs-next").await.unwrap();
+    let same: Parcel<next::Serving<'static, next::Portal>> = postcard::from_bytes(&bytes).unwrap();
+    let (joined, mut serves) = same.unpack(&hosts[2]).unwrap();
+    let answered = serves.run(async |s: next::Serving<'_, next::Portal>| {
+        let next::Served::Ask(next::Ask(number), s) = s.branch().await? else { panic!() };
+        let next::Served::Quit(next::Quit, end) =
+            s.send(next::Answer(2 * number)).await?.branch().await?
+        else {
+            panic!()
+        };
+        Ok::<_, Error>(((), end))
+    });
+    let asked = async { quit(&mut ask(&mut asks, 7..8).await?).await };
+    tokio::try_join!(answered, asked).unwrap();
+    tokio::try_join!(user.leave(), joined.leave()).unwrap();
+}

@@ -61,6 +61,14 @@ mod bare {
     >;
 }
 
+/// A program that was built apart: its sessions are in the order of the protocol.
+#[rumpsteak::protocol(
+    Swap,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod in_order {}
+
 /// A process that sends three messages and then receives three.
 macro_rules! process {
     ($name:ident, $module:ident, $Role:ident, $Session:ident, $Sent:ident, $Received:ident) => {
@@ -80,6 +88,7 @@ macro_rules! process {
 
 process!(plain, net, A, ASession, Left, Right);
 process!(early, net, B, Early, Right, Left);
+process!(plain_in_order, in_order, A, ASession, Left, Right);
 process!(bare_plain, bare, A, ASession, Left, Right);
 process!(bare_early, bare, B, Early, Right, Left);
 
@@ -192,6 +201,17 @@ async fn without_credit_the_same_sessions_wait_for_each_other() {
     derive(serde::Serialize, serde::Deserialize)
 )]
 mod numbers {}
+
+#[tokio::test(start_paused = true)]
+async fn programs_with_other_sessions_of_one_protocol_join() {
+    let [near, far] = [Host::new(), Host::new()];
+    far.listen("memory://other-sessions").await.unwrap();
+    let a = near.join::<in_order::A>("1").peer("b", ["memory://other-sessions"]).connect();
+    let (mut a, mut b) = tokio::try_join!(a, far.join::<net::B>("1").connect()).unwrap();
+    let swapped = tokio::try_join!(plain_in_order(&mut a.role), early(&mut b.role));
+    assert_eq!(swapped.unwrap(), ([1, 2, 3], [1, 2, 3]));
+    tokio::try_join!(a.leave(), b.leave()).unwrap();
+}
 
 /// Sends numbers as far ahead as it likes.
 async fn give(role: &mut P, many: i32) -> Result<i32> {
