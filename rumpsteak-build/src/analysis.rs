@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use rumpsteak_front::Module;
@@ -11,7 +11,7 @@ use rumpsteak_front::name::snake;
 use crate::codegen::machines;
 use crate::findings::Findings;
 use crate::manifest;
-use crate::package::{Package, Place, RUNTIME, VERIFIED};
+use crate::package::{self, Package, Place, RUNTIME, VERIFIED};
 use crate::package_root::PackageRoot;
 use crate::protocols::{DoneOnce, Protocols, ScrFile};
 use crate::report::build_report::{Report, unreadable};
@@ -73,6 +73,21 @@ impl Analysis {
     /// The modules with what was found out about each.
     pub(crate) fn modules(&self) -> impl Iterator<Item = &(Module, Findings)> {
         self.judged.iter().flatten().flatten()
+    }
+
+    /// Leaves the verdicts on modules without a mistake for the macros.
+    ///
+    /// # Errors
+    ///
+    /// If the file system refuses.
+    pub(crate) fn leave(&self, package: &Package) -> io::Result<()> {
+        for (module, findings) in self.modules() {
+            if module.errors.is_empty() && findings.told.is_empty() {
+                let key = package::key(module, self.place(module).as_ref());
+                package.leave(key, &findings.verdict)?;
+            }
+        }
+        Ok(())
     }
 
     /// The files that the protocol of a module depends on.

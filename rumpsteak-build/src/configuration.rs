@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::analysis::{Analysis, Summary};
-use crate::package::{self, Package};
+use crate::package::Package;
 use crate::report::build_report::Report;
 
 /// True once this process has called [`Configuration::verify`].
@@ -51,13 +51,7 @@ impl Configuration {
         package.begin().map_err(unwritable)?;
         let analysis = Analysis::new(&package);
         package.list(&analysis.protocols).map_err(unwritable)?;
-        for (module, findings) in analysis.judged.iter().flatten().flatten() {
-            if module.errors.is_empty() && findings.told.is_empty() {
-                let place = analysis.place(module);
-                let key = package::key(module, place.as_ref());
-                package.leave(key, &findings.verdict).map_err(unwritable)?;
-            }
-        }
+        analysis.leave(&package).map_err(unwritable)?;
         analysis.announce();
         let reports = analysis.obstacle().into_iter().chain(analysis.reports());
         Report::join(reports.collect()).map_or_else(|| Ok(analysis.summary), Err)

@@ -325,6 +325,14 @@ impl Subject {
 }
 
 impl Fault {
+    /// True if an item that is not typed to its end may have the name that is missing.
+    pub(crate) fn is_of_missing_item(&self) -> bool {
+        matches!(
+            self.cause,
+            Cause::Name { problem: NameProblem::Unresolved, .. } | Cause::NoMessage { .. }
+        )
+    }
+
     /// True for what a part of the session of another role has, most likely.
     pub(crate) fn is_of_role(&self) -> bool {
         matches!(

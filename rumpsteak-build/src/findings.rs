@@ -49,7 +49,10 @@ impl Findings {
     /// Judges a module.
     pub(crate) fn of(module: &Module, protocols: &Protocols, base: &PackageRoot) -> Self {
         let mut findings = Self::default();
-        let faults = findings.judge(module, protocols, base);
+        let mut faults = findings.judge(module, protocols, base);
+        if !module.errors.is_empty() {
+            faults.retain(|fault| !fault.is_of_missing_item());
+        }
         findings.gravity = faults.iter().map(|fault| fault.cause.gravity()).max();
         let told = faults.iter().map(|fault| (fault.span, wording::told(fault, protocols)));
         findings.told = told.collect();
@@ -82,6 +85,10 @@ impl Findings {
             faults.extend(written.faults);
             return faults;
         }
+        // The words are those of the machine: its session is generated, and not the user's.
+        let refused = judge::machines::problems(&machines, protocols, &settings);
+        let machines_of = machines.iter().map(|machine| machine.linked.role).collect();
+        self.warnings = warnings::of_machines(&machines, protocols);
         let text = match written.loaded() {
             Some(loaded) => codegen::write(&written, loaded, &machines, limits.generated_lines),
             None => Ok(codegen::closed(&written)),
@@ -91,9 +98,18 @@ impl Findings {
             Err(cause) => {
                 // What cannot be generated for an item with a mistake is no other mistake.
                 let mut wrong = written.wrong_labels();
-                wrong.extend(written.faults);
+                wrong.extend(written.faults.iter().cloned());
                 if wrong.is_empty() && module.errors.is_empty() {
-                    wrong.push(cause.at(anchor));
+                    // The machine may be all that is wrong.
+                    let plain = written.loaded().map(|loaded| {
+                        codegen::write(&written, loaded, &[], limits.generated_lines)
+                    });
+                    let is_of_machine =
+                        !refused.is_empty() && plain.is_some_and(|text| text.is_ok());
+                    match is_of_machine {
+                        true => wrong.extend(refused.into_iter().map(|cause| cause.at(anchor))),
+                        false => wrong.push(cause.at(anchor)),
+                    }
                 }
                 faults.append(&mut wrong);
                 self.leave_out_all(module);
@@ -103,24 +119,17 @@ impl Findings {
         self.generated = parse(module, &text);
         let generated = std::mem::take(&mut self.generated);
         let scope = Scope::whole(module, &generated, protocols, protocol);
-        let mut judgement = sessions::judge(&scope, &settings);
+        let mut judgement = sessions::judge(&scope, &settings, &machines_of);
         faults.append(&mut judgement.faults);
         let is_accepted = judgement.closed_system.as_ref().is_some_and(|system| system.is_accepted);
         if !is_accepted {
-            let refused = judge::machines::problems(&machines, protocols, &settings);
-            if !refused.is_empty() {
-                // The machine is wrong, and not the session that is generated from it.
-                let generated = scope.roots().filter(|(id, ..)| scope.is_generated(*id));
-                let generated: BTreeSet<String> =
-                    generated.map(|(_, session, _)| session.name.to_string()).collect();
-                faults.retain(|fault| match &fault.cause {
-                    Cause::Refused(refusal) => !generated.contains(&refusal.subject.name),
-                    _ => true,
-                });
+            if refused.is_empty() {
+                faults.append(&mut judgement.of_machines);
             }
             let note = judgement.closed_system.as_ref().and_then(|system| system.note.clone());
             faults.extend(refused.into_iter().map(|cause| {
-                let note = note.clone().filter(|_| matches!(cause, Cause::Refused(_)));
+                let is_judged = matches!(cause, Cause::Refused(_) | Cause::Undecided { .. });
+                let note = note.clone().filter(|_| is_judged);
                 Fault { note, ..cause.at(anchor) }
             }));
         }
@@ -129,7 +138,7 @@ impl Findings {
         self.verdict.text = text;
         self.left_out = judgement.left_out.iter().map(|&id| scope.name_of(id)).collect();
         if passed {
-            self.warnings = warnings::of_module(&scope, &judgement, &machines);
+            self.warnings.extend(warnings::of_module(&scope, &judgement));
         }
         self.generated = generated;
         faults

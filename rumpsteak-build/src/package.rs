@@ -244,3 +244,109 @@ fn left(out_dir: &Path) -> Option<Left> {
 const NO_SCRIPT: &str = "no build script has verified this package\n\n\
      help: write `rumpsteak_build::verify(\"protocols\")?;` in `main` of build.rs, with `rumpsteak-build` under \
      `[build-dependencies]`";
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+mod tests {
+    use rumpsteak_front::module::ModuleKind;
+
+    use super::*;
+    use crate::analysis::Analysis;
+
+    const FILES: [(&str, &str); 3] = [
+        ("protocols/p.scr", "import base; global protocol P(role a, role b) { do base.Q(a, b); }"),
+        ("protocols/base.scr", "aux global protocol Q(role a, role b) { x() from a to b; }"),
+        ("protocols/p.a.local", "a: b!x; end"),
+    ];
+    const MODULE: &str = "mod p { #[session(B)] type Own = Receive<A, X, End>; }";
+
+    fn module(arguments: &str, module: &str) -> Module {
+        let tokens = |text: &str| text.parse().unwrap();
+        Module::parse(ModuleKind::Protocol, tokens(arguments), tokens(module)).unwrap()
+    }
+
+    /// A folder in which the build script has judged the module, and what it left.
+    fn left(name: &str) -> (PathBuf, Package) {
+        let folder = env::temp_dir().join(format!("rumpsteak-{name}-{}", std::process::id()));
+        let source = format!("#[rumpsteak::protocol(P)] {MODULE}");
+        for (path, text) in FILES.into_iter().chain([("src/lib.rs", &*source)]) {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let package = Package::new(&folder, &folder.join("out"), vec!["protocols".into()]);
+        package.begin().unwrap();
+        let analysis = Analysis::new(&package);
+        package.list(&analysis.protocols).unwrap();
+        analysis.leave(&package).unwrap();
+        (folder, package)
+    }
+
+    /// The verdict that a macro finds for a module.
+    fn found(package: &Package, module: &Module) -> Option<Verdict> {
+        package.verdict(key(module, package.place(module).as_ref()))
+    }
+
+    #[test]
+    fn a_macro_takes_the_verdict_that_the_build_script_left() {
+        let (folder, package) = left("verdict");
+        let own = module("P", MODULE);
+        let verdict = found(&package, &own).unwrap();
+        assert_eq!(verdict, package.judge(&own, package.place(&own).as_ref()).verdict);
+        assert!(verdict.roots.len() == 2 && verdict.roots.values().all(|root| root.passed));
+        // Documentation and the place do not matter.
+        let moved = MODULE.replace("type", "/// What it does.\n type");
+        assert!(found(&package, &module("P", &moved)).is_some());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn whatever_a_verdict_depends_on_has_it_judged_again() {
+        let (folder, package) = left("changes");
+        for (arguments, items) in [
+            ("P, fair", MODULE.to_owned()),
+            ("P, limits(steps = 10)", MODULE.to_owned()),
+            ("P", MODULE.replace("Own", "Other")),
+            ("P", MODULE.replace("mod p", "pub mod p")),
+            ("P", MODULE.replace("End>", "End,>")),
+            ("P", MODULE.replace("}", "use super::X; }")),
+            ("P", "mod p {}".to_owned()),
+        ] {
+            assert_eq!(found(&package, &module(arguments, &items)), None, "{arguments} {items}");
+        }
+        let own = module("P", MODULE);
+        for (path, text) in FILES {
+            let path = folder.join(path);
+            fs::write(&path, format!("{text}\n")).unwrap();
+            assert_eq!(found(&package, &own), None, "{path:?}");
+            fs::remove_file(&path).unwrap();
+            assert_eq!(found(&package, &own), None, "{path:?}");
+            fs::write(&path, text).unwrap();
+            assert!(found(&package, &own).is_some(), "{path:?}");
+        }
+        // Another version.
+        let list = folder.join("out/rumpsteak/protocols.txt");
+        assert!(paths(&folder.join("out")).is_some());
+        let text = fs::read_to_string(&list).unwrap();
+        fs::write(&list, text.replacen(VERSION, "0.0.0", 1)).unwrap();
+        assert_eq!(paths(&folder.join("out")), None);
+        // A verdict that was cut off.
+        let file = fs::read_dir(folder.join("out/rumpsteak/verdicts")).unwrap().next().unwrap();
+        let text = fs::read_to_string(file.as_ref().unwrap().path()).unwrap();
+        fs::write(file.unwrap().path(), &text[..text.len() / 2]).unwrap();
+        assert_eq!(found(&package, &own), None);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_module_with_a_mistake_leaves_no_verdict() {
+        let (folder, package) = left("mistake");
+        let wrong = "#[rumpsteak::protocol(P)] mod p { #[session(B)] type Own = End; }\n\
+                     #[rumpsteak::protocol(P)] mod q { type }\n";
+        fs::write(folder.join("src/lib.rs"), wrong).unwrap();
+        package.begin().unwrap();
+        Analysis::new(&package).leave(&package).unwrap();
+        assert_eq!(fs::read_dir(folder.join("out/rumpsteak/verdicts")).unwrap().count(), 0);
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

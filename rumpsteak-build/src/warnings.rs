@@ -5,22 +5,21 @@ use rumpsteak_fsm::run::Failure;
 
 use crate::codegen::machines::Machine;
 use crate::judge::sessions::Judgement;
+use crate::protocols::Protocols;
 use crate::scope::Scope;
 use crate::settings::{self, attribute};
 
+/// The warnings of machines that lie beside a protocol.
+pub(crate) fn of_machines(machines: &[Machine], protocols: &Protocols) -> Vec<String> {
+    let told = |machine: &Machine| machine.cut_off().into_iter().chain(machine.raced(protocols));
+    machines.iter().flat_map(told).collect()
+}
+
 /// The warnings of a module without a mistake.
-pub(crate) fn of_module(
-    scope: &Scope<'_>,
-    judgement: &Judgement,
-    machines: &[Machine],
-) -> Vec<String> {
+pub(crate) fn of_module(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
     let Some((protocol, file)) = scope.loaded() else { return Vec::new() };
     let (file, name) = (file.shown(), protocol.name());
     let mut warnings = Vec::new();
-    for machine in machines {
-        warnings.extend(machine.cut_off());
-        warnings.extend(machine.raced(scope.protocols()));
-    }
     let combined = judgement.combined.as_ref();
     let starvation = combined.and_then(|combined| combined.starvation.as_ref());
     if let Some((role, awaited)) = starvation.and_then(starving) {

@@ -13,10 +13,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bolero::check;
-use proc_macro2::{Span, TokenStream};
-use rumpsteak_build::Limits as BuildLimits;
-use rumpsteak_front::module::items;
-use rumpsteak_front::{Arguments, ModuleKind};
+use proc_macro2::TokenStream;
+use rumpsteak_front::module::ModuleKind;
+use rumpsteak_front::{Module, cut};
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Limits, System, Verdict, dot, kmc, subtype, system};
 use rumpsteak_oracle::equal;
@@ -160,15 +159,18 @@ fn rust_sources() {
     each_text!(|source: &str| {
         fs::write(folder.join("src/lib.rs"), source).unwrap();
         let configuration = rumpsteak_build::configure().protocols("p.scr");
-        let check = configuration.check(&folder, &BuildLimits::default());
+        let check = configuration.check(&folder, &limits().into());
         for problem in &check.problems {
             assert!(source.get(problem.range.clone()).is_some(), "{problem:?}");
             assert!(!problem.render(false).is_empty());
         }
         let Ok(tokens) = source.parse::<TokenStream>() else { return };
-        for kind in [ModuleKind::ClosedSystem, ModuleKind::Protocol] {
-            let _ = Arguments::parse(kind, tokens.clone(), Span::call_site());
+        for (kind, arguments, item) in cut::modules(tokens.clone()) {
+            let _ = Module::parse(kind, arguments, item);
         }
-        let _ = items(tokens);
+        for kind in [ModuleKind::ClosedSystem, ModuleKind::Protocol] {
+            let _ = Module::parse(kind, tokens.clone(), tokens.clone());
+        }
+        let _ = rumpsteak_front::module::items(tokens);
     });
 }

@@ -105,8 +105,7 @@ fn reached(scope: &Scope<'_>, root: ItemId) -> BTreeSet<ItemId> {
     let mut pending = vec![root];
     while let Some(id) = pending.pop() {
         if found.insert(id) {
-            let parts = scope.session(id).into_iter().flat_map(|session| session.parts());
-            pending.extend(parts.filter_map(|part| scope.find(part)));
+            pending.extend(scope.parts(id).map(|(part, _)| part));
         }
     }
     found

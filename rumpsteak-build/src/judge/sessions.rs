@@ -9,7 +9,7 @@ use rumpsteak_fsm::system::Neglected;
 use rumpsteak_fsm::{Fsm, Message};
 use rumpsteak_scribble::Projection;
 
-use crate::fault::{Cause, Fault, Gap, Hint, NameProblem, Note, NoteKind, Refusal};
+use crate::fault::{Cause, Fault, Gap, Hint, Note, NoteKind, Refusal};
 use crate::judge::closed_system::{self, Member, Session};
 use crate::judge::liveness::{self, Neglects};
 use crate::judge::root::Root;
@@ -25,6 +25,8 @@ use crate::settings::Settings;
 pub(crate) struct Judgement {
     /// The mistakes, each once.
     pub(crate) faults: Vec<Fault>,
+    /// The mistakes in sessions that come from machines beside the protocol.
+    pub(crate) of_machines: Vec<Fault>,
     /// The sessions with a role that is known.
     pub(crate) roots: Vec<Root>,
     /// The sessions that name something that is not there.
@@ -60,9 +62,15 @@ impl Judgement {
 }
 
 /// Judges all sessions of a module.
-pub(crate) fn judge(scope: &Scope<'_>, settings: &Settings) -> Judgement {
+///
+/// The sessions that are generated for some roles come from machines beside the protocol.
+pub(crate) fn judge(
+    scope: &Scope<'_>,
+    settings: &Settings,
+    machines_of: &BTreeSet<usize>,
+) -> Judgement {
     let (found, postponed) = Default::default();
-    let mut judge = Judge { scope, settings, found, postponed };
+    let mut judge = Judge { scope, settings, machines_of, found, postponed };
     judge.found.faults.extend(scope.faults.iter().cloned());
     for (id, _, role) in scope.roots() {
         judge.root(id, role);
@@ -89,6 +97,7 @@ pub(crate) fn judge(scope: &Scope<'_>, settings: &Settings) -> Judgement {
 struct Judge<'a> {
     scope: &'a Scope<'a>,
     settings: &'a Settings,
+    machines_of: &'a BTreeSet<usize>,
     found: Judgement,
     /// Mistakes that a part of the session of another role has for this one, by the roots.
     postponed: Vec<(usize, Vec<Fault>)>,
@@ -105,7 +114,8 @@ impl Judge<'_> {
         let position = scope.roles.iter().position(|role| role.item.name == *role_name);
         let Some(position) = position else {
             self.found.left_out.insert(id);
-            return self.roleless(role_name);
+            self.found.faults.extend(scope.roleless(role_name));
+            return;
         };
         let role = &scope.roles[position];
         let reached = scope.reach(id, role);
@@ -156,24 +166,6 @@ impl Judge<'_> {
             if !self.found.faults.iter().any(|known| known.is_same(&fault)) {
                 self.add(fault);
             }
-        }
-    }
-
-    /// A session of what is no role, or of a role with a mistake of its own.
-    fn roleless(&mut self, name: &Ident) {
-        let scope = self.scope;
-        let problem = match scope.find(name).map(|id| scope.item(id)) {
-            Some(Item::Broken(_) | Item::Role(_)) => return,
-            Some(_) => NameProblem::NoRole,
-            None => NameProblem::Unresolved,
-        };
-        let known = scope.role_names();
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        let hint = (!known.is_empty())
-            .then(|| crate::words::meant(&name.to_string(), &known, "the roles are"));
-        let fault = Cause::Name { name: name.to_string(), problem, hint }.at(name.span());
-        if !self.found.faults.iter().any(|known| known.is_same(&fault)) {
-            self.add(fault);
         }
     }
 
@@ -241,6 +233,11 @@ impl Judge<'_> {
             let Some((place, mut cause)) = self.found.roots[index].refusal.take() else { continue };
             let root = &self.found.roots[index];
             let Some(role) = self.played(root) else { continue };
+            if scope.is_generated(root.item) && self.machines_of.contains(&role) {
+                let note = note.cloned();
+                self.found.of_machines.push(Fault { note, ..cause.at(place.span) });
+                continue;
+            }
             if let Cause::Refused(refusal) = &mut cause
                 && written.get(&role).is_some_and(|number| *number > 1)
             {
@@ -266,6 +263,15 @@ impl Judge<'_> {
             }
             refused.push((role, place, cause));
         }
+        // A limit that leaves a session undecided leaves the order of the protocol undecided, too.
+        let mut is_said = !self.found.of_machines.is_empty();
+        let is_plain = |place: &Place, cause: &Cause| {
+            scope.is_generated(place.item) && matches!(cause, Cause::Undecided { .. })
+        };
+        is_said |= refused.iter().any(|(_, place, cause)| !is_plain(place, cause));
+        refused.retain(|(_, place, cause)| {
+            !is_plain(place, cause) || !std::mem::replace(&mut is_said, true)
+        });
         if let Some(fault) = self.exchanged(protocol, &refused) {
             return self.add(fault);
         }
@@ -413,7 +419,10 @@ impl Judge<'_> {
         let item = root.item;
         let span = place.filter(|place| !scope.is_generated(place.item)).map(|place| place.span);
         let span = span.unwrap_or_else(|| self.place(item));
-        self.add(cause.at(span));
+        match scope.is_generated(item) && self.machines_of.contains(&own) {
+            true => self.found.of_machines.push(cause.at(span)),
+            false => self.add(cause.at(span)),
+        }
     }
 
     /// Judges the sessions of a module without a protocol together.

@@ -12,8 +12,6 @@
 
 use std::collections::BTreeMap;
 
-use rumpsteak_front::session::Tail;
-
 use crate::fault::{Cause, Fault};
 use crate::judge::root::Root;
 use crate::judge::subtype::name;
@@ -88,14 +86,8 @@ pub(super) fn leave_part(
 fn entry(scope: &Scope<'_>, root: &Root, other: &Root) -> Option<(Place, ItemId)> {
     let mut own = root.items.iter().filter(|item| !other.items.contains(item));
     own.find_map(|&item| {
-        let mut chains = scope.session(item)?.chains();
-        chains.find_map(|chain| {
-            let (Tail::Choice { choice: name, .. } | Tail::Named(name)) = &chain.tail else {
-                return None;
-            };
-            let part = scope.find(name)?;
-            let place = Place { item, span: name.span() };
-            other.items.contains(&part).then_some((place, part))
-        })
+        let mut parts = scope.parts(item).filter(|(part, _)| other.items.contains(part));
+        let (part, name) = parts.next()?;
+        Some((Place { item, span: name.span() }, part))
     })
 }

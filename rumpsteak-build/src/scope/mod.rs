@@ -158,9 +158,26 @@ impl<'a> Scope<'a> {
         Some((loaded, &self.protocols.files[loaded.file]))
     }
 
-    /// The item of a name.
-    pub(crate) fn find(&self, name: &Ident) -> Option<ItemId> {
+    /// The item of a name. Private: nothing outside of this folder looks a name up.
+    fn find(&self, name: &Ident) -> Option<ItemId> {
         self.names.get(&name.unraw().to_string()).copied()
+    }
+
+    /// The items that a session goes on as, with the tokens that name them.
+    pub(crate) fn parts(&self, session: ItemId) -> impl Iterator<Item = (ItemId, &'a Ident)> {
+        let parts = self.session(session).into_iter().flat_map(SessionItem::parts);
+        parts.filter_map(|part| Some((self.find(part)?, part)))
+    }
+
+    /// The fault of a session of something that is no role. `None` if it is a role, which may have
+    /// a mistake of its own.
+    pub(crate) fn roleless(&self, name: &Ident) -> Option<Fault> {
+        let problem = match self.find(name).map(|id| self.item(id)) {
+            Some(Item::Broken(_) | Item::Role(_)) => return None,
+            Some(_) => NameProblem::NoRole,
+            None => NameProblem::Unresolved,
+        };
+        Some(self.name_fault(name, problem, self.role_names()))
     }
 
     /// The names of all items.

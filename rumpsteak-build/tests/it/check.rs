@@ -76,10 +76,12 @@ fn no_cut_of_a_source_or_a_protocol_does_harm() {
         whole += usize::from(check.holds());
         let unread = check.warnings.iter().any(|warning| warning.contains("not Rust"));
         let cost = check.problems.len() + usize::from(unread);
-        assert!(cost < 4, "{items}: {:?}", headlines(&check));
+        // Two structs of labels that are not there yet are two mistakes.
+        let is_whole = check.problems.iter().all(|problem| problem.code.is_some());
+        assert!(cost < 2 || is_whole, "{items}: {:?}", headlines(&check));
         costs[cost] += 1;
     }
-    assert!(whole > 0 && costs[1] > 20 * (costs[2] + costs[3]), "{whole} {costs:?}");
+    assert!(whole > 0 && costs[1] > 50 * costs[2] && costs[3] == 0, "{whole} {costs:?}");
 
     for end in (0..PROTOCOL.len()).step_by(7) {
         fs::write(folder.join("protocols/p.scr"), &PROTOCOL[..end]).unwrap();

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use expect_test::expect_file;
 use rumpsteak_build::command::{Check, Code, Gravity};
 use rumpsteak_build::{Limits, configure};
 
@@ -44,12 +45,17 @@ fn code(name: &str, files: &[(&str, &str)]) -> Code {
     codes.remove(0)
 }
 
+/// The items of the module, without indentation.
+fn items(code: &Code) -> String {
+    code.text.as_deref().unwrap().replace("\n    ", "\n")
+}
+
 /// The code, where nothing is wrong.
 #[track_caller]
 fn text(name: &str, protocol: &str) -> String {
     let code = code(name, &[("protocols/p.scr", protocol)]);
     assert_eq!(code.problems, []);
-    code.text.unwrap()
+    items(&code)
 }
 
 /// The only problem, where there is no code.
@@ -82,8 +88,7 @@ fn the_code_of_double_buffering() {
             " from double_buffering.scr ("
         ),
     );
-    let (_, expected) = include_str!("generated/double_buffering.rs").split_once("\n\n").unwrap();
-    assert_eq!(body, expected);
+    expect_file!["generated/double_buffering.rs"].assert_eq(body);
     assert!(Code::is_untouched(&text));
     assert!(!Code::is_untouched(&text.replace("Self", "End")));
 }
@@ -94,7 +99,7 @@ fn the_form_of_the_machine_does_not_matter() {
         let files = [("protocols/p.scr", PROTOCOL), (file, machine)];
         let code = code(name, &files);
         assert_eq!(code.problems, []);
-        let text = code.text.unwrap();
+        let text = items(&code);
         let start = text.find("#[session(K)]").unwrap();
         text[start..].to_owned()
     };
@@ -522,17 +527,18 @@ fn a_machine_that_nobody_uses_is_a_warning() {
         [
             "protocols/c.dot: the machine is not used, because it is named after no `.scr` file; \
              did you mean `ping.c.dot`?",
-            "protocols/pn.c.local: the machine is not used, because it is named after no `.scr` file; \
-             did you mean `ping.c.local`?",
-            "protocols/pnig.c.dot: the machine is not used, because it is named after no `.scr` file; \
-             did you mean `ping.c.dot`?",
-            "protocols/p.k.dot: the machine is not used, because no module is for `DoubleBuffering`",
+            "protocols/p.k.dot: the machine is not used, because no module is for the protocol `DoubleBuffering`, or it \
+             writes that session: `#[rumpsteak::protocol(DoubleBuffering)] mod …`",
             "protocols/ping.c.txt: the machine is not used, because the name of such a file ends in `.local`; \
              did you mean `protocols/ping.c.local`?",
             "protocols/ping.s.gv: the machine is not used, because the name of such a file ends in `.dot`; \
              did you mean `protocols/ping.s.dot`?",
             "protocols/ping.z.dot: the machine is not used, because the protocol `Ping` has no role `z`; \
              the roles are `c` and `s`",
+            "protocols/pn.c.local: the machine is not used, because it is named after no `.scr` file; \
+             did you mean `ping.c.local`?",
+            "protocols/pnig.c.dot: the machine is not used, because it is named after no `.scr` file; \
+             did you mean `ping.c.dot`?",
         ]
     );
 }
@@ -590,7 +596,7 @@ fn names_that_rust_has_taken() {
     for expected in [
         "#[role(\"self\")]\n#[message(Label)]\npub struct SelfRole {",
         "#[role(\"send\")]\n#[message(Label)]\npub struct SendRole {",
-        "#[role(\"type\")]\n#[message(Label)]\npub struct Type {",
+        "#[derive(Role)]\n#[message(Label)]\npub struct Type {",
         "#[role(\"String\")]\n#[message(Label)]\npub struct StringRole {",
         "    pub self_role: SelfRole,",
         "    #[label(\"ok\")]\n    OkMessage(OkMessage),",
@@ -727,7 +733,7 @@ fn choices_are_named_by_what_they_are_about() {
                  0 -> 3 [label=\"b!stop\"]; 3 -> 4 [label=\"b?hi\"]; \
                  2 -> 2 [label=\"b!run\"]; 2 -> 4 [label=\"b!stop\"]; }";
     let files = [("protocols/p.scr", &*told), ("protocols/p.a.dot", early)];
-    let text = code("choice-of-machine", &files).text.unwrap();
+    let text = items(&code("choice-of-machine", &files));
     says(&text, "pub type ASession = Select<B, AWork>;");
 
     // The same labels, and something else afterwards.
