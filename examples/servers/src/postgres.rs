@@ -82,8 +82,8 @@ mod protocol {
     /// The end of a batch. Nothing else is answered after an error.
     struct Done(Send<Backend, Sync, Receive<Backend, ReadyForQuery, InOrder>>);
 
-    /// All queries of a batch are sent before any answer is read, as far as the answer to the `Sync`
-    /// that was sent behind them.
+    /// All queries of a batch are sent before any answer is read, as far as the answer to the
+    /// `Sync` that was sent behind them.
     #[session(Frontend)]
     type Pipelined = Select<Backend, First>;
 

@@ -47,8 +47,8 @@ mod protocol {
         Array(Array, InOrder),
     }
 
-    /// Any number of commands are sent before their replies are read, as far as the answer to what was
-    /// sent behind them.
+    /// Any number of commands are sent before their replies are read, as far as the answer to what
+    /// was sent behind them.
     #[session(Client)]
     type Pipelined = Select<Server, Further>;
 
