@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use rumpsteak_front::name::snake;
 
 use crate::codegen::machines;
 use crate::findings::Findings;
+use crate::manifest;
 use crate::package::{self, Package, Place, RUNTIME, VERIFIED};
 use crate::package_root::PackageRoot;
 use crate::protocols::{DoneOnce, Protocols, ScrFile};
@@ -98,9 +98,16 @@ impl Analysis {
     }
 
     /// True if a module names a protocol of the file.
-    pub(crate) fn is_named(&self, file: usize) -> bool {
+    fn is_named(&self, file: usize) -> bool {
         let mut names = self.modules().filter_map(|(module, _)| module.arguments.protocol.as_ref());
         names.any(|name| self.protocols.declares(file, &name.to_string()))
+    }
+
+    /// The files with errors whose protocols have modules.
+    pub(crate) fn broken_and_named(&self) -> impl Iterator<Item = &ScrFile> {
+        let files = self.protocols.files.iter().enumerate();
+        let broken = files.filter(|(_, file)| !file.diagnostics.is_empty());
+        broken.filter(|(position, _)| self.is_named(*position)).map(|(_, file)| file)
     }
 
     /// The errors that no module can show.
@@ -110,6 +117,27 @@ impl Analysis {
             .filter(|(position, file)| !file.diagnostics.is_empty() && !self.is_named(*position));
         let broken = broken.map(|(_, file)| Report::of_file(file));
         unreadable(&self.protocols).chain(broken).collect()
+    }
+
+    /// The reason why rustc could not compile any module, if the manifest shows one.
+    pub(crate) fn obstacle(&self) -> Option<Report> {
+        let mut modules = self.modules();
+        // A crate of another name, or a path to it, is rustc's to check.
+        if !modules.any(|(module, _)| module.arguments.krate.is_none()) {
+            return None;
+        }
+        if !manifest::has_edition(&self.base) {
+            return Some(Report::of(
+                "Cargo.toml names no edition, and edition 2015 has no `async`",
+                "write `edition = \"2024\"` under `[package]`",
+            ));
+        }
+        manifest::runtime(&self.base).is_none().then(|| {
+            Report::of(
+                "the package does not depend on `rumpsteak-runtime`",
+                "write `rumpsteak = { package = \"rumpsteak-runtime\", version = \"0.1\" }` under `[dependencies]`",
+            )
+        })
     }
 
     /// Tells Cargo what was read, and what was not verified.
@@ -130,9 +158,11 @@ impl Analysis {
             }
         }
         let _ = writeln!(text, "cargo::rustc-env={VERIFIED}={}", env!("CARGO_PKG_VERSION"));
-        let name = runtime(&self.base.join("Cargo.toml"));
+        let name = manifest::runtime(&self.base).unwrap_or_else(|| "rumpsteak".to_owned());
         let _ = writeln!(text, "cargo::rustc-env={RUNTIME}={name}");
-        for warning in &self.warnings {
+        // The macro of a module raises the errors, unless a `cfg` leaves the module out.
+        let broken = self.broken_and_named().map(|file| format!("{} has errors", file.shown()));
+        for warning in self.warnings.iter().cloned().chain(broken) {
             let _ = writeln!(text, "cargo::warning={warning}");
         }
         // If stdout is closed, Cargo is gone.
@@ -173,12 +203,8 @@ fn warnings(analysis: &Analysis) -> Vec<String> {
         }));
     }
     warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));
-    for (position, file) in protocols.files.iter().enumerate() {
+    for file in &protocols.files {
         let shown = file.shown();
-        // The macro of a module that a `cfg` leaves out says nothing.
-        if !file.diagnostics.is_empty() && analysis.is_named(position) {
-            warnings.push(format!("{shown} has errors"));
-        }
         if is_right {
             warnings.extend(file.done_once().iter().map(|DoneOnce { variable, line, .. }| {
                 format!("{shown}:{line}: `rec {variable}` is done once: write `continue {variable};` where it begins again")
@@ -197,29 +223,11 @@ fn warnings(analysis: &Analysis) -> Vec<String> {
     warnings
 }
 
-/// The name of the runtime's crate in a manifest: a key with `package = "rumpsteak-runtime"`, or
-/// the package's own name. By default, `rumpsteak`.
-fn runtime(manifest: &Path) -> String {
-    let text = fs::read_to_string(manifest).unwrap_or_default();
-    let key = |line: &str| {
-        let (key, _) = line.split_once(['=', '.'])?;
-        Some(key.trim().trim_matches('"').replace('-', "_"))
-    };
-    let renamed = text.lines().find(|line| {
-        line.contains("package") && line.contains("\"rumpsteak-runtime\"") && !line.starts_with('#')
-    });
-    let plain = text.lines().find(|line| line.trim_start().starts_with("rumpsteak-runtime"));
-    let table = text.lines().any(|line| line.contains("dependencies.rumpsteak-runtime]"));
-    match (renamed.and_then(key), plain.is_some() || table) {
-        (Some(key), _) if key != "package" => key,
-        (_, true) => "rumpsteak_runtime".to_owned(),
-        _ => "rumpsteak".to_owned(),
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -51,17 +51,22 @@ pub fn configuration(out_dir: &Path) -> Option<Configuration> {
     Some(Configuration { protocols: package::paths(out_dir)? })
 }
 
-/// An optimised machine of a protocol as session types to paste beside its role. `number` tells
-/// several proposals apart. `None` for a machine that is no session type.
-///
-/// Names are those of generated code.
-pub fn optimised_items(protocol: &str, fsm: &Fsm, number: usize) -> Option<String> {
+/// An optimised machine of a protocol as sessions to paste into the protocol's module. Their names
+/// are those of generated code. `number` tells several proposals apart. `None` for a machine that
+/// is no session type.
+pub fn optimised_items(
+    module: &ScrModule,
+    protocol: &Protocol,
+    fsm: &Fsm,
+    number: usize,
+) -> Option<String> {
     let role = camel(fsm.role().as_str());
     let base = match number {
         1 => format!("Optimised{role}"),
         number => format!("Optimised{role}{number}"),
     };
-    codegen::session_items(fsm, &base, &snake(protocol))
+    let is_declared = |sort: &str| module.modules.sort(sort).is_some();
+    codegen::session_items(fsm, &base, protocol.roles(), is_declared)
 }
 
 /// Why no code can be generated of a protocol of this module, if none can.
@@ -88,7 +93,7 @@ pub fn unwritable(
     let limits = Limits::default().generated_lines(most);
     let (file, protocol) = (&protocols.files[0], &protocols.protocols[0]);
     let module = empty_module(protocol.name())?;
-    let scope = Scope::new(&module, &[], &protocols, Some(0));
+    let scope = Scope::written(&module, &protocols, Some(0));
     let cause = codegen::write(&scope, (protocol, file), &[], limits.generated_lines).err()?;
     Some(wording::told(&cause.at(Span::call_site()), &protocols))
 }
@@ -140,8 +145,8 @@ impl Configuration {
         let analysis = Analysis::new(&package);
         let sessions = analysis.modules().flat_map(|(module, findings)| {
             findings.verdict.roots.iter().filter_map(|(name, root)| {
-                let path = format!("{}::{name}", module.name);
-                Some(Session { path, fsm: machine(root.machine.as_ref()?) })
+                let (module, name) = (module.name.to_string(), name.clone());
+                Some(Session { module, name, fsm: machine(root.machine.as_ref()?) })
             })
         });
         sessions.collect()
@@ -155,11 +160,7 @@ impl Configuration {
         let analysis = Analysis::new(&package);
         let mut reports = analysis.reports();
         // No macro raises the errors of protocol files here.
-        for (position, file) in analysis.protocols.files.iter().enumerate() {
-            if !file.diagnostics.is_empty() && analysis.is_named(position) {
-                reports.push(Report::of_file(file));
-            }
-        }
+        reports.extend(analysis.broken_and_named().map(Report::of_file));
         let problems = problems(&analysis);
         let Analysis { warnings, summary, .. } = analysis;
         Check { problems, reports, warnings, summary }
@@ -170,8 +171,10 @@ impl Configuration {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Session {
-    /// The module and the name: `orders::ShopSession`.
-    pub path: String,
+    /// The name of the module.
+    pub module: String,
+    /// The name of the session in the module.
+    pub name: String,
     /// The machine.
     pub fsm: Fsm,
 }
@@ -189,7 +192,7 @@ fn code(protocols: &Protocols, position: usize, base: &PackageRoot) -> Code {
     let (settings, _) = Settings::new(&module.arguments, protocols.limits, Some(loaded));
     let (found, mut problems) = load(&Folders::default(), protocols, position, base);
     problems.extend(machines::problems(&found, protocols, &settings));
-    let scope = Scope::new(&module, &[], protocols, Some(position));
+    let scope = Scope::written(&module, protocols, Some(position));
     let file = &protocols.files[loaded.file];
     let most = protocols.limits.generated_lines;
     let text = codegen::module(&scope, (loaded, file), &found, most);

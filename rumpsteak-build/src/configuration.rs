@@ -53,7 +53,8 @@ impl Configuration {
         package.list(&analysis.protocols).map_err(unwritable)?;
         analysis.leave(&package).map_err(unwritable)?;
         analysis.announce();
-        Report::join(analysis.reports()).map_or_else(|| Ok(analysis.summary), Err)
+        let reports = analysis.obstacle().into_iter().chain(analysis.reports());
+        Report::join(reports.collect()).map_or_else(|| Ok(analysis.summary), Err)
     }
 }
 

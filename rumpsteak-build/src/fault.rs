@@ -344,6 +344,7 @@ impl Fault {
     /// True if another fault says the same of the same name.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (&self.cause, &other.cause) {
+            (Cause::NoMessage { name }, Cause::NoMessage { name: other }) => name == other,
             (Cause::Name { name, problem, .. }, Cause::Name { name: other, problem: of, .. }) => {
                 name == other && problem == of
             }

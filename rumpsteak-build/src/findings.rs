@@ -71,13 +71,20 @@ impl Findings {
         let loaded = protocol.map(|position| &protocols.protocols[position]);
         let limits = protocols.limits;
         let (settings, mut faults) = Settings::new(&module.arguments, limits, loaded);
-        let written = Scope::new(module, &[], protocols, protocol);
+        let written = Scope::written(module, protocols, protocol);
         let anchor = written.anchor();
         let (machines, problems) = match protocol {
             Some(position) => machines::load(&Folders::default(), protocols, position, base),
             None => Default::default(),
         };
         faults.extend(problems.into_iter().map(|cause| cause.at(anchor)));
+        let two_structs = |fault: &Fault| matches!(fault.cause, Cause::TwoStructs { .. });
+        if written.faults.iter().any(two_structs) {
+            // Nothing that a session says of its peers has a meaning then.
+            self.leave_out_all(module);
+            faults.extend(written.faults);
+            return faults;
+        }
         // The words are those of the machine: its session is generated, and not the user's.
         let refused = judge::machines::problems(&machines, protocols, &settings);
         let machines_of = machines.iter().map(|machine| machine.linked.role).collect();
@@ -89,27 +96,29 @@ impl Findings {
         let text = match text {
             Ok(text) => text,
             Err(cause) => {
-                let wrong = written.wrong_labels();
-                faults.extend(written.faults.iter().cloned());
-                // The machine may be all that is wrong.
-                let plain = written
-                    .loaded()
-                    .map(|loaded| codegen::write(&written, loaded, &[], limits.generated_lines));
-                let is_of_machine = !refused.is_empty() && plain.is_some_and(|text| text.is_ok());
-                match (wrong.is_empty(), is_of_machine) {
-                    (true, true) => {
-                        faults.extend(refused.into_iter().map(|cause| cause.at(anchor)));
+                // What cannot be generated for an item with a mistake is no other mistake.
+                let mut wrong = written.wrong_labels();
+                wrong.extend(written.faults.iter().cloned());
+                if wrong.is_empty() && module.errors.is_empty() {
+                    // The machine may be all that is wrong.
+                    let plain = written.loaded().map(|loaded| {
+                        codegen::write(&written, loaded, &[], limits.generated_lines)
+                    });
+                    let is_of_machine =
+                        !refused.is_empty() && plain.is_some_and(|text| text.is_ok());
+                    match is_of_machine {
+                        true => wrong.extend(refused.into_iter().map(|cause| cause.at(anchor))),
+                        false => wrong.push(cause.at(anchor)),
                     }
-                    (true, false) => faults.push(cause.at(anchor)),
-                    (false, _) => faults.extend(wrong),
                 }
+                faults.append(&mut wrong);
                 self.leave_out_all(module);
                 return faults;
             }
         };
         self.generated = parse(module, &text);
         let generated = std::mem::take(&mut self.generated);
-        let scope = Scope::new(module, &generated, protocols, protocol);
+        let scope = Scope::whole(module, &generated, protocols, protocol);
         let mut judgement = sessions::judge(&scope, &settings, &machines_of);
         faults.append(&mut judgement.faults);
         let is_accepted = judgement.closed_system.as_ref().is_some_and(|system| system.is_accepted);

@@ -45,6 +45,7 @@ mod findings;
 mod gravity;
 mod judge;
 mod limits;
+mod manifest;
 mod named_text;
 mod package;
 mod package_root;

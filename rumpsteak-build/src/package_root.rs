@@ -31,6 +31,11 @@ impl PackageRoot {
         &self.folder
     }
 
+    /// The root of the workspace.
+    pub(crate) fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
     /// A path that the user gave, from the package's folder on.
     pub(crate) fn join(&self, path: impl AsRef<Path>) -> PathBuf {
         clean(self.folder.join(path))

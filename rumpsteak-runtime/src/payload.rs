@@ -1,10 +1,10 @@
 //! The types in labels, which rustc compares with those that a protocol declares.
 
-use crate::states::proof::InRole;
-use crate::role::wiring::same;
 use crate::detached::Detached;
 use crate::role::Role;
+use crate::role::wiring::same;
 use crate::states::Session;
+use crate::states::proof::InRole;
 
 /// A type that is `T`.
 #[diagnostic::on_unimplemented(

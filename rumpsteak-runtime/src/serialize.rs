@@ -3,8 +3,8 @@
 use rumpsteak_fsm::{Action, Direction, Fsm, Message, StateId};
 
 use crate::machine::Machine;
-use crate::states::proof::{InRole, Plays};
 use crate::states::Session;
+use crate::states::proof::{InRole, Plays};
 
 /// Returns the machine of a session, as `serialize` of the paper does (PPoPP'22, §2.2 and §4).
 ///

@@ -13,8 +13,8 @@ use rumpsteak::states::{End, Receive, Send, Session, State};
 use rumpsteak::transport::Route;
 use rumpsteak::{Channel, Ended, Result, Role};
 
-use super::twiddle::{Twiddle, eighth, quarter};
 use super::matrix::{Matrix, Row};
+use super::twiddle::{Twiddle, eighth, quarter};
 
 #[rumpsteak::protocol(Fft)]
 pub mod processes {

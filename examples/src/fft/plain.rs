@@ -11,8 +11,8 @@ use rumpsteak::transport::Route;
 use rumpsteak::{Channel, Ended, Result, Role};
 
 use super::butterfly::butterfly;
-use super::twiddle::Twiddle;
 use super::matrix::{Matrix, Row};
+use super::twiddle::Twiddle;
 
 #[rumpsteak::protocol(Fft)]
 pub mod processes {}

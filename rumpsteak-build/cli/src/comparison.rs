@@ -41,14 +41,12 @@ pub(crate) struct Told {
     pub(crate) notice: Notice,
     /// Its run is what the subtype does until the rule is broken.
     pub(crate) answer: Answer,
-    /// The run among the peers.
     pub(crate) system: Value,
     /// With whom the actions are that it shows.
     pub(crate) peers: Vec<Role>,
 }
 
 impl Comparison {
-    /// The machine that subtyping knows nothing of.
     pub(crate) fn blamed(&self, error: &InputError) -> &Machine {
         match error.side {
             Side::Sub => &self.sub,

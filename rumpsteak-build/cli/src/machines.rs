@@ -51,10 +51,6 @@ impl Machine {
 
 /// Reads all machines of a file, `-` being standard input; at least one. Those of a Scribble file
 /// are the projections of its protocol.
-///
-/// # Errors
-/// The file cannot be read, holds no machines, or is a Scribble file with errors, which are
-/// reported.
 pub(crate) fn read(
     reader: &mut Reader,
     path: &Path,
@@ -125,9 +121,6 @@ pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> V
 }
 
 /// Picks the machine of `role`, or the only one.
-///
-/// # Errors
-/// There is no machine of this role, or there are several and no role to pick by.
 pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine, Notice> {
     let roles: Vec<Role> = machines.iter().map(|machine| machine.fsm.role().clone()).collect();
     let name = machines.first().map(|machine| machine.file.clone()).unwrap_or_default();
@@ -137,21 +130,21 @@ pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine
     let mut found = machines
         .into_iter()
         .filter(|machine| role.is_none_or(|role| machine.fsm.role().as_str() == role));
-    match (found.next(), found.next(), role) {
-        (Some(machine), None, _) => Ok(machine),
+    let (message, help) = match (found.next(), found.next(), role) {
+        (Some(machine), None, _) => return Ok(machine),
         (None, _, Some(role)) => {
-            let notice = Notice::error(format!("`{name}` holds no machine of `{role}`"));
-            Err(notice.help(meant(role, &names, "it holds")))
+            (format!("`{name}` holds no machine of `{role}`"), meant(role, &names, "it holds"))
         }
         (_, _, Some(role)) => {
-            Err(Notice::error(format!("`{name}` holds several machines of `{role}`"))
-                .help("leave one of them in the file"))
+            let help = "leave one of them in the file".to_owned();
+            (format!("`{name}` holds several machines of `{role}`"), help)
         }
-        (_, _, None) => Err(Notice::error(format!(
-            "`{name}` holds {count} machines, and two are compared at a time"
-        ))
-        .help(format!("say which one with `--role`: {}", list(names)))),
-    }
+        (_, _, None) => (
+            format!("`{name}` holds {count} machines, and two are compared at a time"),
+            format!("say which one with `--role`: {}", list(names)),
+        ),
+    };
+    Err(Notice::error(message).help(help))
 }
 
 /// The error for a machine that is no local type, at its place.
@@ -181,7 +174,6 @@ fn marks(machine: &Fsm, defect: &Defect) -> Vec<(TransitionId, &'static str)> {
     }
 }
 
-/// Marks where a transition of a role was written.
 pub(crate) fn mark(
     notice: Notice,
     machines: &[Machine],

@@ -15,9 +15,7 @@ use crate::outcome::Outcome;
 pub(crate) enum Colour {
     /// On a terminal, unless the environment says otherwise.
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 
@@ -69,7 +67,6 @@ impl Terminal {
         self.colour.applies(io::stderr().is_terminal())
     }
 
-    /// Writes a diagnostic to standard error.
     pub(crate) fn report(&mut self, notice: &Notice) {
         let colour = self.colours_diagnostics();
         self.explain(notice.code);
@@ -96,17 +93,14 @@ impl Terminal {
     pub(crate) fn finish(mut self, outcome: Outcome) -> Outcome {
         let codes = std::mem::take(&mut self.codes);
         if let Some(first) = codes.first() {
-            let text = match codes.len() {
-                1 => format!("for more about this error, try `cargo rumpsteak explain {first}`\n"),
-                _ => {
-                    let codes: Vec<&str> = codes.iter().copied().collect();
-                    format!(
-                        "for more about these errors ({}), try `cargo rumpsteak explain {first}`\n",
-                        codes.join(", ")
-                    )
-                }
+            let all: Vec<&str> = codes.iter().copied().collect();
+            let errors = match all.len() {
+                1 => "this error".to_owned(),
+                _ => format!("these errors ({})", all.join(", ")),
             };
-            self.remark(&text);
+            self.remark(&format!(
+                "for more about {errors}, try `cargo rumpsteak explain {first}`\n"
+            ));
         }
         match self.failure.take() {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {

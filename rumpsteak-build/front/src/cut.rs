@@ -38,6 +38,9 @@ pub fn modules(file: TokenStream) -> Vec<(ModuleKind, TokenStream, TokenStream)>
         let is_brace = delimiter(&tree) == Some(Delimiter::Brace);
         let is_end = is_brace || is_punct(Some(&tree), ';');
         level.item.push(tree);
+        if level.item.is_inner_attribute() {
+            level.item = Cut::default();
+        }
         if is_end {
             let item = std::mem::take(&mut level.item);
             modules.extend(item.module());
@@ -71,6 +74,14 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
+    /// True for `#![…]`, which belongs to the file or the module around it.
+    fn is_inner_attribute(&self) -> bool {
+        let [hash, bang, last] = &self.trees[..] else { return false };
+        is_punct(Some(hash), '#')
+            && is_punct(Some(bang), '!')
+            && delimiter(last) == Some(Delimiter::Bracket)
+    }
+
     /// Adds a tree.
     fn push(&mut self, tree: TokenTree) {
         let (position, last) = (self.trees.len(), self.trees.last());

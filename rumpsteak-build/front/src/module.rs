@@ -40,7 +40,7 @@ use crate::hash::{Hasher, Piece, Pieces};
 use crate::label::LabelItem;
 use crate::message::MessageItem;
 use crate::role::RoleItem;
-use crate::session::{Constructor, SessionItem};
+use crate::session::{Chain, Constructor, SessionItem, Tail};
 use crate::set::SetItem;
 
 /// A module of a protocol.
@@ -208,7 +208,29 @@ fn parse_items(content: Vec<TokenTree>) -> (Vec<Item>, Vec<Error>) {
             Item::Broken(BrokenItem { name: cut.name(), kind })
         }));
     }
+    errors.extend(take_seconds(&mut items));
     (items, errors)
+}
+
+/// Takes out the second item of each name, which is a mistake.
+fn take_seconds(items: &mut [Item]) -> Vec<Error> {
+    let mut seen = HashSet::new();
+    let mut errors = Vec::new();
+    for item in items {
+        let name = match item {
+            Item::Label(item) => &item.name,
+            Item::Message(item) => &item.name,
+            Item::Role(item) => &item.name,
+            Item::Session(item) => &item.name,
+            Item::Set(item) => &item.name,
+            Item::Broken(_) | Item::Other(_) | Item::Use(_) => continue,
+        };
+        if !seen.insert(name.to_string()) {
+            errors.push(Error::new(name.span(), format!("a second `{name}` in this module")));
+            *item = Item::Broken(BrokenItem { name: None, kind: ItemKind::Other });
+        }
+    }
+    errors
 }
 
 /// The sessions among the items of a module.
@@ -240,16 +262,17 @@ impl<'a> Sessions<'a> {
         let mut found: Vec<usize> =
             (0..self.cuts.len()).filter(|&index| self.parsed[index].is_some()).collect();
         while let Some(index) = found.pop() {
-            let parts: Vec<String> = match &self.parsed[index] {
-                Some(Ok(session)) => session.parts().map(Ident::to_string).collect(),
-                _ => self.choices_in(index),
+            let parts: Vec<(String, bool)> = match &self.parsed[index] {
+                Some(Ok(session)) => parts(session),
+                _ => self.choices_in(index).into_iter().map(|choice| (choice, true)).collect(),
             };
-            for part in parts {
+            for (part, is_choice) in parts {
                 for index in self.candidates.remove(&part).unwrap_or_default() {
                     let cut = &self.cuts[index];
                     let session = SessionItem::parse(cut.tokens());
                     // The mistake is where a label is named in the place of a session.
-                    if is_plain_struct(cut) && !session.as_ref().is_ok_and(names_items) {
+                    let is_label = is_choice || !session.as_ref().is_ok_and(names_items);
+                    if is_plain_struct(cut) && is_label {
                         continue;
                     }
                     self.parsed[index] = Some(session);
@@ -384,6 +407,16 @@ fn kind(cut: &Cut) -> ItemKind {
 /// Returns true if all parts of a session are called as items are, and not as `u8` is.
 fn names_items(session: &SessionItem) -> bool {
     session.parts().all(|part| part.to_string().starts_with(char::is_uppercase))
+}
+
+/// The items that a session goes on as, each with true if it is the place of a choice.
+fn parts(session: &SessionItem) -> Vec<(String, bool)> {
+    let part = |chain: &Chain| match &chain.tail {
+        Tail::Choice { choice, .. } => Some((choice.to_string(), true)),
+        Tail::Named(part) => Some((part.to_string(), false)),
+        Tail::End(_) | Tail::Itself(_) => None,
+    };
+    session.chains().filter_map(part).collect()
 }
 
 /// Returns true for a struct without any `<`, as labels have them.

@@ -11,7 +11,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Data, Error, Field, Fields, LitStr, Result, Token, Type, Visibility};
+use syn::{
+    Attribute, Data, Error, Field, Fields, GenericArgument, LitStr, PathArguments, Result, Token,
+    Type, Visibility,
+};
 
 use crate::attribute::{
     argument, check_generics, derive_input, field_span, public, take, take_derive, word,
@@ -96,11 +99,39 @@ impl RoleItem {
                     format!("a second route to `{peer}`: the role has one route for each peer");
                 return Err(Error::new(peer.span(), text));
             }
+            if let Some(text) = misfit(&route.ty, message.as_ref()) {
+                return Err(Error::new_spanned(&route.ty, text));
+            }
             routes.push(route);
         }
         let (attributes, visibility) = (input.attrs, public(input.vis, name.span()));
         Ok(Self { name, attributes, visibility, link, message, routes, is_tuple })
     }
+}
+
+/// The reason why a type cannot be a route of a role with these messages, if its tokens show it.
+fn misfit(ty: &Type, message: Option<&Ident>) -> Option<String> {
+    let text = || quote::ToTokens::to_token_stream(ty).to_string().replace(' ', "");
+    let Type::Path(of) = ty else {
+        let is_pair = matches!(ty, Type::Tuple(_));
+        return is_pair.then(|| format!("`{}` is no route: {BOTH_WAYS}", text()));
+    };
+    let mut before = of.path.segments.iter().rev().skip(1);
+    if before.any(|segment| ["mpsc", "oneshot"].iter().any(|module| segment.ident == module)) {
+        return Some(format!("`{}` is no route: {BOTH_WAYS}", text()));
+    }
+    let last = of.path.segments.last()?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    let [GenericArgument::Type(Type::Path(carried))] =
+        &arguments.args.iter().collect::<Vec<_>>()[..]
+    else {
+        return None;
+    };
+    let (carried, message) = (carried.path.get_ident()?, message?);
+    let is_route = ["Channel", "Net"].iter().any(|name| last.ident == name);
+    (is_route && carried != message).then(|| {
+        format!("`{}` carries other messages than `{message}`, which are those of the role", text())
+    })
 }
 
 /// Takes the attributes of a role out of the list, and `Role` out of a derive.
@@ -207,6 +238,7 @@ const NO_HALF: &str = "this is no route: a route both sends and receives, by its
                        half that is not needed";
 const EXPECTED_LINK: &str =
     "expected the protocol and the role in it: `#[protocol(DoubleBuffering::k)]`";
+const BOTH_WAYS: &str = "a route both sends and receives, as `Channel<Label>` does";
 const EXPECTED_ROLE: &str = "expected the role's name in quotes: `#[role(\"k\")]`";
 const NO_ROUTE: &str = "expected the role at the other end: `#[route(S)]`. Each field of a role is a route; keep other \
                         data beside the role";

@@ -448,3 +448,46 @@ fn texts_of_any_depth_are_refused() {
         run(&format!("#[protocol({nested})] #[a = {nested}] mod a {{ {nested} }}"));
     }
 }
+
+#[test]
+fn attributes_of_the_file_are_not_those_of_its_first_module() {
+    let text = "//! A file.\n#![allow(dead_code)]\n/// A module.\n#[protocol(P)] mod p {}\n";
+    let nested = format!("mod m {{ #![allow(dead_code)] {text} }}");
+    for text in [text, &nested] {
+        let module = module(text);
+        assert_eq!((module.name.to_string(), module.attributes.len()), ("p".to_owned(), 1));
+    }
+}
+
+#[test]
+fn a_second_item_of_a_name_is_a_mistake() {
+    let (items, errors) = show("struct A; #[session(K)] type A = End; struct B;");
+    assert_eq!(items, "Label A, Other? -, Label B");
+    assert_eq!(errors, ["A: a second `A` in this module"]);
+}
+
+#[test]
+fn a_label_in_the_place_of_a_choice_stays_a_label() {
+    let (items, errors) = show("#[session(K)] type A = Branch<S, Run>; struct Run(Job);");
+    assert_eq!((&*items, errors.len()), ("Session A, Label Run", 0));
+}
+
+#[test]
+fn a_route_sends_and_receives_the_messages_of_its_role() {
+    for (ty, expected) in [
+        ("Channel<Label>", None),
+        ("Receiver<Label>", None),
+        ("Own<Label>", None),
+        ("Channel<Job>", Some("carries other messages than `Label`")),
+        ("tokio::sync::mpsc::Sender<Label>", Some("is no route")),
+        ("(Sender<Label>, Receiver<Label>)", Some("is no route")),
+    ] {
+        let source = format!("#[derive(Role)] #[message(Label)] struct K(#[route(S)] {ty});");
+        let (_, errors) = show(&source);
+        let is_right = match expected {
+            Some(part) => errors.len() == 1 && errors[0].contains(part),
+            None => errors.is_empty(),
+        };
+        assert!(is_right, "{ty}: {errors:?}");
+    }
+}

@@ -130,7 +130,7 @@ mod tests {
             let source = format!("mod ping {{ {sessions} {written} }}").parse()?;
             let module = Module::parse(ModuleKind::ClosedSystem, TokenStream::new(), source)?;
             let protocols = Protocols::default();
-            let text = closed(&Scope::new(&module, &[], &protocols, None));
+            let text = closed(&Scope::written(&module, &protocols, None));
             assert!(!text.contains(lacks) && text.contains("pub struct C"), "{text}");
         }
         Ok(())
@@ -152,7 +152,7 @@ mod tests {
             let module =
                 Module::parse(ModuleKind::ClosedSystem, TokenStream::new(), source.parse()?)?;
             let protocols = Protocols::default();
-            let text = closed(&Scope::new(&module, &[], &protocols, None));
+            let text = closed(&Scope::written(&module, &protocols, None));
             assert_eq!(text.contains("pub struct Roles"), has_set, "{route}");
         }
         Ok(())

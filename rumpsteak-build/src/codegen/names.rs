@@ -17,7 +17,7 @@ use proc_macro2::TokenStream;
 use quote::ToTokens as _;
 use rumpsteak_front::module::Item;
 use rumpsteak_front::name;
-use rumpsteak_fsm::{Action, Fsm, Message, Role, Sort};
+use rumpsteak_fsm::{Fsm, Message, Role, Sort};
 use rumpsteak_scribble::Span;
 
 use super::payloads::{Payload, declared, is_ident, payload, reserved};
@@ -72,8 +72,6 @@ pub(super) struct LabelName {
     pub(super) message: Message,
     /// The struct, and the variant of the message type.
     pub(super) ty: String,
-    /// What sessions call the struct.
-    pub(super) path: String,
     /// Whether the variant must say the label.
     pub(super) explicit: bool,
     /// The types of the payload.
@@ -115,6 +113,8 @@ impl Names {
         let asked = scope.roles.first().map(|role| scope.message_of(role.item));
         let message = written.into_iter().next().or(asked);
         names.message = message.unwrap_or_else(|| "Label".to_owned());
+        // An item of that name is to be the message type, and has a mistake.
+        names.has_message |= scope.names().any(|name| name == names.message);
         let mut fields = BTreeSet::new();
         let roots: BTreeSet<String> = scope.roots().map(|(_, _, role)| role.to_string()).collect();
         // The types of payloads are read before roles have names, which then give way.
@@ -178,25 +178,28 @@ impl Names {
         Ok(payloads)
     }
 
-    /// Names what a machine speaks of, its own role first, for a person who has the types of
-    /// payloads in scope: a label that is called as one of them is that of the module `generated`.
-    pub(super) fn of_machine(fsm: &Fsm, generated: &str) -> Self {
+    /// Names the roles of a protocol, that of a machine first, and its messages, as a module does
+    /// that writes none of them. The sorts that the protocol does not declare are types that the
+    /// module has in scope.
+    pub(super) fn of_machine(
+        fsm: &Fsm,
+        roles: &[Role],
+        is_declared: impl Fn(&str) -> bool,
+    ) -> Self {
         let mut names = Self { taken: reserved(), ..Self::default() };
+        let payloads = fsm.transitions().flat_map(|by| &by.action.message.payload);
+        let in_scope = payloads.map(Sort::as_str).filter(|sort| !is_declared(sort));
+        names.taken.extend(in_scope.map(str::to_owned));
         let mut fields = BTreeSet::new();
-        names.add_role(fsm.role(), None, &mut fields);
+        let others = roles.iter().filter(|role| *role != fsm.role());
+        for role in [fsm.role()].into_iter().chain(others) {
+            names.add_role(role, None, &mut fields);
+        }
         for transition in fsm.transitions() {
-            let Action { peer, message, .. } = transition.action;
-            if names.role(peer.as_str()).is_none() {
-                names.add_role(peer, None, &mut fields);
-            }
+            let message = &transition.action.message;
             if !names.positions.contains_key(message) {
                 names.add_generated(message.clone(), &[], None);
             }
-        }
-        let payloads = fsm.transitions().flat_map(|by| &by.action.message.payload);
-        let payloads: BTreeSet<&str> = payloads.map(Sort::as_str).collect();
-        for label in names.labels.iter_mut().filter(|label| payloads.contains(&*label.ty)) {
-            label.path = format!("{generated}::{}", label.ty);
         }
         names
     }
@@ -232,7 +235,6 @@ impl Names {
                 self.positions.insert(message.clone(), self.labels.len());
                 self.labels.push(LabelName {
                     explicit: !name::same(message.label.as_str(), &ty),
-                    path: ty.clone(),
                     ty,
                     payload: Vec::new(),
                     is_debug,
@@ -257,7 +259,6 @@ impl Names {
         self.positions.insert(message.clone(), self.labels.len());
         self.labels.push(LabelName {
             explicit: !name::same(label, &ty),
-            path: ty.clone(),
             ty,
             payload: payload.iter().map(|payload| payload.text.clone()).collect(),
             is_debug: declared.is_none() && payload.iter().all(|payload| payload.is_debug),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use rumpsteak_front::name;
-use rumpsteak_fsm::{Action, Direction, Fsm, Message};
+use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role};
 
 use super::machines::Machine;
 use super::names::{LabelName, Names, RoleName};
@@ -278,11 +278,16 @@ fn print_chain(text: &mut String, public: &str, name: &str, nominal: bool, sessi
     };
 }
 
-/// The session items of a machine for a person to paste beside its role, the root first. Their
-/// names begin with `base`; `generated` is the module of the protocol's generated code. `None` for
-/// a machine that is no session type.
-pub(crate) fn session_items(fsm: &Fsm, base: &str, generated: &str) -> Option<String> {
-    let mut names = Names::of_machine(fsm, generated);
+/// The session items of a machine for a person to paste into the module of the protocol, which has
+/// these roles, the root first. Their names begin with `base`. `None` for a machine that is no
+/// session type.
+pub(crate) fn session_items(
+    fsm: &Fsm,
+    base: &str,
+    roles: &[Role],
+    is_declared: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let mut names = Names::of_machine(fsm, roles, is_declared);
     let items = session::items(fsm, base, base.to_owned(), &mut names, None).ok()?;
     let mut text = format!("#[session({})]\n", names.roles[0].ty);
     for (index, item) in items.iter().enumerate() {

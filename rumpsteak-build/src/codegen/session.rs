@@ -282,7 +282,7 @@ impl Writer<'_> {
             Direction::Receive => "Receive",
             Direction::Send => "Send",
         };
-        let label = self.names.labels[self.label(action)?].path.clone();
+        let label = self.names.labels[self.label(action)?].ty.clone();
         Ok((constructor, self.peer(action)?, label))
     }
 

@@ -42,6 +42,8 @@ pub(crate) type ItemId = usize;
 pub(crate) struct Scope<'a> {
     module: &'a Module,
     generated: &'a [Item],
+    /// True if all items are there, also those that are generated.
+    is_whole: bool,
     protocols: &'a Protocols,
     names: BTreeMap<String, ItemId>,
     /// The position of the module's protocol, if it has one.
@@ -64,15 +66,35 @@ pub(crate) struct ScopedRole<'a> {
 }
 
 impl<'a> Scope<'a> {
+    /// The names of the items that are written.
+    pub(crate) fn written(
+        module: &'a Module,
+        protocols: &'a Protocols,
+        protocol: Option<usize>,
+    ) -> Self {
+        Self::new(module, None, protocols, protocol)
+    }
+
     /// The names of the items that are written, and of those that are generated beside them.
-    pub(crate) fn new(
+    pub(crate) fn whole(
         module: &'a Module,
         generated: &'a [Item],
         protocols: &'a Protocols,
         protocol: Option<usize>,
     ) -> Self {
+        Self::new(module, Some(generated), protocols, protocol)
+    }
+
+    fn new(
+        module: &'a Module,
+        generated: Option<&'a [Item]>,
+        protocols: &'a Protocols,
+        protocol: Option<usize>,
+    ) -> Self {
         let (names, roles, faults) = Default::default();
-        let mut scope = Self { module, generated, protocols, names, protocol, roles, faults };
+        let (is_whole, generated) = (generated.is_some(), generated.unwrap_or_default());
+        let mut scope =
+            Self { module, generated, is_whole, protocols, names, protocol, roles, faults };
         for id in 0..scope.len() {
             if let Some(name) = name_of(scope.item(id)) {
                 scope.names.entry(name.unraw().to_string()).or_insert(id);
@@ -93,7 +115,7 @@ impl<'a> Scope<'a> {
             }
         }
         scope.check_roles();
-        if !generated.is_empty() {
+        if is_whole {
             scope.check_labels();
         }
         scope
@@ -300,9 +322,13 @@ impl<'a> Scope<'a> {
                 && self
                     .find(message)
                     .is_none_or(|id| !matches!(self.item(id), Item::Message(_) | Item::Broken(_)))
-                && !self.generated.is_empty()
+                && (self.is_whole || self.find(message).is_some())
             {
-                faults.push(Cause::NoMessage { name: message.to_string() }.at(message.span()));
+                let fault = Cause::NoMessage { name: message.to_string() }.at(message.span());
+                // Once: the message type is missing, and not the role wrong.
+                if !faults.iter().any(|known: &Fault| known.is_same(&fault)) {
+                    faults.push(fault);
+                }
             }
         }
         for id in 0..self.len() {

@@ -1,5 +1,5 @@
-//! What stands in one place only: names are looked up in the folder `scope`, and items are parsed by
-//! `syn`.
+//! What stands in one place only: names are looked up in the folder `scope`, and items are parsed
+//! by `syn`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,8 @@ fn items_are_parsed_by_syn() {
     // These cut tokens into items, take attributes away and count; the others have only `syn`.
     let by_token = with("front/src", &["TokenTree"]);
     assert_eq!(by_token, ["attribute.rs", "cut.rs", "hash.rs", "module.rs"]);
-    // Nothing behind `front` reads items: the texts of types and names are all that is parsed there.
+    // Nothing behind `front` reads items: the texts of types and names are all that is parsed
+    // there.
     let parsed = with("src", &["syn::Item", "ItemStruct", "ItemEnum", "parse_file", "impl Parse"]);
     assert_eq!(parsed, [""; 0]);
     assert_eq!(

@@ -95,6 +95,11 @@ fn judged(judged: &Judged) -> TokenStream {
 fn item(item: &Item, scope: &Scope<'_>) -> TokenStream {
     match item {
         Item::Broken(item) => broken(item, scope),
+        Item::Label(label) if scope.is_named_message(&label.name) => {
+            // It lacks the derive, which is an error of its own.
+            let (krate, tokens, name) = (scope.krate, &label.tokens, &label.name);
+            quote!(#tokens #krate::private::stub!(message #name);)
+        }
         Item::Label(label) => label.tokens.clone(),
         Item::Message(message) => message::expand(message, scope.krate),
         Item::Other(tokens) | Item::Use(tokens) => tokens.clone(),

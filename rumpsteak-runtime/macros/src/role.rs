@@ -28,7 +28,7 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
     let played = played(facts, krate);
     let methods = methods(item, message, krate);
     let routes = routes.iter().map(|route| implement_route(item, route, facts, krate));
-    let wiring = wiring(item, krate);
+    let wiring = wiring(item, krate, scope.is_whole());
     let leaving = leaving(item, krate);
     quote! {
         #structure
@@ -202,7 +202,7 @@ fn leaving(item: &RoleItem, krate: &TokenStream) -> TokenStream {
 }
 
 /// What a set needs: see `rumpsteak_runtime::private::wiring`.
-fn wiring(item: &RoleItem, krate: &TokenStream) -> TokenStream {
+fn wiring(item: &RoleItem, krate: &TokenStream, is_whole: bool) -> TokenStream {
     let name = &item.name;
     let peers: Vec<_> = item.routes.iter().map(|route| &route.peer).collect();
     let members = item.routes.iter().map(|route| member(route.field.as_ref(), route.index));
@@ -223,6 +223,16 @@ fn wiring(item: &RoleItem, krate: &TokenStream) -> TokenStream {
     });
     let placed = at(krate, name.span());
     let wire = quote_spanned!(name.span()=> #placed::private::wiring::Wire<__Set>);
+    if !is_whole {
+        // The error of the module may be about these very routes.
+        return quote! {
+            impl<__Set> #wire for #name {
+                fn wire(_: &mut #krate::private::wiring::Wiring<'_>) -> Self {
+                    ::core::unimplemented!()
+                }
+            }
+        };
+    }
     quote! {
         #[allow(unused_variables, reason = "a role may have no routes")]
         impl<__Set> #wire for #name

@@ -48,6 +48,14 @@ impl<'a> Scope<'a> {
         self.judged.problems.is_empty() && self.judged.module.errors.is_empty()
     }
 
+    /// True if a role names this item as its message type.
+    pub(crate) fn is_named_message(&self, name: &Ident) -> bool {
+        items(self.judged).any(|item| match item {
+            Item::Role(role) => role.message.as_ref() == Some(name),
+            _ => false,
+        })
+    }
+
     /// True if a role has this name, also if it has an error.
     pub(crate) fn is_role(&self, name: &Ident) -> bool {
         self.kinds.get(&name.to_string()) == Some(&ItemKind::Role)

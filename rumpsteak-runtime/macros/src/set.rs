@@ -49,6 +49,15 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
             #wiring
         }
     });
+    let code = code.unwrap_or_else(|| {
+        quote! {
+            impl ::core::default::Default for #name {
+                fn default() -> Self {
+                    ::core::unimplemented!()
+                }
+            }
+        }
+    });
     let structure = at(&quote!(struct #name #body), name.span());
     quote! {
         #(#attributes)*

@@ -63,10 +63,6 @@ fn bound(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Judges the system.
-///
-/// # Errors
-/// A file that cannot be read, and machines that make no system.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
     let mut reader = Reader::default();
     let mut machines = vec![];
@@ -121,7 +117,6 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     Ok(Reply { outcome, words: [answer, table].into_iter().chain(channels).collect(), object })
 }
 
-/// The error for machines that make no system, at its place.
 fn no_system(machines: &[Machine], error: &SystemError) -> Notice {
     let report = Notice::of_error(error);
     match error {
@@ -166,7 +161,6 @@ fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) ->
     }
 }
 
-/// Adds where a property fails.
 fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice {
     let report = match &witness.flaw {
         Flaw::Blocked { role, send } => mark(report, machines, role, *send, "blocked by the bound"),
@@ -181,11 +175,10 @@ fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice 
         Flaw::Lost { .. } | Flaw::Waits { .. } => report,
     };
     let steps = witness.steps.iter().map(|step| format!("`{}`: `{}`", step.role, step.action));
-    if witness.steps.is_empty() {
-        report.remark("this is so from the start")
-    } else {
-        let steps: Vec<String> = steps.collect();
-        report.remark(format!("this is after {}", steps.join(", ")))
+    let steps: Vec<String> = steps.collect();
+    match steps.is_empty() {
+        true => report.remark("this is so from the start"),
+        false => report.remark(format!("this is after {}", steps.join(", "))),
     }
 }
 
@@ -200,7 +193,6 @@ fn form(found: &Option<(Role, Defect)>) -> Finding<'_> {
     (Some(false), text, None)
 }
 
-/// The answer about a property of runs.
 fn behaviour(property: &Property) -> Finding<'_> {
     let (text, witness) = match property {
         Property::Holds => ("yes".to_owned(), None),
@@ -210,7 +202,7 @@ fn behaviour(property: &Property) -> Finding<'_> {
     (property.holds(), text, witness)
 }
 
-/// All properties: the name in JSON, the name in text, and the answer.
+/// The names in JSON and in text, and the answers.
 fn findings(properties: &Properties) -> [(&'static str, &'static str, Finding<'_>); 11] {
     // Directed: neither of the two. k-safe: both of the two.
     let undirected = match &properties.mixed {
@@ -237,13 +229,9 @@ fn findings(properties: &Properties) -> [(&'static str, &'static str, Finding<'_
     ]
 }
 
-/// The properties for people, one on each line.
 fn table(properties: &Properties) -> String {
-    let mut text = format!(
-        "at k = {}, {}:\n",
-        properties.bound,
-        count(properties.configurations, "configuration")
-    );
+    let configurations = count(properties.configurations, "configuration");
+    let mut text = format!("at k = {}, {configurations}:\n", properties.bound);
     for (_, name, (_, value, _)) in findings(properties) {
         text.push_str(&format!("  {name:<14} {}\n", visible(&value)));
     }
@@ -273,12 +261,8 @@ fn channel_objects(capacities: &Capacities) -> Vec<Value> {
             Occupancy::Unbounded => json!("unbounded"),
             Occupancy::Unknown(_) => Value::Null,
         };
-        json!({
-            "from": channel.from.as_str(),
-            "to": channel.to.as_str(),
-            "capacity": channel.capacity,
-            "occupancy": occupancy,
-        })
+        let (from, to, capacity) = (channel.from.as_str(), channel.to.as_str(), channel.capacity);
+        json!({"from": from, "to": to, "capacity": capacity, "occupancy": occupancy})
     };
     capacities.channels.iter().map(object).collect()
 }

@@ -307,10 +307,13 @@ impl Fsm {
 
     /// The defect of a state that chooses between peers.
     pub(crate) fn undirected(&self, state: StateId) -> Option<Defect> {
-        let mut known = BTreeSet::new();
-        let peers = self.transitions_from(state).map(|by| &by.action.peer);
-        let peers: Vec<Role> = peers.filter(|peer| known.insert(*peer)).cloned().collect();
-        (peers.len() > 1).then_some(Defect::Undirected { state, peers })
+        let mut peers = self.transitions_from(state).map(|by| &by.action.peer);
+        let first = peers.next()?;
+        let second = peers.find(|peer| *peer != first)?;
+        let mut known = BTreeSet::from([first]);
+        let others = std::iter::once(second).chain(peers).filter(|peer| known.insert(*peer));
+        let peers = [first].into_iter().chain(others).cloned().collect();
+        Some(Defect::Undirected { state, peers })
     }
 
     /// Whether no two transitions of a state have one peer, direction and label. Labels decide,

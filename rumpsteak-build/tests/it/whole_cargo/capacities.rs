@@ -102,14 +102,14 @@ fn main() {
 #[test]
 fn the_channels_have_the_room_that_was_proven() {
     let expected = "\
-plain: k s AtMost(1), s k AtMost(1), k t AtMost(1), t k AtMost(1),
-optimised: k s AtMost(2), s k AtMost(2), k t AtMost(1), t k AtMost(1),
-ahead: k s AtMost(3), s k AtMost(3), k t AtMost(1), t k AtMost(1),
-closed: K S AtMost(2), S K AtMost(2), K T AtMost(1), T K AtMost(1),
+plain: k s AtMost(4), s k AtMost(4), k t AtMost(4), t k AtMost(4),
+optimised: k s AtMost(4), s k AtMost(4), k t AtMost(4), t k AtMost(4),
+ahead: k s AtMost(4), s k AtMost(4), k t AtMost(4), t k AtMost(4),
+closed: K S AtMost(4), S K AtMost(4), K T AtMost(4), T K AtMost(4),
 differ: k s Growable, s k Growable, k t Growable, t k Growable,
 limited: k s Growable, s k Growable, k t Growable, t k Growable,
-two: a b AtMost(2), b a AtMost(0),
-answered: a b AtMost(1), b a AtMost(1),
+two: a b AtMost(4), b a AtMost(0),
+answered: a b AtMost(4), b a AtMost(4),
 endless: a b Waits(16), b a AtMost(0),
 twenty: a b AtMost(20), b a AtMost(0),
 ";

@@ -60,7 +60,7 @@ fn a_machine_beside_the_protocol_is_as_the_guide_says() {
         }
     ";
     package.write("src/main.rs", &format!("{}{kernel}", package.read("src/main.rs")));
-    let (success, _, said) = package.run_with("check", &["-q"]);
+    let (success, _, said) = package.run("check", &["-q"]);
     assert!(success, "{said}");
 }
 

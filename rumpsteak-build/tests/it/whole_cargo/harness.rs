@@ -59,6 +59,8 @@ pub(crate) struct Outcome {
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     pub(crate) level: String,
+    /// True for an error of rustc's own, which has a code, and false for an error of a macro.
+    pub(crate) has_code: bool,
     pub(crate) text: String,
     /// The file and the line of the primary span, and the text under it.
     pub(crate) file: String,
@@ -276,6 +278,7 @@ impl Message {
         let token = characters.get(start - 1..(end - 1).min(characters.len()));
         Some(Self {
             level: text(&message["level"]),
+            has_code: !message["code"].is_null(),
             text: text(&message["message"]),
             file: text(&primary["file_name"]),
             line: primary["line_start"].as_u64().unwrap_or_default(),

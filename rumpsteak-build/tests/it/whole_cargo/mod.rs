@@ -1,6 +1,7 @@
 //! What a user of the build script sees: real packages, real Cargo, real messages.
 
 mod capacities;
+mod documents;
 mod explain;
 mod gate;
 mod generate;
@@ -12,3 +13,4 @@ mod patterns;
 mod programs;
 mod random_modules;
 mod readme;
+mod rust_analyzer;

@@ -72,7 +72,7 @@ impl Random {
 fn parts(rng: &mut Rng) -> Vec<Vec<Message>> {
     let mut parts = vec![Vec::new(), Vec::new()];
     let part_of: Vec<usize> = (0..9).map(|_| rng.usize(..2)).collect();
-    let count = 4 + rng.usize(..2);
+    let count = 6 + rng.usize(..3);
     let mut label = 0;
     while label < count {
         let (from, to) = (rng.usize(..3), rng.usize(..3));
@@ -88,11 +88,11 @@ fn parts(rng: &mut Rng) -> Vec<Vec<Message>> {
 
 /// A session of a role: in the order of all sessions, in another one, or with two actions swapped.
 fn session(parts: &[Vec<Message>], order: &[Message], role: usize, rng: &mut Rng) -> Vec<Step> {
-    let mut steps = match rng.usize(..4) {
+    let mut steps = match rng.usize(..3) {
         0 => projected(&merged(parts, rng), role),
         _ => projected(order, role),
     };
-    if rng.bool() && steps.len() > 1 {
+    for _ in 0..rng.usize(..3).min(steps.len().saturating_sub(1)) {
         let at = rng.usize(..steps.len() - 1);
         // A role sends to each peer in the order of the protocol, and receives so, too.
         if (steps[at].0, steps[at].1) != (steps[at + 1].0, steps[at + 1].1) {
@@ -276,7 +276,7 @@ fn random_modules_are_refused_if_they_are_unsafe_and_run_otherwise() {
     }
     let needlessly = refused.iter().filter(|module| module.is_safe).count();
     println!("passed: {}, refused: {}, needlessly: {needlessly}", passed.len(), refused.len());
-    assert!(passed.len() > modules.len() / 4 && refused.len() > modules.len() / 4);
+    assert!(passed.len() > modules.len() / 8 && refused.len() > modules.len() / 8);
     write(&package, &passed);
     let (success, printed, said) = package.run("run", &["-q"]);
     assert!(success, "{said}");

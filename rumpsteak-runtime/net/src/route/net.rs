@@ -25,7 +25,7 @@ use crate::wire::{Messages, Numbers};
 ///
 /// As a [`Channel`](rumpsteak_runtime::Channel) it is two queues in memory, of the capacities that
 /// the build script proved. Between processes a task on each side moves messages between the queues
-/// and the connection. `#[derive(Roles)]` wires such routes in memory;
+/// and the connection. The set of a module's roles wires such routes in memory;
 /// [`Host::join`](crate::Host::join) connects them with peers anywhere.
 ///
 /// If the peer has left, in order or not, the error is

@@ -180,7 +180,8 @@ mod tests {
 
     use futures_core::Stream as _;
     use futures_sink::Sink as _;
-    use rumpsteak_runtime::transport::Incoming as _;
+    use rumpsteak_runtime::private::Label;
+    use rumpsteak_runtime::transport::{Incoming as _, Labelled};
     use serde::{Deserialize, Serialize};
 
     use super::*;
@@ -188,13 +189,21 @@ mod tests {
     use crate::wire::{Batch, Frame};
     use crate::{Host, Postcard};
 
-    #[derive(rumpsteak_runtime::Message, Serialize, Deserialize)]
+    #[derive(Serialize, Deserialize)]
     enum Message {
         Number(Number),
     }
 
     #[derive(Serialize, Deserialize)]
     struct Number(u64);
+
+    impl Labelled for Message {
+        const LABELS: &'static str = "Number";
+
+        fn labelled(&self) -> Label {
+            Label { name: "Number", tag: 0 }
+        }
+    }
 
     #[tokio::test]
     async fn where_nothing_is_proven_the_sender_keeps_what_nobody_receives() {

@@ -37,8 +37,8 @@ pub trait Codec: Clone + Send + Sync + 'static {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot go to another process",
     label = "its messages are of type `{Self}`, which cannot be written and read",
-    note = "add `#[derive(serde::Serialize, serde::Deserialize)]` to `{Self}`, or, if `protocol!(…)` generates it, let that be \
-            `protocol!(…, routes = rumpsteak_net::Net, derive(serde::Serialize, serde::Deserialize))`; it has to be `Send`, too"
+    note = "add `#[derive(serde::Serialize, serde::Deserialize)]` to `{Self}`, or, if its module does not write it, \
+            `derive(serde::Serialize, serde::Deserialize)` to the module's `#[protocol(…)]`; it has to be `Send`, too"
 )]
 pub trait Portable: Serialize + DeserializeOwned + Send + 'static {}
 

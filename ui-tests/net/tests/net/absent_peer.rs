@@ -2,93 +2,43 @@
 
 use std::time::Duration;
 
-use rumpsteak_net::{Host, Joined, Net, NetError};
-use rumpsteak_runtime::states::End;
-use rumpsteak_runtime::{Detached, Error, ErrorKind, Message, Result, Role, session, try_run};
-use serde::{Deserialize, Serialize};
+use rumpsteak::states::End;
+use rumpsteak::{Detached, Error, ErrorKind, Result, try_run};
+use rumpsteak_net::{Host, Joined, NetError};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
-use self::referral::*;
 use crate::transports::Authority;
+use advice::*;
+use referral::*;
 
-#[derive(Debug, Role)]
-#[protocol(Advice::boss)]
-#[message(Note)]
-struct Boss(#[route(Clerk)] Net<Note>);
+#[rumpsteak::protocol(
+    Advice,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod advice {
+    #[session(Clerk)]
+    type Serving = Receive<Boss, Hello, Working>;
 
-#[derive(Debug, Role)]
-#[protocol(Advice::clerk)]
-#[message(Note)]
-struct Clerk(#[route(Boss)] Net<Note>, #[route(Expert)] Net<Note>);
+    struct Working(Branch<Boss, Given>);
 
-#[derive(Debug, Role)]
-#[protocol(Advice::expert)]
-#[message(Note)]
-struct Expert(#[route(Clerk)] Net<Note>);
+    enum Given {
+        Task(Task, Select<Answers>),
+        Done(Done, End),
+    }
 
-#[derive(Debug, Message, Serialize, Deserialize)]
-enum Note {
-    Hello(Hello),
-    Task(Task),
-    Ask(Ask),
-    Advice(Advice),
-    Reply(Reply),
-    Done(Done),
+    enum Answers {
+        Asked(Send<Expert, Ask, Asking>),
+        Known(Send<Boss, Reply, Working>),
+    }
+
+    struct Asking(Receive<Expert, Advice, Send<Boss, Reply, Working>>);
 }
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Hello;
-#[derive(Debug, Serialize, Deserialize)]
-struct Task(u64);
-#[derive(Debug, Serialize, Deserialize)]
-struct Ask(u64);
-#[derive(Debug, Serialize, Deserialize)]
-struct Advice(u64);
-#[derive(Debug, Serialize, Deserialize)]
-struct Reply(u64);
-#[derive(Debug, Serialize, Deserialize)]
-struct Done;
-
-#[session(Boss)]
-type Leading = Send<Clerk, Hello, Tasks>;
-
-#[session]
-type Tasks = Select<Clerk, Work>;
-
-#[session]
-enum Work {
-    Task(Task, Receive<Clerk, Reply, Tasks>),
-    Done(Done, End),
-}
-
-#[session(Clerk)]
-type Serving = Receive<Boss, Hello, Working>;
-
-#[session]
-struct Working(Branch<Boss, Given>);
-
-#[session]
-enum Given {
-    Task(Task, Select<Answers>),
-    Done(Done, End),
-}
-
-#[session]
-enum Answers {
-    Asked(Send<Expert, Ask, Asking>),
-    Known(Send<Boss, Reply, Working>),
-}
-
-#[session]
-struct Asking(Receive<Expert, Advice, Send<Boss, Reply, Working>>);
-
-#[session(Expert)]
-type Advising = Receive<Clerk, Ask, Send<Clerk, Advice, End>>;
 
 /// The sum of the replies to so many tasks.
 async fn boss(role: &mut Boss, tasks: u64) -> Result<u64> {
-    try_run(role, async |s: Leading<'_>| {
+    try_run(role, async |s: BossSession<'_>| {
         let (mut s, mut sum) = (s.send(Hello).await?, 0);
         for task in 0..tasks {
             let (Reply(reply), next) = s.select(Task(task)).await?.receive().await?;
@@ -121,7 +71,7 @@ async fn work(mut s: Working<'_, Clerk>, knows: u64) -> Result<((), End<'_, Cler
 async fn expert(mut joined: Joined<Expert>) -> u64 {
     let mut times = 0;
     loop {
-        let advised: Result<()> = try_run(&mut joined.role, async |s: Advising<'_>| {
+        let advised: Result<()> = try_run(&mut joined.role, async |s: ExpertSession<'_>| {
             let (Ask(task), s) = s.receive().await?;
             Ok(((), s.send(Advice(100 * task)).await?))
         })
@@ -373,11 +323,12 @@ async fn a_role_on_demand_waits_for_the_first_of_its_peers() {
     );
 }
 
-rumpsteak_runtime::protocol!(
+#[rumpsteak::protocol(
     Referral,
     routes = rumpsteak_net::Net,
     derive(serde::Serialize, serde::Deserialize)
-);
+)]
+mod referral {}
 
 async fn patient(role: &mut Patient) -> Result<u64> {
     try_run(role, async |s: PatientSession<'_>| match s.send(Complaint).await?.branch().await? {

@@ -3,9 +3,9 @@
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use rumpsteak::{Error, ErrorKind};
 use rumpsteak_net::transport::Transports;
 use rumpsteak_net::{Host, Limits, NetError};
-use rumpsteak_runtime::{Error, ErrorKind};
 use tokio::time::Instant;
 
 use crate::absent_peer::{PLACES, is_advised};

@@ -5,66 +5,43 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use rumpsteak::{Detached, Error, ErrorKind, Result, try_run};
 use rumpsteak_net::transport::Transports;
-use rumpsteak_net::{Host, Joined, Limits, Net, NetError, Parcel};
+use rumpsteak_net::{Host, Joined, Limits, NetError, Parcel};
 use rumpsteak_oracle::seeds;
-use rumpsteak_runtime::{Detached, Error, ErrorKind, Message, Result, Role, session, try_run};
-use serde::{Deserialize, Serialize};
 use tokio::runtime::Builder;
 use tokio::time::timeout;
 
 use crate::reconnect::breaking;
 
-#[derive(Role)]
-#[protocol(Portal::user)]
-#[message(Label)]
-struct User(#[route(Portal)] Net<Label>);
+#[rumpsteak::protocol(
+    Portal,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod greeting {
+    #[session(User)]
+    type Using = Send<Portal, Name, Wanting>;
 
-#[derive(Role)]
-#[protocol(Portal::portal)]
-#[message(Label)]
-struct Portal(#[route(User)] Net<Label>);
+    struct Wanting(Select<Portal, Asking>);
 
-#[derive(Message, Serialize, Deserialize)]
-enum Label {
-    Name(Name),
-    Ask(Ask),
-    Answer(Answer),
-    Quit(Quit),
+    enum Asking {
+        Ask(Ask, Receive<Portal, Answer, Wanting>),
+        Quit(Quit, End),
+    }
+
+    #[session(Portal)]
+    type Greeting = Receive<User, Name, Serving>;
+
+    struct Serving(Branch<User, Served>);
+
+    enum Served {
+        Ask(Ask, Send<User, Answer, Serving>),
+        Quit(Quit, End),
+    }
 }
 
-#[derive(Serialize, Deserialize)]
-struct Name(String);
-#[derive(Serialize, Deserialize)]
-struct Ask(u64);
-#[derive(Serialize, Deserialize)]
-struct Answer(u64);
-#[derive(Serialize, Deserialize)]
-struct Quit;
-
-#[session(User)]
-type Using = Send<Portal, Name, Wanting>;
-
-#[session]
-struct Wanting(Select<Portal, Asking>);
-
-#[session]
-enum Asking {
-    Ask(Ask, Receive<Portal, Answer, Wanting>),
-    Quit(Quit, End),
-}
-
-#[session(Portal)]
-type Greeting = Receive<User, Name, Serving>;
-
-#[session]
-struct Serving(Branch<User, Served>);
-
-#[session]
-enum Served {
-    Ask(Ask, Send<User, Answer, Serving>),
-    Quit(Quit, End),
-}
+use greeting::{Answer, Ask, Greeting, Name, Portal, Quit, Served, Serving, User, Using, Wanting};
 
 type Asks = Detached<Wanting<'static, User>>;
 type Serves = Detached<Serving<'static, Portal>>;
@@ -115,32 +92,21 @@ async fn answer_all(session: &mut Serves) -> Result<()> {
         .await
 }
 
-#[derive(Role)]
-#[protocol(Hire::portal)]
-#[message(Contract)]
-struct Giver(#[route(Server)] Net<Contract>);
+#[rumpsteak::protocol(
+    Hire,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod hire {
+    use rumpsteak_net::Parcel;
 
-#[derive(Role)]
-#[protocol(Hire::server)]
-#[message(Contract)]
-struct Server(#[route(Giver)] Net<Contract>);
+    use super::greeting;
 
-#[derive(Message, Serialize, Deserialize)]
-enum Contract {
-    Job(Job),
-    Taken(Taken),
+    #[derive(serde::Serialize, serde::Deserialize)]
+    struct Job(Parcel<greeting::Serving<'static, greeting::Portal>>);
 }
 
-#[derive(Serialize, Deserialize)]
-struct Job(Parcel<Serving<'static, Portal>>);
-#[derive(Serialize, Deserialize)]
-struct Taken;
-
-#[session(Giver)]
-type Give = Send<Server, Job, Receive<Server, Taken, End>>;
-
-#[session(Server)]
-type Take = Receive<Giver, Job, Send<Giver, Taken, End>>;
+use hire::{Job, Server, Taken};
 
 /// A parcel, as it comes out of the bytes that it goes into.
 fn sent<S>(parcel: &Parcel<S>) -> postcard::Result<Parcel<S>> {
@@ -269,7 +235,7 @@ async fn a_session_is_a_payload_of_another_one() {
     let portal_at = hosts[1].listen("tcp://127.0.0.1:0").await.unwrap().to_string();
     let server_at = hosts[2].listen("tcp://127.0.0.1:0").await.unwrap().to_string();
     let (mut user, mut portal) = begun([&hosts[0], &hosts[1]], &portal_at, "1").await;
-    let giver = hosts[1].join::<Giver>("2").peer("server", [&server_at]).connect();
+    let giver = hosts[1].join::<hire::Portal>("2").peer("server", [&server_at]).connect();
     let (mut giver, mut server) =
         tokio::try_join!(giver, hosts[2].join::<Server>("2").connect()).unwrap();
     let (mut asks, serves) = greeted(&mut user, &mut portal).await;
@@ -280,7 +246,7 @@ async fn a_session_is_a_payload_of_another_one() {
     };
     let give = async {
         let parcel = portal.pack(serves, [&server_at]).await?;
-        try_run(&mut giver.role, async |s: Give<'_>| {
+        try_run(&mut giver.role, async |s: hire::PortalSession<'_>| {
             let (Taken, end) = s.send(Job(parcel)).await?.receive().await?;
             Ok::<_, Error>(((), end))
         })
@@ -288,7 +254,7 @@ async fn a_session_is_a_payload_of_another_one() {
         Ended::Ok(giver.leave().await?)
     };
     let take = async {
-        let taken: Result<_> = try_run(&mut server.role, async |s: Take<'_>| {
+        let taken: Result<_> = try_run(&mut server.role, async |s: hire::ServerSession<'_>| {
             let (Job(parcel), s) = s.receive().await?;
             Ok((parcel, s.send(Taken).await?))
         })
@@ -490,4 +456,77 @@ fn a_mangled_parcel_does_no_harm() {
         });
     }
     assert!(read > unpacked && unpacked > 0, "{read} read, {unpacked} unpacked");
+}
+
+/// The program at the next host. Its portal is the same; its user is the one of the protocol.
+#[rumpsteak::protocol(
+    Portal,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod next_program {
+    #[session(Portal)]
+    type Greeting = Receive<User, Name, Serving>;
+
+    struct Serving(Branch<User, Served>);
+
+    enum Served {
+        Ask(Ask, Send<User, Answer, Serving>),
+        Quit(Quit, End),
+    }
+}
+
+/// A third program, whose session after the name is written in another way.
+#[rumpsteak::protocol(
+    Portal,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod other_program {
+    #[session(Portal)]
+    type Greeting = Receive<User, Name, Serving>;
+
+    struct Serving(Branch<User, Served>);
+
+    enum Served {
+        Ask(Ask, Answering),
+        Quit(Quit, End),
+    }
+
+    struct Answering(Send<User, Answer, Serving>);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_goes_on_in_another_program_that_has_the_same_one() {
+    let hosts = [(); 3].map(|()| Host::new());
+    hosts[1].listen("memory://programs").await.unwrap();
+    let (mut user, mut portal) = begun([&hosts[0], &hosts[1]], "memory://programs", "1").await;
+    let (mut asks, serves) = greeted(&mut user, &mut portal).await;
+    let parcel = portal.pack(serves, ["memory://programs-next"]).await.unwrap();
+    let bytes = postcard::to_stdvec(&parcel).unwrap();
+
+    use other_program as other;
+    let differs: Parcel<other::Serving<'static, other::Portal>> =
+        postcard::from_bytes(&bytes).unwrap();
+    assert_eq!(
+        differs.unpack(&hosts[2]).map(drop).unwrap_err().to_string(),
+        "the session of `portal` that was handed over is another one than is expected here"
+    );
+
+    use next_program as next;
+    hosts[2].listen("memory://programs-next").await.unwrap();
+    let same: Parcel<next::Serving<'static, next::Portal>> = postcard::from_bytes(&bytes).unwrap();
+    let (joined, mut serves) = same.unpack(&hosts[2]).unwrap();
+    let answered = serves.run(async |s: next::Serving<'_, next::Portal>| {
+        let next::Served::Ask(next::Ask(number), s) = s.branch().await? else { panic!() };
+        let next::Served::Quit(next::Quit, end) =
+            s.send(next::Answer(2 * number)).await?.branch().await?
+        else {
+            panic!()
+        };
+        Ok::<_, Error>(((), end))
+    });
+    let asked = async { quit(&mut ask(&mut asks, 7..8).await?).await };
+    tokio::try_join!(answered, asked).unwrap();
+    tokio::try_join!(user.leave(), joined.leave()).unwrap();
 }

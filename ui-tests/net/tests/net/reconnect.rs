@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
 use fastrand::Rng;
 use futures::{Sink, Stream, StreamExt as _};
+use rumpsteak::{Error, ErrorKind};
 use rumpsteak_net::transport::{
     Connection, IoFuture, Listener, Listens, Memory, Opening, Transport, Transports,
 };
 use rumpsteak_net::{Host, Joined, Limits, NetError};
 use rumpsteak_oracle::seeds;
-use rumpsteak_runtime::{Error, ErrorKind};
 use rumpsteak_ui_tests::closed;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};

@@ -2,65 +2,54 @@
 //! lead to other processes. The other one is ahead.
 
 use futures::executor::block_on;
-use rumpsteak_net::Net;
-use rumpsteak_runtime::{Message, Result, Role, Roles, session, try_run};
+use rumpsteak::{Result, try_run};
 
-#[derive(Roles)]
-#[closed_system]
-struct Roles {
-    reader: Reader,
-    chief: Chief,
-    press: Press,
+#[rumpsteak::closed_system]
+mod paper {
+    use rumpsteak_net::Net;
+
+    #[derive(Role)]
+    #[message(Label)]
+    struct Reader {
+        #[route(Chief)]
+        chief: Net<Label>,
+        #[route(Press)]
+        press: Net<Label>,
+    }
+
+    #[derive(Role)]
+    #[message(Label)]
+    struct Chief(#[route(Reader)] Net<Label>);
+
+    #[derive(Role)]
+    #[message(Label)]
+    struct Press(#[route(Reader)] Net<Label>);
+
+    struct Paper;
+    struct Praise;
+    struct Stop;
+
+    #[session(Reader)]
+    struct Reads(Branch<Next>);
+
+    enum Next {
+        Paper(Receive<Press, Paper, Branch<Chief, Judgement>>),
+        Stop(Receive<Chief, Stop, Receive<Press, Paper, End>>),
+    }
+
+    enum Judgement {
+        Praise(Praise, End),
+        Stop(Stop, End),
+    }
+
+    #[session(Chief)]
+    struct Judges(Select<Reader, Judgement>);
+
+    #[session(Press)]
+    struct Prints(Send<Reader, Paper, End>);
 }
 
-#[derive(Role)]
-#[message(Label)]
-struct Reader {
-    #[route(Chief)]
-    chief: Net<Label>,
-    #[route(Press)]
-    press: Net<Label>,
-}
-
-#[derive(Role)]
-#[message(Label)]
-struct Chief(#[route(Reader)] Net<Label>);
-
-#[derive(Role)]
-#[message(Label)]
-struct Press(#[route(Reader)] Net<Label>);
-
-#[derive(Message)]
-enum Label {
-    Paper(Paper),
-    Praise(Praise),
-    Stop(Stop),
-}
-
-struct Paper;
-struct Praise;
-struct Stop;
-
-#[session(Reader)]
-struct Reads(Branch<Next>);
-
-#[session]
-enum Next {
-    Paper(Receive<Press, Paper, Branch<Chief, Judgement>>),
-    Stop(Receive<Chief, Stop, Receive<Press, Paper, End>>),
-}
-
-#[session]
-enum Judgement {
-    Praise(Praise, End),
-    Stop(Stop, End),
-}
-
-#[session(Chief)]
-struct Judges(Select<Reader, Judgement>);
-
-#[session(Press)]
-struct Prints(Send<Reader, Paper, End>);
+use paper::*;
 
 async fn judges(role: &mut Chief) -> Result<()> {
     try_run(role, async |s: Judges<'_>| Ok(((), s.select(Praise).await?))).await
@@ -89,8 +78,7 @@ async fn reads(role: &mut Reader) -> Result<bool> {
 fn a_peer_that_is_ahead_is_heard_in_its_turn() {
     let Roles { mut reader, mut chief, mut press } = Roles::default();
     block_on(judges(&mut chief)).unwrap();
-    let (praised, printed) =
-        block_on(rumpsteak_runtime::join((reads(&mut reader), prints(&mut press))));
+    let (praised, printed) = block_on(rumpsteak::join((reads(&mut reader), prints(&mut press))));
     printed.unwrap();
     assert!(praised.unwrap());
 }

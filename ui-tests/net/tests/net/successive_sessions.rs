@@ -6,86 +6,41 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use fastrand::Rng;
+use rumpsteak::{Detached, Error, Result, try_run};
 use rumpsteak_net::transport::Transports;
-use rumpsteak_net::{Host, Joined, Limits, Net, Parcel};
+use rumpsteak_net::{Host, Joined, Limits, Parcel};
 use rumpsteak_oracle::seeds;
-use rumpsteak_runtime::{Detached, Error, Message, Result, Role, session, try_run};
-use serde::{Deserialize, Serialize};
 use tokio::runtime::Builder;
 use tokio::time::{sleep, timeout};
 
 use crate::reconnect::breaking;
 
-#[derive(Role)]
-#[protocol(Detour::a)]
-#[message(Label)]
-struct A {
-    #[route(B)]
-    b: Net<Label>,
-    #[route(C)]
-    c: Net<Label>,
+#[rumpsteak::protocol(
+    Detour,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod detour {
+    #[session(A)]
+    type Direct = Send<C, X, Rest>;
+    type Rest = Send<B, N, End>;
+    #[session(A)]
+    type Indirect = Send<B, Go, End>;
+    #[session(B)]
+    type Middle = Branch<A, OfB>;
+    enum OfB {
+        N(N, Send<C, M, End>),
+        Go(Go, Send<C, Y, End>),
+    }
+    #[session(C)]
+    type Last = Branch<OfC>;
+    enum OfC {
+        First(Receive<A, X, Receive<B, M, End>>),
+        Second(Receive<B, Y, End>),
+    }
 }
 
-#[derive(Role)]
-#[protocol(Detour::b)]
-#[message(Label)]
-struct B {
-    #[route(A)]
-    a: Net<Label>,
-    #[route(C)]
-    c: Net<Label>,
-}
-
-#[derive(Role)]
-#[protocol(Detour::c)]
-#[message(Label)]
-struct C {
-    #[route(A)]
-    a: Net<Label>,
-    #[route(B)]
-    b: Net<Label>,
-}
-
-#[derive(Message, Serialize, Deserialize)]
-enum Label {
-    X(X),
-    N(N),
-    M(M),
-    Go(Go),
-    Y(Y),
-}
-
-#[derive(Serialize, Deserialize)]
-struct X;
-#[derive(Serialize, Deserialize)]
-struct N;
-#[derive(Serialize, Deserialize)]
-struct M;
-#[derive(Serialize, Deserialize)]
-struct Go;
-#[derive(Serialize, Deserialize)]
-struct Y;
-
-#[session(A)]
-type Direct = Send<C, X, Rest>;
-#[session]
-type Rest = Send<B, N, End>;
-#[session(A)]
-type Indirect = Send<B, Go, End>;
-#[session(B)]
-type Middle = Branch<A, OfB>;
-#[session]
-enum OfB {
-    N(N, Send<C, M, End>),
-    Go(Go, Send<C, Y, End>),
-}
-#[session(C)]
-type Last = Branch<OfC>;
-#[session]
-enum OfC {
-    First(Receive<A, X, Receive<B, M, End>>),
-    Second(Receive<B, Y, End>),
-}
+use detour::{A, B, C, Direct, Go, Indirect, Last, M, Middle, N, OfB, OfC, Rest, X, Y};
 
 type Ended<T> = std::result::Result<T, Box<dyn std::error::Error + std::marker::Send + Sync>>;
 

@@ -271,8 +271,9 @@ async fn a_host_serves_many_sessions() {
     servers.abort();
 }
 
-// Its routes are channels.
-rumpsteak_runtime::protocol!(Ping, derive(serde::Serialize, serde::Deserialize));
+/// Its routes are channels.
+#[rumpsteak::protocol(Ping, derive(serde::Serialize, serde::Deserialize))]
+mod ping {}
 
 #[tokio::test]
 async fn what_cannot_be_is_an_error_at_once() {
