@@ -315,7 +315,9 @@ impl<'a> Scope<'a> {
             if let Some(earlier) = earlier.filter(|_| role.position.is_some()) {
                 faults.push(self.two_structs(earlier, role));
             }
-            for route in item.routes.iter().filter(|route| self.find(&route.peer).is_none()) {
+            // A peer may be generated.
+            let routes = item.routes.iter().filter(|_| self.is_whole);
+            for route in routes.filter(|route| self.find(&route.peer).is_none()) {
                 faults.push(self.unresolved(&route.peer, self.role_names()));
             }
             if let Some(message) = &item.message
