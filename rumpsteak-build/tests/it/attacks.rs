@@ -144,8 +144,9 @@ fn links_between_sources_end() {
 #[test]
 fn sources_of_any_form_are_read_soon() {
     let megabytes = 1 << 20;
-    let long =
-        "#[session(S)] type A = Send<K, Ping, Receive<K, Pong, End>>;\n".repeat(megabytes / 480);
+    let long: String = (0..megabytes / 480)
+        .map(|n| format!("#[session(S)] type A{n} = Send<K, Ping, Receive<K, Pong, End>>;\n"))
+        .collect();
     let deep = |open: &str, close: &str| {
         let levels = 100_000;
         format!(
