@@ -96,22 +96,11 @@ impl Findings {
         let text = match text {
             Ok(text) => text,
             Err(cause) => {
-                // What cannot be generated for an item with a mistake is no other mistake.
-                let mut wrong = written.wrong_labels();
-                wrong.extend(written.faults.iter().cloned());
-                if wrong.is_empty() && module.errors.is_empty() {
-                    // The machine may be all that is wrong.
-                    let plain = written.loaded().map(|loaded| {
-                        codegen::write(&written, loaded, &[], limits.generated_lines)
-                    });
-                    let is_of_machine =
-                        !refused.is_empty() && plain.is_some_and(|text| text.is_ok());
-                    match is_of_machine {
-                        true => wrong.extend(refused.into_iter().map(|cause| cause.at(anchor))),
-                        false => wrong.push(cause.at(anchor)),
-                    }
-                }
-                faults.append(&mut wrong);
+                let plain = written
+                    .loaded()
+                    .map(|loaded| codegen::write(&written, loaded, &[], limits.generated_lines));
+                let is_writable = plain.is_some_and(|text| text.is_ok());
+                faults.extend(unwritable(&written, (cause, is_writable), refused));
                 self.leave_out_all(module);
                 return faults;
             }
@@ -194,6 +183,26 @@ impl Findings {
         });
         self.left_out = sessions.collect();
     }
+}
+
+/// The faults of a module whose items cannot be generated, for this reason. If all could be written
+/// without the machines beside the protocol, those are wrong.
+fn unwritable(
+    written: &Scope<'_>,
+    (cause, is_writable): (Cause, bool),
+    refused: Vec<Cause>,
+) -> Vec<Fault> {
+    // What cannot be generated for an item with a mistake is no other mistake.
+    let mut wrong = written.wrong_labels();
+    wrong.extend(written.faults.iter().cloned());
+    let anchor = written.anchor();
+    if wrong.is_empty() && written.module().errors.is_empty() {
+        match is_writable && !refused.is_empty() {
+            true => wrong.extend(refused.into_iter().map(|cause| cause.at(anchor))),
+            false => wrong.push(cause.at(anchor)),
+        }
+    }
+    wrong
 }
 
 /// The items in generated text. Their tokens have no place.

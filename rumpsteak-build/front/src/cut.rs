@@ -1,7 +1,7 @@
 //! Cuts tokens into items, before syn parses them.
 //!
 //! An item ends at a `;` or at a `{…}`. It also ends where the next item clearly begins, so that a
-//! half-typed item leaves the next one whole. [`check_depth`] refuses an item that is nested too
+//! half-typed item leaves the next one whole. `check_depth` refuses an item that is nested too
 //! deep for syn, which parses with recursion; nothing in this module recurses.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
