@@ -177,7 +177,9 @@ impl<'a> Scope<'a> {
             Some(_) => NameProblem::NoRole,
             None => NameProblem::Unresolved,
         };
-        Some(self.name_fault(name, problem, self.role_names()))
+        let fault = self.name_fault(name, problem, self.role_names());
+        // Once: the set of the roles may name it too.
+        (!self.faults.iter().any(|known| known.is_same(&fault))).then_some(fault)
     }
 
     /// The names of all items.

@@ -63,7 +63,7 @@
 //!
 //! RS_k has up to (states · messages^k)^machines configurations; the problem is PSPACE-complete.
 //! Machines that do not talk to each other are judged apart: sums instead of products. Directed
-//! parts are explored [one machine at a time](crate::system::partial_order), which leaves only
+//! parts are explored one machine at a time (`system::partial_order`), which leaves only
 //! choices as branching: streaming with n values ahead has O(n) configurations instead of O(n²), a
 //! ring of n machines that all send first O(n²) instead of 4ⁿ.
 //!
