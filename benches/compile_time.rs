@@ -37,7 +37,9 @@ fn main() {
     let chosen: Vec<usize> = env::args().filter_map(|argument| argument.parse().ok()).collect();
     let chosen = if chosen.is_empty() { ACTIONS.to_vec() } else { chosen };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let ours = |name: &str| format!("{{ path = {:?} }}", root.join(name).display().to_string());
+    let ours = |name: &str| {
+        format!("{{ package = {name:?}, path = {:?} }}", root.join(name).display().to_string())
+    };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compile_time");
     let target = folder.join("target");
     println!("{:<10} {:>7} {:>9} {:>9}", "", "actions", "seconds", "kB");

@@ -61,6 +61,7 @@ const TABLE: [(&str, &str, Rows); 9] = [
             ("cells, in tasks", cells_tasks),
             ("session, in tasks", standard_tasks),
             ("session, joined", standard_joined),
+            ("session, by `run`", standard_run),
             ("window of 5, joined", standard_windowed_joined),
             ("the same, fresh roles", fresh_windowed_joined),
         ],
@@ -414,6 +415,38 @@ fn standard_joined(times: i32) {
         let source = standard::streaming::source(&mut s, black_box(VALUES));
         let (sent, sum) = runtime.block_on(join((source, standard::streaming::sink(&mut t))));
         assert_eq!((sent.is_ok(), sum.ok()), (true, Some(expected())));
+    }
+}
+
+/// The same as [`standard_joined`], by the method of the set.
+fn standard_run(times: i32) {
+    use standard::streaming::{Ready, Roles, Source, Stop, TSession, TValueOrStop, Value};
+    let (mut roles, runtime) = (Roles::default(), tokio_1());
+    for _ in 0..times {
+        let count = black_box(VALUES);
+        let both = roles.run(
+            async |mut s: Source<'_>| {
+                for value in 0..count {
+                    let (Ready, next) = s.receive().await?;
+                    s = next.select(Value(value)).await?;
+                }
+                let (Ready, next) = s.receive().await?;
+                next.select(Stop).await?.end(())
+            },
+            async |mut s: TSession<'_>| {
+                let mut sum = 0;
+                loop {
+                    s = match s.send(Ready).await?.branch().await? {
+                        TValueOrStop::Value(Value(value), next) => {
+                            sum += value;
+                            next
+                        }
+                        TValueOrStop::Stop(Stop, end) => return end.end(sum),
+                    };
+                }
+            },
+        );
+        assert_eq!(runtime.block_on(both).ok(), Some(((), expected())));
     }
 }
 

@@ -14,54 +14,19 @@ use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use futures::{SinkExt, StreamExt as _};
-use rumpsteak_net::{Codec as _, Host, Joined, Net, Postcard};
-use rumpsteak_runtime::{Error, Message, Role, session, try_run};
-use serde::{Deserialize, Serialize};
+use rumpsteak_net::{Codec as _, Host, Joined, Postcard};
+use rumpsteak_runtime::{Error, try_run};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_util::codec::{Framed, LengthDelimitedCodec};
 
-#[derive(Role)]
-#[protocol(Feed::f)]
-#[message(Label)]
-struct From(#[route(To)] Net<Label>);
-
-#[derive(Role)]
-#[protocol(Feed::t)]
-#[message(Label)]
-struct To(#[route(From)] Net<Label>);
-
-#[derive(Message, Serialize, Deserialize)]
-enum Label {
-    Value(Value),
-    Stop(Stop),
-    Done(Done),
-}
-
-#[derive(Serialize, Deserialize)]
-struct Value(Vec<u8>);
-#[derive(Serialize, Deserialize)]
-struct Stop;
-#[derive(Serialize, Deserialize)]
-struct Done;
-
-#[session(From)]
-type Sending = Select<To, More>;
-
-#[session]
-enum More {
-    Value(Value, Select<To, More>),
-    Stop(Stop, Receive<To, Done, End>),
-}
-
-#[session(To)]
-type Receiving = Branch<From, Next>;
-
-#[session]
-enum Next {
-    Value(Value, Branch<From, Next>),
-    Stop(Stop, Send<From, Done, End>),
-}
+#[rumpsteak_runtime::protocol(
+    Feed,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod feed {}
+use feed::*;
 
 const VALUES: usize = 50_000;
 
@@ -69,8 +34,8 @@ fn value() -> Vec<u8> {
     vec![7; 100]
 }
 
-async fn send(mut from: Joined<From>) -> Joined<From> {
-    let sent = try_run(&mut from.role, async |mut session: Sending<'_>| {
+async fn send(mut from: Joined<F>) -> Joined<F> {
+    let sent = try_run(&mut from.role, async |mut session: FSession<'_>| {
         for _ in 0..VALUES {
             session = session.select(Value(value())).await?;
         }
@@ -81,16 +46,18 @@ async fn send(mut from: Joined<From>) -> Joined<From> {
     from
 }
 
-async fn receive(mut to: Joined<To>) -> Joined<To> {
-    let received = try_run(&mut to.role, async |mut session: Receiving<'_>| {
+async fn receive(mut to: Joined<T>) -> Joined<T> {
+    let received = try_run(&mut to.role, async |mut session: TSession<'_>| {
         let mut sum = 0;
         loop {
             match session.branch().await? {
-                Next::Value(Value(value), next) => {
+                TValueOrStop::Value(Value(value), next) => {
                     sum += value.len();
                     session = next;
                 }
-                Next::Stop(Stop, next) => return Ok::<_, Error>((sum, next.send(Done).await?)),
+                TValueOrStop::Stop(Stop, next) => {
+                    return Ok::<_, Error>((sum, next.send(Done).await?));
+                }
             }
         }
     });
@@ -190,11 +157,11 @@ where
     (start.elapsed(), ends)
 }
 
-async fn joined() -> (Joined<From>, Joined<To>) {
+async fn joined() -> (Joined<F>, Joined<T>) {
     let (near, far) = (Host::new(), Host::new());
     let at = far.listen("tcp://127.0.0.1:0").await.unwrap().to_string();
-    let from = near.join::<From>("1").peer("t", [at]);
-    let to = far.join::<To>("1");
+    let from = near.join::<F>("1").peer("t", [at]);
+    let to = far.join::<T>("1");
     tokio::try_join!(from.connect(), to.connect()).unwrap()
 }
 

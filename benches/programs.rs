@@ -9,7 +9,7 @@ pub enum Program {
     Types,
     /// The processes as well, in one `async` function each.
     Session,
-    /// The same with the types that `protocol!` makes.
+    /// The same in a module that writes nothing.
     Generated,
     /// The same over `rumpsteak` 0.1.
     Original,
@@ -51,7 +51,7 @@ impl Program {
     pub fn dependencies(self, ours: impl Fn(&str) -> String) -> String {
         match self {
             Self::Types | Self::Session | Self::Generated => format!(
-                "[dependencies]\nrumpsteak-runtime = {}\n\n[build-dependencies]\nrumpsteak-build = {}\n",
+                "[dependencies]\nrumpsteak = {}\n\n[build-dependencies]\nrumpsteak-build = {}\n",
                 ours("rumpsteak-runtime"),
                 ours("rumpsteak-build")
             ),
@@ -84,17 +84,19 @@ impl Program {
     }
 
     fn ours(self, count: usize) -> String {
-        let mut text = match self {
-            Self::Generated => "rumpsteak_runtime::protocol!(pub Many);\nuse many::*;\n".to_owned(),
+        let items = match self {
+            Self::Generated => String::new(),
             _ => format!(
                 "{ROLES}
-#[rumpsteak_runtime::session(A)] pub type ASession = {};
-#[rumpsteak_runtime::session(B)] pub type BSession = {};
+    #[session(A)] pub type ASession = {};
+    #[session(B)] pub type BSession = {};
 ",
                 session(count, "B", ["Send", "Receive"], "End"),
                 session(count, "A", ["Receive", "Send"], "End")
             ),
         };
+        let mut text =
+            format!("#[rumpsteak::protocol(Many)]\npub mod many {{{items}}}\nuse many::*;\n");
         for (role, steps) in [("A", SENDS), ("B", RECEIVES)] {
             let (name, steps) = (role.to_lowercase(), actions(count, steps));
             let body = match self {
@@ -103,8 +105,8 @@ impl Program {
             };
             let _ = write!(
                 text,
-                "pub async fn {name}(role: &mut {role}) -> rumpsteak_runtime::Result<()> {{
-    rumpsteak_runtime::try_run(role, async |s: {role}Session<'_>| {{ {body} }}).await
+                "pub async fn {name}(role: &mut {role}) -> rumpsteak::Result<()> {{
+    rumpsteak::try_run(role, async |s: {role}Session<'_>| {{ {body} }}).await
 }}
 "
             );
@@ -124,20 +126,18 @@ fn protocol(actions: usize) -> String {
 }
 
 const BUILD: &str = "fn main() -> Result<(), rumpsteak_build::Report> {
-    rumpsteak_build::configure().protocols(\"protocols\").generate().verify()?;
+    rumpsteak_build::verify(\"protocols\")?;
     Ok(())
 }
 ";
 
 const ROLES: &str = "
-#[derive(rumpsteak_runtime::Roles)] pub struct Roles { pub a: A, pub b: B }
-#[derive(rumpsteak_runtime::Role)] #[protocol(Many::a)] #[message(Label)]
-pub struct A { #[route(B)] b: rumpsteak_runtime::Channel<Label> }
-#[derive(rumpsteak_runtime::Role)] #[protocol(Many::b)] #[message(Label)]
-pub struct B { #[route(A)] a: rumpsteak_runtime::Channel<Label> }
-#[derive(rumpsteak_runtime::Message)] pub enum Label { Ping(Ping), Pong(Pong) }
-pub struct Ping(pub i32);
-pub struct Pong(pub i32);
+    #[derive(Roles)] pub struct Roles { pub a: A, pub b: B }
+    #[derive(Role)] #[message(Label)] pub struct A { #[route(B)] b: Channel<Label> }
+    #[derive(Role)] #[message(Label)] pub struct B { #[route(A)] a: Channel<Label> }
+    #[derive(Message)] pub enum Label { Ping(Ping), Pong(Pong) }
+    pub struct Ping(pub i32);
+    pub struct Pong(pub i32);
 ";
 
 /// The session of `a` or, with the directions exchanged, of `b`; `end` ends it.

@@ -24,158 +24,120 @@ use std::time::Duration;
 
 use futures::channel::mpsc::{self, SendError, UnboundedReceiver, UnboundedSender};
 use futures::{Sink, Stream};
-use rumpsteak_runtime::transport::{Bidirectional, Labelled};
-use rumpsteak_runtime::{Message, Result, Role, session, try_run};
+use rumpsteak::transport::{Bidirectional, Labelled};
+use rumpsteak::{Ended, Result, join, try_run};
 use tokio::sync::oneshot;
 use tokio::time::{Sleep, sleep};
 
-// Wired by hand in `roles`: `#[derive(Roles)]` has no seed for the faults.
-#[derive(Role)]
-#[protocol(AlternatingBit::s)]
-#[message(Label)]
-struct S {
-    #[route(R)]
-    r: Bidirectional<Line, Ear>,
+#[rumpsteak::protocol(AlternatingBit, derive(Clone))]
+pub mod alternating_bit {
+    use super::{Bidirectional, Ear, Line, UnboundedReceiver};
+
+    // Routes of types of their own: `roles` connects them, and there is no set.
+    #[derive(Role)]
+    #[message(Label)]
+    struct S {
+        #[route(R)]
+        r: Bidirectional<Line, Ear>,
+    }
+
+    #[derive(Role)]
+    #[message(Label)]
+    struct R {
+        #[route(S)]
+        s: Bidirectional<Line, UnboundedReceiver<Label>>,
+    }
+
+    #[session(R)]
+    type Receiver = Branch<S, ExpectZero>;
+
+    /// The next new data has the bit 0; data with the bit 1 has come before.
+    enum ExpectZero {
+        D0(D0, Send<S, A0, Branch<S, ExpectOne>>),
+        D1(D1, Send<S, A1, Receiver>),
+    }
+
+    /// The next new data has the bit 1; data with the bit 0 has come before.
+    enum ExpectOne {
+        D0(D0, Send<S, A0, Branch<S, Self>>),
+        D1(D1, Send<S, A1, Receiver>),
+    }
 }
+use alternating_bit::*;
 
-#[derive(Role)]
-#[protocol(AlternatingBit::r)]
-#[message(Label)]
-struct R {
-    #[route(S)]
-    s: Bidirectional<Line, UnboundedReceiver<Label>>,
-}
-
-#[derive(Clone, Message)]
-enum Label {
-    D0(D0),
-    A0(A0),
-    D1(D1),
-    A1(A1),
-}
-
-#[derive(Clone)]
-struct D0(Vec<u8>);
-#[derive(Clone)]
-struct A0;
-#[derive(Clone)]
-struct D1(Vec<u8>);
-#[derive(Clone)]
-struct A1;
-
-#[session(S)]
-pub type Sender = Send<R, D0, Branch<R, Zero>>;
-
-/// What follows data with the bit 0.
-#[session]
-enum Zero {
-    A0(A0, Send<R, D1, Branch<R, One>>),
-    A1(A1, Sender),
-}
-
-/// What follows data with the bit 1.
-#[session]
-enum One {
-    A0(A0, Send<R, D1, Branch<R, Self>>),
-    A1(A1, Sender),
-}
-
-#[session(R)]
-pub type Receiver = Branch<S, ExpectZero>;
-
-/// The next new data has the bit 0; data with the bit 1 has come before.
-#[session]
-enum ExpectZero {
-    D0(D0, Send<S, A0, Branch<S, ExpectOne>>),
-    D1(D1, Send<S, A1, Receiver>),
-}
-
-/// The next new data has the bit 1; data with the bit 0 has come before.
-#[session]
-enum ExpectOne {
-    D0(D0, Send<S, A0, Branch<S, Self>>),
-    D1(D1, Send<S, A1, Receiver>),
-}
-
-async fn sender(role: &mut S, data: &[u8]) -> Result<Infallible> {
-    try_run(role, async |mut session: Sender<'_>| {
-        for pair in data.chunks(2) {
-            // After the last one, if it is alone, comes an empty one.
-            let (zero, one) = (vec![pair[0]], pair[1..].to_vec());
-            let mut answer = session.send(D0(zero.clone())).await?.branch().await?;
-            let mut next = loop {
-                answer = match answer {
-                    Zero::A0(A0, next) => break next,
-                    Zero::A1(A1, next) => next.send(D0(zero.clone())).await?.branch().await?,
-                };
+async fn sender<'s>(mut session: SSession<'s>, data: &[u8]) -> Ended<'s, S, Infallible> {
+    for pair in data.chunks(2) {
+        // After the last one, if it is alone, comes an empty one.
+        let (zero, one) = (vec![pair[0]], pair[1..].to_vec());
+        let mut answer = session.send(D0(zero.clone())).await?.branch().await?;
+        let mut next = loop {
+            answer = match answer {
+                SA0OrA1::A0(A0, next) => break next,
+                SA0OrA1::A1(A1, next) => next.send(D0(zero.clone())).await?.branch().await?,
             };
-            session = loop {
-                next = match next.send(D1(one.clone())).await?.branch().await? {
-                    One::A0(A0, next) => next,
-                    One::A1(A1, next) => break next,
-                };
+        };
+        session = loop {
+            next = match next.send(D1(one.clone())).await?.branch().await? {
+                SA0OrA1::A0(A0, next) => next,
+                SA0OrA1::A1(A1, next) => break next,
             };
-        }
-        // The protocol goes on for ever; the program stops when everything has arrived.
-        std::future::pending().await
-    })
-    .await
+        };
+    }
+    // The protocol never ends. The program stops when everything has arrived.
+    std::future::pending().await
 }
 
 async fn receiver(
-    role: &mut R,
+    mut session: Receiver<'_>,
     count: usize,
     done: oneshot::Sender<Vec<u8>>,
-) -> Result<Infallible> {
-    try_run(role, async |mut session: Receiver<'_>| {
-        let mut done = Some(done);
-        let mut received = Vec::new();
-        loop {
-            let mut expect_one = loop {
-                session = match session.branch().await? {
-                    ExpectZero::D0(D0(data), next) => {
-                        println!("receiver: takes {:?}", String::from_utf8_lossy(&data));
-                        received.extend(data);
-                        break next.send(A0).await?;
-                    }
-                    ExpectZero::D1(D1(_), next) => next.send(A1).await?,
-                };
+) -> Ended<'_, R, Infallible> {
+    let mut done = Some(done);
+    let mut received = Vec::new();
+    loop {
+        let mut expect_one = loop {
+            session = match session.branch().await? {
+                ExpectZero::D0(D0(data), next) => {
+                    println!("receiver: takes {:?}", String::from_utf8_lossy(&data));
+                    received.extend(data);
+                    break next.send(A0).await?;
+                }
+                ExpectZero::D1(D1(_), next) => next.send(A1).await?,
             };
-            session = loop {
-                expect_one = match expect_one.branch().await? {
-                    ExpectOne::D0(D0(_), next) => next.send(A0).await?,
-                    ExpectOne::D1(D1(data), next) => {
-                        println!("receiver: takes {:?}", String::from_utf8_lossy(&data));
-                        received.extend(data);
-                        break next.send(A1).await?;
-                    }
-                };
+        };
+        session = loop {
+            expect_one = match expect_one.branch().await? {
+                ExpectOne::D0(D0(_), next) => next.send(A0).await?,
+                ExpectOne::D1(D1(data), next) => {
+                    println!("receiver: takes {:?}", String::from_utf8_lossy(&data));
+                    received.extend(data);
+                    break next.send(A1).await?;
+                }
             };
-            if received.len() >= count
-                && let Some(done) = done.take()
-            {
-                let _ = done.send(received.clone());
-            }
+        };
+        if received.len() >= count
+            && let Some(done) = done.take()
+        {
+            let _ = done.send(received.clone());
         }
-    })
-    .await
+    }
 }
 
 /// One direction of the line: it loses a quarter of all messages, and doubles a quarter.
-struct Line {
+pub struct Line {
     queue: UnboundedSender<Label>,
     faults: Faults,
-    /// Which bit went out last.
+    /// The bit of the last message: true for 1.
     bit: Arc<AtomicBool>,
 }
 
-/// Which messages are lost and which are doubled: always the same for one seed.
+/// The messages that are lost and those that are doubled: always the same for one seed.
 struct Faults {
     state: u32,
     count: Arc<Count>,
 }
 
-/// How many faults there were.
+/// The number of faults.
 #[derive(Default)]
 struct Count {
     lost: AtomicUsize,
@@ -193,7 +155,7 @@ impl Line {
 }
 
 impl Faults {
-    /// How many times the next message arrives.
+    /// The number of times that the next message arrives.
     fn copies(&mut self) -> usize {
         self.state = self.state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         match self.state >> 30 {
@@ -248,10 +210,11 @@ impl Sink<Label> for Line {
     }
 }
 
-/// What the sender hears: the acknowledgements that arrive, and the wrong one after a silence.
-struct Ear {
+/// The stream of acknowledgements to the sender: those that arrive, and the wrong one after a
+/// silence.
+pub struct Ear {
     queue: UnboundedReceiver<Label>,
-    /// Which bit the sender has sent last, hence waits for.
+    /// The bit that the sender has sent last, hence waits for: true for 1.
     bit: Arc<AtomicBool>,
     /// The end of the silence, while there is one.
     silence: Option<Pin<Box<Sleep>>>,
@@ -292,14 +255,14 @@ fn roles(count: &Arc<Count>) -> (S, R) {
     (s, r)
 }
 
-/// What became of the data.
+/// The result of a transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// What the receiver took.
+    /// The text that the receiver took.
     pub received: String,
-    /// Whether anything was lost on the way.
+    /// True if anything was lost on the way.
     pub has_lost: bool,
-    /// Whether anything was doubled.
+    /// True if anything was doubled.
     pub has_doubled: bool,
 }
 
@@ -309,11 +272,10 @@ pub async fn run() -> Result<Outcome> {
     let count = Arc::default();
     let (mut s, mut r) = roles(&count);
     let (done, finished) = oneshot::channel();
-    let all = async {
-        tokio::try_join!(sender(&mut s, text.as_bytes()), receiver(&mut r, text.len(), done),)
-    };
+    let sends = try_run(&mut s, |session| sender(session, text.as_bytes()));
+    let receives = try_run(&mut r, |session| receiver(session, text.len(), done));
     let received = tokio::select! {
-        stopped = all => match stopped?.0 {},
+        stopped = join((sends, receives)) => match stopped.0? {},
         Ok(received) = finished => String::from_utf8_lossy(&received).into_owned(),
     };
     Ok(Outcome {

@@ -1,7 +1,4 @@
-//! Verifies the sessions of all examples against their protocols, which are at the top level, and
-//! generates code for those who want it.
-
-use rumpsteak_build::Liveness;
+//! Verifies the sessions of all examples against their protocols, which are at the top level.
 
 fn main() -> Result<(), rumpsteak_build::Report> {
     rumpsteak_build::configure()
@@ -35,20 +32,6 @@ fn main() -> Result<(), rumpsteak_build::Report> {
         .protocols("../protocols/three_adder.scr")
         .protocols("../protocols/two_adder.scr")
         .protocols("../protocols/worker_pool.scr")
-        .generate()
-        .accept_closed_system("ChatModerator")
-        .accept_closed_system("FastestMirror")
-        .accept_closed_system("Lock")
-        .accept_closed_system("ScatterGather")
-        .accept_closed_system("WorkerPool")
-        .liveness("Lock", Liveness::Fair)
-        // The patient of `eager_hospital` need never read what it is answered.
-        .liveness("Hospital::p", Liveness::Fair)
-        // Another guest or worker may be served for ever, and nobody need interrupt what goes on.
-        .liveness("ChatModerator", Liveness::Fair)
-        .liveness("PipelineCancel", Liveness::Fair)
-        .liveness("RaftTimeout", Liveness::Fair)
-        .liveness("WorkerPool", Liveness::Fair)
         .verify()?;
     Ok(())
 }

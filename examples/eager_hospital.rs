@@ -1,92 +1,104 @@
 //! Hospital with a patient as CONCUR'19 and LMCS'21 have it: it sends its readings of a day one
-//! after the other and reads no answer before it asks for the report. Everything else is as in
+//! after the other and reads no answer before it asks for the report. The hospital is the one of
 //! `hospital.rs`.
 //!
-//! It need not ever ask, so answers may stay unread for ever: no subtype in every run, which that
-//! of `hospital.rs` is. But it can always still ask, and reads them all then: it holds if choices
-//! are fair, which `build.rs` accepts for this role.
+//! This patient need not ever ask, so answers may stay unread for ever: it is no subtype in every
+//! run, unlike the one of `hospital.rs`. But it can always still ask, and reads them all then. So
+//! it holds if choices are fair, and `fair(p)` accepts that for this role.
 //!
 //! `cargo run -p rumpsteak-examples --example eager_hospital`
 
 use std::convert::Infallible;
 use std::process::ExitCode;
 
-use rumpsteak_runtime::{Result, session, try_run};
+use rumpsteak::{Ended, Result};
 use tokio::sync::oneshot;
 
-#[allow(dead_code, reason = "its patient, and the program")]
-#[path = "hospital.rs"]
-pub mod plain;
+#[rumpsteak::protocol(Hospital, fair(p))]
+pub mod hospital {
+    #[session(P)]
+    type EagerPatient = Select<H, EagerChoice>;
 
-use plain::{Accepted, Ask, Data, H, P, Refused, Report, Roles, hospital};
+    enum EagerChoice {
+        Data(Data, EagerPatient),
+        Ask(Ask, Branch<H, Answers>),
+    }
 
-#[session(P)]
-pub type EagerPatient = Select<H, EagerChoice>;
-
-#[session]
-enum EagerChoice {
-    Data(Data, EagerPatient),
-    Ask(Ask, Branch<H, Answers>),
+    /// The answers of the day, and then the report.
+    enum Answers {
+        Ok(OkMessage, Branch<H, Answers>),
+        Ko(Ko, Branch<H, Answers>),
+        Report(Report, EagerPatient),
+    }
 }
+use hospital::*;
 
-/// The answers of the day, and then the report.
-#[session]
-enum Answers {
-    Accepted(Accepted, Branch<H, Answers>),
-    Refused(Refused, Branch<H, Answers>),
-    Report(Report, EagerPatient),
-}
+/// The number of refused readings of each day, and its report.
+type Reports = Vec<(usize, String)>;
 
-async fn eager_patient(
-    role: &mut P,
+async fn eager_patient<'s>(
+    mut session: EagerPatient<'s>,
     days: &[&[u32]],
-    done: oneshot::Sender<Vec<(usize, String)>>,
-) -> Result<Infallible> {
-    try_run(role, async |mut session: EagerPatient<'_>| {
-        let mut reports = Vec::new();
-        for day in days {
-            for &reading in *day {
-                println!("patient:  sends {reading}");
-                session = session.select(Data(reading)).await?;
-            }
-            let mut refused = 0;
-            let mut late = session.select(Ask).await?.branch().await?;
-            session = loop {
-                late = match late {
-                    Answers::Accepted(Accepted, next) => next.branch().await?,
-                    Answers::Refused(Refused, next) => {
-                        refused += 1;
-                        next.branch().await?
-                    }
-                    Answers::Report(Report(report), next) => {
-                        println!("patient:  {refused} refused, and is given {report:?}");
-                        reports.push((refused, report));
-                        break next;
-                    }
-                };
-            };
+    done: oneshot::Sender<Reports>,
+) -> Ended<'s, P, Infallible> {
+    let mut reports = Vec::new();
+    for day in days {
+        for &reading in *day {
+            println!("patient:  sends {reading}");
+            session = session.select(Data(reading)).await?;
         }
-        let _ = done.send(reports);
-        // The protocol goes on for ever; the program stops when the patient may go.
-        std::future::pending().await
-    })
-    .await
+        let mut refused = 0;
+        let mut late = session.select(Ask).await?.branch().await?;
+        session = loop {
+            late = match late {
+                Answers::Ok(OkMessage, next) => next.branch().await?,
+                Answers::Ko(Ko, next) => {
+                    refused += 1;
+                    next.branch().await?
+                }
+                Answers::Report(Report(report), next) => {
+                    println!("patient:  {refused} refused, and is given {report:?}");
+                    reports.push((refused, report));
+                    break next;
+                }
+            };
+        };
+    }
+    // The protocol never ends. The program stops when the patient may go.
+    let _ = done.send(reports);
+    std::future::pending().await
 }
 
-/// How many readings were refused each day, and the reports.
-pub async fn run() -> Result<Vec<(usize, String)>> {
-    let Roles { mut p, mut h } = Roles::default();
+/// Refuses readings above 40.
+async fn hospital(mut session: HSession<'_>) -> Ended<'_, H, Infallible> {
+    let mut accepted = Vec::new();
+    loop {
+        session = match session.branch().await? {
+            HDataOrAsk::Data(Data(reading), next) if reading <= 40 => {
+                accepted.push(reading);
+                next.select(OkMessage).await?
+            }
+            HDataOrAsk::Data(Data(reading), next) => {
+                println!("hospital: {reading} cannot be right");
+                next.select(Ko).await?
+            }
+            HDataOrAsk::Ask(Ask, next) => next.send(Report(format!("{accepted:?}"))).await?,
+        };
+    }
+}
+
+/// The reports of two days.
+pub async fn run() -> Result<Reports> {
     let (done, finished) = oneshot::channel();
+    let mut roles = Roles::default();
     let days: [&[u32]; 2] = [&[36, 37], &[78, 38, 90]];
     tokio::select! {
-        stopped = async { tokio::try_join!(eager_patient(&mut p, &days, done), hospital(&mut h)) } => {
-            match stopped?.0 {}
-        }
+        stopped = roles.run(|p| eager_patient(p, &days, done), hospital) => match stopped?.0 {},
         Ok(reports) = finished => Ok(reports),
     }
 }
 
-fn expected() -> Vec<(usize, String)> {
+fn expected() -> Reports {
     vec![(0, "[36, 37]".to_owned()), (2, "[36, 37, 38]".to_owned())]
 }
 

@@ -12,137 +12,46 @@ use std::convert::Infallible;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
-use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
+use rumpsteak::{Ended, Result};
 use tokio::sync::oneshot;
 
-#[derive(Roles)]
-struct Roles {
-    user: User,
-    elevator: Elevator,
-    door: Door,
-}
+#[rumpsteak::protocol(Elevator)]
+pub mod elevator {
+    #[session(Elevator)]
+    type Elevates = Receive<User, OpenDoor, Rest>;
 
-#[derive(Role)]
-#[protocol(Elevator::user)]
-#[message(Label)]
-struct User {
-    #[route(Elevator)]
-    elevator: Channel<Label>,
-}
-
-#[derive(Role)]
-#[protocol(Elevator::elevator)]
-#[message(Label)]
-struct Elevator {
-    #[route(User)]
-    user: Channel<Label>,
-    #[route(Door)]
-    door: Channel<Label>,
-}
-
-#[derive(Role)]
-#[protocol(Elevator::door)]
-#[message(Label)]
-struct Door {
-    #[route(Elevator)]
-    elevator: Channel<Label>,
-}
-
-#[derive(Message)]
-enum Label {
-    OpenDoor(OpenDoor),
-    Open(Open),
-    DoorOpened(DoorOpened),
-    CloseDoor(CloseDoor),
-    Close(Close),
-    Closing(Closing),
-    Stop(Stop),
-    DoorStopped(DoorStopped),
-    Stay(Stay),
-    Finish(Finish),
-    DoorClosed(DoorClosed),
-}
-
-struct OpenDoor;
-struct Open;
-struct DoorOpened;
-struct CloseDoor;
-struct Close;
-struct Closing;
-struct Stop;
-struct DoorStopped;
-struct Stay;
-struct Finish;
-struct DoorClosed;
-
-#[session(User)]
-pub type UserSession = Send<Elevator, OpenDoor, UserRest>;
-
-#[session]
-type UserRest = Receive<
-    Elevator,
-    DoorOpened,
-    Send<Elevator, CloseDoor, Receive<Elevator, Closing, Select<Elevator, UserChoice>>>,
->;
-
-#[session]
-enum UserChoice {
-    OpenDoor(OpenDoor, UserRest),
-    Stay(Stay, UserSession),
-}
-
-#[session(Elevator)]
-pub type ElevatorSession = Receive<User, OpenDoor, ElevatorRest>;
-
-/// Tells the user that the door closes before the door has begun to: a send may move ahead of a
-/// receive.
-#[session]
-type ElevatorRest = Send<
-    Door,
-    Open,
-    Receive<
+    /// Tells the user that the door closes before the door has begun to: a send may move ahead of a
+    /// receive.
+    type Rest = Send<
         Door,
-        DoorOpened,
-        Send<
-            User,
+        Open,
+        Receive<
+            Door,
             DoorOpened,
-            Receive<
+            Send<
                 User,
-                CloseDoor,
-                Send<
-                    Door,
-                    Close,
-                    Send<User, Closing, Receive<Door, Closing, Branch<User, ElevatorChoice>>>,
+                DoorOpened,
+                Receive<
+                    User,
+                    CloseDoor,
+                    Send<
+                        Door,
+                        Close,
+                        Send<User, Closing, Receive<Door, Closing, Branch<User, Choice>>>,
+                    >,
                 >,
             >,
         >,
-    >,
->;
+    >;
 
-#[session]
-enum ElevatorChoice {
-    OpenDoor(OpenDoor, Send<Door, Stop, Receive<Door, DoorStopped, ElevatorRest>>),
-    Stay(Stay, Send<Door, Finish, Receive<Door, DoorClosed, ElevatorSession>>),
+    enum Choice {
+        OpenDoor(OpenDoor, Send<Door, Stop, Receive<Door, DoorStopped, Rest>>),
+        Stay(Stay, Send<Door, Finish, Receive<Door, DoorClosed, Elevates>>),
+    }
 }
+use self::elevator::*;
 
-#[session(Door)]
-pub type DoorSession = Receive<
-    Elevator,
-    Open,
-    Send<
-        Elevator,
-        DoorOpened,
-        Receive<Elevator, Close, Send<Elevator, Closing, Branch<Elevator, DoorChoice>>>,
-    >,
->;
-
-#[session]
-enum DoorChoice {
-    Stop(Stop, Send<Elevator, DoorStopped, DoorSession>),
-    Finish(Finish, Send<Elevator, DoorClosed, DoorSession>),
-}
-
-/// What can be seen from outside.
+/// Something that happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// By the door.
@@ -153,7 +62,7 @@ pub enum Event {
     Moves(u32),
 }
 
-/// What has happened, in order.
+/// The events so far, in order.
 #[derive(Default)]
 struct Record(Mutex<Vec<Event>>);
 
@@ -169,89 +78,84 @@ impl Record {
 }
 
 /// Has the closing door stopped so many times at each floor.
-async fn user(role: &mut User, stops: &[usize], done: oneshot::Sender<()>) -> Result<Infallible> {
-    try_run(role, async |mut session: UserSession<'_>| {
-        for &stops in stops {
-            let mut rest = session.send(OpenDoor).await?;
-            let mut left = stops;
-            session = loop {
-                let (DoorOpened, next) = rest.receive().await?;
-                let (Closing, next) = next.send(CloseDoor).await?.receive().await?;
-                if left == 0 {
-                    break next.select(Stay).await?;
-                }
-                left -= 1;
-                println!("user: stop!");
-                rest = next.select(OpenDoor).await?;
-            };
-        }
-        // Calls it once more, to know that it has arrived; the program stops then.
-        let (DoorOpened, _open) = session.send(OpenDoor).await?.receive().await?;
-        let _ = done.send(());
-        std::future::pending().await
-    })
-    .await
+async fn user<'s>(
+    mut session: UserSession<'s>,
+    stops: &[usize],
+    done: oneshot::Sender<()>,
+) -> Ended<'s, User, Infallible> {
+    for &stops in stops {
+        let mut rest = session.send(OpenDoor).await?;
+        let mut left = stops;
+        session = loop {
+            let (DoorOpened, next) = rest.receive().await?;
+            let (Closing, next) = next.send(CloseDoor).await?.receive().await?;
+            if left == 0 {
+                break next.select(Stay).await?;
+            }
+            left -= 1;
+            println!("user: stop!");
+            rest = next.select(OpenDoor).await?;
+        };
+    }
+    // Calls it once more, to know that it has arrived. The program stops then.
+    let (DoorOpened, _open) = session.send(OpenDoor).await?.receive().await?;
+    let _ = done.send(());
+    std::future::pending().await
 }
 
-async fn elevator(role: &mut Elevator, record: &Record) -> Result<Infallible> {
-    try_run(role, async |mut session: ElevatorSession<'_>| {
-        let mut floor = 0;
-        loop {
-            let (OpenDoor, mut rest) = session.receive().await?;
-            session = loop {
-                let (DoorOpened, next) = rest.send(Open).await?.receive().await?;
-                let (CloseDoor, next) = next.send(DoorOpened).await?.receive().await?;
-                let next = next.send(Close).await?.send(Closing).await?;
-                let (Closing, next) = next.receive().await?;
-                match next.branch().await? {
-                    ElevatorChoice::OpenDoor(OpenDoor, next) => {
-                        let (DoorStopped, next) = next.send(Stop).await?.receive().await?;
-                        rest = next;
-                    }
-                    ElevatorChoice::Stay(Stay, next) => {
-                        let (DoorClosed, next) = next.send(Finish).await?.receive().await?;
-                        floor += 1;
-                        record.add(Event::Moves(floor));
-                        break next;
-                    }
+async fn elevator<'s>(
+    mut session: Elevates<'s>,
+    record: &Record,
+) -> Ended<'s, Elevator, Infallible> {
+    let mut floor = 0;
+    loop {
+        let (OpenDoor, mut rest) = session.receive().await?;
+        session = loop {
+            let (DoorOpened, next) = rest.send(Open).await?.receive().await?;
+            let (CloseDoor, next) = next.send(DoorOpened).await?.receive().await?;
+            let next = next.send(Close).await?.send(Closing).await?;
+            let (Closing, next) = next.receive().await?;
+            match next.branch().await? {
+                Choice::OpenDoor(OpenDoor, next) => {
+                    let (DoorStopped, next) = next.send(Stop).await?.receive().await?;
+                    rest = next;
                 }
-            };
-        }
-    })
-    .await
+                Choice::Stay(Stay, next) => {
+                    let (DoorClosed, next) = next.send(Finish).await?.receive().await?;
+                    floor += 1;
+                    record.add(Event::Moves(floor));
+                    break next;
+                }
+            }
+        };
+    }
 }
 
-async fn door(role: &mut Door, record: &Record) -> Result<Infallible> {
-    try_run(role, async |mut session: DoorSession<'_>| {
-        loop {
-            let (Open, next) = session.receive().await?;
-            record.add(Event::Opens);
-            let (Close, next) = next.send(DoorOpened).await?.receive().await?;
-            session = match next.send(Closing).await?.branch().await? {
-                DoorChoice::Stop(Stop, next) => next.send(DoorStopped).await?,
-                DoorChoice::Finish(Finish, next) => {
-                    record.add(Event::Closes);
-                    next.send(DoorClosed).await?
-                }
-            };
-        }
-    })
-    .await
+async fn door<'s>(mut session: DoorSession<'s>, record: &Record) -> Ended<'s, Door, Infallible> {
+    loop {
+        let (Open, next) = session.receive().await?;
+        record.add(Event::Opens);
+        let (Close, next) = next.send(DoorOpened).await?.receive().await?;
+        session = match next.send(Closing).await?.branch().await? {
+            DoorStopOrFinish::Stop(Stop, next) => next.send(DoorStopped).await?,
+            DoorStopOrFinish::Finish(Finish, next) => {
+                record.add(Event::Closes);
+                next.send(DoorClosed).await?
+            }
+        };
+    }
 }
 
-/// What happens while the user has the door stopped twice at the first floor, never at the second
-/// and once at the third.
+/// The events while the user has the door stopped twice at the first floor, never at the second and
+/// once at the third.
 pub async fn run() -> Result<Vec<Event>> {
-    let mut roles = Roles::default();
-    let record = Record::default();
+    let (mut roles, record) = (Roles::default(), Record::default());
     let (done, finished) = oneshot::channel();
-    let all = async {
-        tokio::try_join!(
-            user(&mut roles.user, &[2, 0, 1], done),
-            elevator(&mut roles.elevator, &record),
-            door(&mut roles.door, &record),
-        )
-    };
+    let all = roles.run(
+        |session| user(session, &[2, 0, 1], done),
+        |session| elevator(session, &record),
+        |session| door(session, &record),
+    );
     tokio::select! {
         stopped = all => match stopped?.0 {},
         Ok(()) = finished => {}

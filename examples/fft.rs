@@ -6,8 +6,8 @@
 use std::process::ExitCode;
 
 use num_complex::Complex32;
+use rumpsteak::Result;
 use rumpsteak_examples::fft::{self, Matrix, Order, Roles};
-use rumpsteak_runtime::Result;
 
 /// Three columns of eight values each, by rows: an impulse, a constant and an oscillation in steps
 /// of a quarter.

@@ -13,85 +13,34 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::process::ExitCode;
 
-use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
+use rumpsteak::{Ended, Result};
 use tokio::sync::oneshot;
 
-#[derive(Roles)]
-pub struct Roles {
-    pub p: P,
-    pub h: H,
+#[rumpsteak::protocol(Hospital)]
+pub mod hospital {
+    #[session(P)]
+    type Patient = Select<H, PatientChoice>;
+
+    enum PatientChoice {
+        Data(Data, Branch<H, Answer>),
+        Ask(Ask, Branch<H, Late>),
+    }
+
+    enum Answer {
+        Ok(OkMessage, Patient),
+        Ko(Ko, Send<H, Data, Patient>),
+    }
+
+    /// The answers that are still due, and then the report.
+    enum Late {
+        Ok(OkMessage, Branch<H, Late>),
+        Ko(Ko, Branch<H, Late>),
+        Report(Report, Patient),
+    }
 }
+use hospital::*;
 
-#[derive(Role)]
-#[protocol(Hospital::p)]
-#[message(Label)]
-pub struct P {
-    #[route(H)]
-    h: Channel<Label>,
-}
-
-#[derive(Role)]
-#[protocol(Hospital::h)]
-#[message(Label)]
-pub struct H {
-    #[route(P)]
-    p: Channel<Label>,
-}
-
-#[derive(Message)]
-pub enum Label {
-    Data(Data),
-    Ok(Accepted),
-    Ko(Refused),
-    Ask(Ask),
-    Report(Report),
-}
-
-pub struct Data(pub u32);
-pub struct Accepted;
-pub struct Refused;
-pub struct Ask;
-pub struct Report(pub String);
-
-#[session(P)]
-pub type Patient = Select<H, PatientChoice>;
-
-#[session]
-enum PatientChoice {
-    Data(Data, Branch<H, Answer>),
-    Ask(Ask, Branch<H, Late>),
-}
-
-#[session]
-enum Answer {
-    Accepted(Accepted, Patient),
-    Refused(Refused, Send<H, Data, Patient>),
-}
-
-/// The answers that are still due, and then the report.
-#[session]
-enum Late {
-    Accepted(Accepted, Branch<H, Late>),
-    Refused(Refused, Branch<H, Late>),
-    Report(Report, Patient),
-}
-
-#[session(H)]
-pub type Hospital = Branch<P, HospitalChoice>;
-
-#[session]
-enum HospitalChoice {
-    Data(Data, Select<P, Judgement>),
-    Ask(Ask, Send<P, Report, Hospital>),
-}
-
-#[session]
-enum Judgement {
-    Accepted(Accepted, Hospital),
-    Refused(Refused, Hospital),
-}
-
-/// What the patient knows in the end.
+/// The knowledge of the patient in the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stay {
     /// How many readings were accepted.
@@ -104,91 +53,85 @@ pub struct Stay {
     pub reports: Vec<String>,
 }
 
-async fn patient(role: &mut P, days: &[&[u32]], done: oneshot::Sender<Stay>) -> Result<Infallible> {
-    try_run(role, async |mut session: Patient<'_>| {
-        let mut stay = Stay { accepted: 0, refused: 0, ahead: 0, reports: Vec::new() };
-        // The readings whose answers are due.
-        let mut due = VecDeque::new();
-        for day in days {
-            for &reading in *day {
-                due.push_back(reading);
-                session = match session.select(Data(reading)).await?.branch().await? {
-                    Answer::Accepted(Accepted, next) => {
-                        stay.accepted += 1;
-                        due.pop_front();
-                        next
-                    }
-                    Answer::Refused(Refused, next) => {
-                        stay.refused += 1;
-                        // Half of it, and on: the answer to this comes later.
-                        let half = due.pop_front().unwrap_or_default() / 2;
-                        due.push_back(half);
-                        next.send(Data(half)).await?
-                    }
-                };
-                println!("patient:  {} answers are due", due.len());
-                stay.ahead = stay.ahead.max(due.len());
-            }
-            let mut late = session.select(Ask).await?.branch().await?;
-            session = loop {
-                late = match late {
-                    Late::Accepted(Accepted, next) => {
-                        stay.accepted += 1;
-                        next.branch().await?
-                    }
-                    Late::Refused(Refused, next) => {
-                        stay.refused += 1;
-                        next.branch().await?
-                    }
-                    Late::Report(Report(report), next) => {
-                        println!("patient:  is given {report:?}");
-                        stay.reports.push(report);
-                        due.clear();
-                        break next;
-                    }
-                };
+async fn patient<'s>(
+    mut session: Patient<'s>,
+    days: &[&[u32]],
+    done: oneshot::Sender<Stay>,
+) -> Ended<'s, P, Infallible> {
+    let mut stay = Stay { accepted: 0, refused: 0, ahead: 0, reports: Vec::new() };
+    // The readings whose answers are due.
+    let mut due = VecDeque::new();
+    for day in days {
+        for &reading in *day {
+            due.push_back(reading);
+            session = match session.select(Data(reading)).await?.branch().await? {
+                Answer::Ok(OkMessage, next) => {
+                    stay.accepted += 1;
+                    due.pop_front();
+                    next
+                }
+                Answer::Ko(Ko, next) => {
+                    stay.refused += 1;
+                    // Half of it, and on: the answer to this comes later.
+                    let half = due.pop_front().unwrap_or_default() / 2;
+                    due.push_back(half);
+                    next.send(Data(half)).await?
+                }
             };
+            println!("patient:  {} answers are due", due.len());
+            stay.ahead = stay.ahead.max(due.len());
         }
-        let _ = done.send(stay);
-        // The protocol goes on for ever; the program stops when the patient may go.
-        std::future::pending().await
-    })
-    .await
+        let mut late = session.select(Ask).await?.branch().await?;
+        session = loop {
+            late = match late {
+                Late::Ok(OkMessage, next) => {
+                    stay.accepted += 1;
+                    next.branch().await?
+                }
+                Late::Ko(Ko, next) => {
+                    stay.refused += 1;
+                    next.branch().await?
+                }
+                Late::Report(Report(report), next) => {
+                    println!("patient:  is given {report:?}");
+                    stay.reports.push(report);
+                    due.clear();
+                    break next;
+                }
+            };
+        };
+    }
+    // The protocol never ends. The program stops when the patient may go.
+    let _ = done.send(stay);
+    std::future::pending().await
 }
 
 /// Refuses readings above 40.
-pub async fn hospital(role: &mut H) -> Result<Infallible> {
-    try_run(role, async |mut session: Hospital<'_>| {
-        let mut accepted = Vec::new();
-        loop {
-            session = match session.branch().await? {
-                HospitalChoice::Data(Data(reading), next) if reading <= 40 => {
-                    accepted.push(reading);
-                    next.select(Accepted).await?
-                }
-                HospitalChoice::Data(Data(reading), next) => {
-                    println!("hospital: {reading} cannot be right");
-                    next.select(Refused).await?
-                }
-                HospitalChoice::Ask(Ask, next) => {
-                    next.send(Report(format!("{accepted:?}"))).await?
-                }
-            };
-        }
-    })
-    .await
+async fn hospital(mut session: HSession<'_>) -> Ended<'_, H, Infallible> {
+    let mut accepted = Vec::new();
+    loop {
+        session = match session.branch().await? {
+            HDataOrAsk::Data(Data(reading), next) if reading <= 40 => {
+                accepted.push(reading);
+                next.select(OkMessage).await?
+            }
+            HDataOrAsk::Data(Data(reading), next) => {
+                println!("hospital: {reading} cannot be right");
+                next.select(Ko).await?
+            }
+            HDataOrAsk::Ask(Ask, next) => next.send(Report(format!("{accepted:?}"))).await?,
+        };
+    }
 }
 
 /// Two days of a patient: the first without errors, the second with readings of twice the right
 /// value.
 pub async fn run() -> Result<Stay> {
-    let Roles { mut p, mut h } = Roles::default();
     let (done, finished) = oneshot::channel();
+    let mut roles = Roles::default();
     let days: [&[u32]; 2] = [&[36, 37], &[78, 76, 90]];
     tokio::select! {
-        stopped = async { tokio::try_join!(patient(&mut p, &days, done), hospital(&mut h)) } => {
-            match stopped?.0 {}
-        }
+        stopped = roles.run(|p| patient(p, &days, done), hospital) => match stopped?.0 {},
         Ok(stay) = finished => Ok(stay),
     }
 }

@@ -6,8 +6,8 @@
 
 use std::process::ExitCode;
 
+use rumpsteak::Result;
 use rumpsteak_examples::fft::Order;
-use rumpsteak_runtime::Result;
 
 #[allow(dead_code, reason = "its columns and their transform, and the program")]
 #[path = "fft.rs"]

@@ -1,70 +1,68 @@
-//! Ring where `b` and `c` send before they receive (COORDINATION'21, §3): what they send does not
-//! depend on what they are sent, so all three work at the same time, and a lap takes as long as one
-//! hop. `a` is as in `ring.rs`, and all hold the same values in the end.
+//! Ring where `b` and `c` send before they receive (COORDINATION'21, §3). The value that they send
+//! does not depend on the one that they receive, so all three work at the same time, and a lap
+//! takes as long as one hop. `a` is the one of `ring.rs`, and all hold the same values in the end.
 //!
 //! `cargo run -p rumpsteak-examples --example optimised_ring`
 
 use std::convert::Infallible;
 use std::process::ExitCode;
 
-use rumpsteak_runtime::{Result, session, try_run};
+use rumpsteak::{Ended, Result};
 use tokio::sync::oneshot;
 
-#[allow(dead_code, reason = "its `b` and `c`, and the program")]
-#[path = "ring.rs"]
-pub mod plain;
+#[rumpsteak::protocol(Ring)]
+pub mod ring {
+    #[session(B)]
+    struct RingB(Send<C, Value, Receive<A, Value, Self>>);
 
-use plain::{A, B, C, Roles, Value, ring_a};
+    #[session(C)]
+    struct RingC(Send<A, Value, Receive<B, Value, Self>>);
+}
+use ring::*;
 
-#[session(B)]
-pub type OptimisedRingB = OptimisedRingBLoop;
-
-#[session]
-pub struct OptimisedRingBLoop(Send<C, Value, Receive<A, Value, Self>>);
-
-#[session(C)]
-pub type OptimisedRingC = OptimisedRingCLoop;
-
-#[session]
-pub struct OptimisedRingCLoop(Send<A, Value, Receive<B, Value, Self>>);
-
-async fn optimised_ring_b(role: &mut B, mut held: i32) -> Result<Infallible> {
-    try_run(role, async |mut session: OptimisedRingB<'_>| {
-        loop {
-            println!("b: sends {held}");
-            let (Value(value), next) = session.send(Value(held)).await?.receive().await?;
-            held += value;
-            session = next;
-        }
-    })
-    .await
+/// Tells what it holds after four laps.
+async fn ring_a(
+    mut session: ASession<'_>,
+    mut held: i32,
+    done: oneshot::Sender<i32>,
+) -> Ended<'_, A, Infallible> {
+    for lap in 1..=4 {
+        let (Value(value), next) = session.send(Value(held)).await?.receive().await?;
+        held += value;
+        println!("a: lap {lap}, is sent {value}, holds {held}");
+        session = next;
+    }
+    // The protocol never ends. The program stops when it has seen enough.
+    let _ = done.send(held);
+    std::future::pending().await
 }
 
-async fn optimised_ring_c(role: &mut C, mut held: i32) -> Result<Infallible> {
-    try_run(role, async |mut session: OptimisedRingC<'_>| {
-        loop {
-            println!("c: sends {held}");
-            let (Value(value), next) = session.send(Value(held)).await?.receive().await?;
-            held += value;
-            session = next;
-        }
-    })
-    .await
+async fn ring_b(mut session: RingB<'_>, mut held: i32) -> Ended<'_, B, Infallible> {
+    loop {
+        println!("b: sends {held}");
+        let (Value(value), next) = session.send(Value(held)).await?.receive().await?;
+        held += value;
+        session = next;
+    }
 }
 
-/// What `a` holds after four laps.
+async fn ring_c(mut session: RingC<'_>, mut held: i32) -> Ended<'_, C, Infallible> {
+    loop {
+        println!("c: sends {held}");
+        let (Value(value), next) = session.send(Value(held)).await?.receive().await?;
+        held += value;
+        session = next;
+    }
+}
+
+/// The number that `a` holds after four laps.
 pub async fn run() -> Result<i32> {
-    let Roles { mut a, mut b, mut c } = Roles::default();
     let (done, finished) = oneshot::channel();
-    let all = async {
-        tokio::try_join!(
-            ring_a(&mut a, 1, 4, done),
-            optimised_ring_b(&mut b, 2),
-            optimised_ring_c(&mut c, 3),
-        )
-    };
+    let mut roles = Roles::default();
     tokio::select! {
-        stopped = all => match stopped?.0 {},
+        stopped = roles.run(|a| ring_a(a, 1, done), |b| ring_b(b, 2), |c| ring_c(c, 3)) => {
+            match stopped?.0 {}
+        }
         Ok(held) = finished => Ok(held),
     }
 }

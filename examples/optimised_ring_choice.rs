@@ -1,57 +1,90 @@
 //! Ring with choice where `b` chooses, and sends its own value, before it has the value of the lap
-//! (COORDINATION'21, Listing 8): its choice depends on what it holds only. Everything else is as in
-//! `ring_choice.rs`, and all hold the same values in the end.
+//! (COORDINATION'21, Listing 8): its choice depends on nothing but the value that it holds. `a` and
+//! `c` are those of `ring_choice.rs`, and all hold the same values in the end.
 //!
 //! `cargo run -p rumpsteak-examples --example optimised_ring_choice`
 
 use std::convert::Infallible;
 use std::process::ExitCode;
 
-use rumpsteak_runtime::{Result, session, try_run};
+use rumpsteak::{Ended, Result};
 use tokio::sync::oneshot;
 
-#[allow(dead_code, reason = "its `b`, and the program")]
-#[path = "ring_choice.rs"]
-pub mod plain;
+#[rumpsteak::protocol(RingChoice)]
+pub mod ring_choice {
+    #[session(B)]
+    type RingB = Select<C, RingBChoice>;
 
-use plain::{A, Add, B, C, Roles, Sub, ring_a, ring_c};
+    enum RingBChoice {
+        Add(Add, Receive<A, Add, RingB>),
+        Sub(Sub, Receive<A, Add, RingB>),
+    }
+}
+use ring_choice::*;
 
-#[session(B)]
-pub type OptimisedRingB = Select<C, OptimisedRingBChoice>;
-
-#[session]
-enum OptimisedRingBChoice {
-    Add(Add, Receive<A, Add, OptimisedRingB>),
-    Sub(Sub, Receive<A, Add, OptimisedRingB>),
+/// Tells what it holds after four laps.
+async fn ring_a(
+    mut session: ASession<'_>,
+    mut held: i32,
+    done: oneshot::Sender<i32>,
+) -> Ended<'_, A, Infallible> {
+    for lap in 1..=4 {
+        session = match session.send(Add(held)).await?.branch().await? {
+            AAddOrSub::Add(Add(value), next) => {
+                held += value;
+                println!("a: lap {lap}, adds {value}, holds {held}");
+                next
+            }
+            AAddOrSub::Sub(Sub(value), next) => {
+                held -= value;
+                println!("a: lap {lap}, subtracts {value}, holds {held}");
+                next
+            }
+        };
+    }
+    // The protocol never ends. The program stops when it has seen enough.
+    let _ = done.send(held);
+    std::future::pending().await
 }
 
-async fn optimised_ring_b(role: &mut B, mut held: i32) -> Result<Infallible> {
-    try_run(role, async |mut session: OptimisedRingB<'_>| {
-        loop {
-            let next = if held > 0 {
-                println!("b: chooses add");
-                session.select(Add(held)).await?
-            } else {
-                println!("b: chooses sub");
-                session.select(Sub(held)).await?
-            };
-            let (Add(value), next) = next.receive().await?;
-            held -= value;
-            session = next;
-        }
-    })
-    .await
+async fn ring_b(mut session: RingB<'_>, mut held: i32) -> Ended<'_, B, Infallible> {
+    loop {
+        let next = if held > 0 {
+            println!("b: chooses add");
+            session.select(Add(held)).await?
+        } else {
+            println!("b: chooses sub");
+            session.select(Sub(held)).await?
+        };
+        let (Add(value), next) = next.receive().await?;
+        held -= value;
+        session = next;
+    }
 }
 
-/// What `a` holds after four laps.
+async fn ring_c(mut session: CSession<'_>, mut held: i32) -> Ended<'_, C, Infallible> {
+    loop {
+        session = match session.branch().await? {
+            CAddOrSub::Add(Add(value), next) => {
+                held += value;
+                next.send(Add(held)).await?
+            }
+            CAddOrSub::Sub(Sub(value), next) => {
+                held -= value;
+                next.send(Sub(held)).await?
+            }
+        };
+    }
+}
+
+/// The number that `a` holds after four laps.
 pub async fn run() -> Result<i32> {
-    let Roles { mut a, mut b, mut c } = Roles::default();
     let (done, finished) = oneshot::channel();
-    let all = async {
-        tokio::try_join!(ring_a(&mut a, 1, 4, done), optimised_ring_b(&mut b, 1), ring_c(&mut c, 1),)
-    };
+    let mut roles = Roles::default();
     tokio::select! {
-        stopped = all => match stopped?.0 {},
+        stopped = roles.run(|a| ring_a(a, 1, done), |b| ring_b(b, 1), |c| ring_c(c, 1)) => {
+            match stopped?.0 {}
+        }
         Ok(held) = finished => Ok(held),
     }
 }

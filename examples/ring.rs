@@ -1,134 +1,61 @@
 //! Ring (COORDINATION'21, App. B, Listing 9): in each lap a value goes from `a` to `b`, to `c` and
-//! back to `a`. Each sends what it holds and then adds what it was sent.
+//! back to `a`. Each sends the number that it holds and then adds the one that it receives.
 //!
 //! `cargo run -p rumpsteak-examples --example ring`
 
 use std::convert::Infallible;
 use std::process::ExitCode;
 
-use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
+use rumpsteak::{Ended, Result};
 use tokio::sync::oneshot;
 
-#[derive(Roles)]
-pub struct Roles {
-    pub a: A,
-    pub b: B,
-    pub c: C,
-}
+#[rumpsteak::protocol(Ring)]
+pub mod ring {}
+use ring::*;
 
-#[derive(Role)]
-#[protocol(Ring::a)]
-#[message(Label)]
-pub struct A {
-    #[route(B)]
-    b: Channel<Label>,
-    #[route(C)]
-    c: Channel<Label>,
-}
-
-#[derive(Role)]
-#[protocol(Ring::b)]
-#[message(Label)]
-pub struct B {
-    #[route(A)]
-    a: Channel<Label>,
-    #[route(C)]
-    c: Channel<Label>,
-}
-
-#[derive(Role)]
-#[protocol(Ring::c)]
-#[message(Label)]
-pub struct C {
-    #[route(A)]
-    a: Channel<Label>,
-    #[route(B)]
-    b: Channel<Label>,
-}
-
-#[derive(Message)]
-pub enum Label {
-    Value(Value),
-}
-
-pub struct Value(pub i32);
-
-#[session(A)]
-pub type RingA = RingALoop;
-
-#[session]
-pub struct RingALoop(Send<B, Value, Receive<C, Value, Self>>);
-
-#[session(B)]
-pub type RingB = RingBLoop;
-
-#[session]
-pub struct RingBLoop(Receive<A, Value, Send<C, Value, Self>>);
-
-#[session(C)]
-pub type RingC = RingCLoop;
-
-#[session]
-pub struct RingCLoop(Receive<B, Value, Send<A, Value, Self>>);
-
-pub async fn ring_a(
-    role: &mut A,
+/// Tells what it holds after four laps.
+async fn ring_a(
+    mut session: ASession<'_>,
     mut held: i32,
-    laps: usize,
     done: oneshot::Sender<i32>,
-) -> Result<Infallible> {
-    try_run(role, async |mut session: RingA<'_>| {
-        let mut done = Some(done);
-        for lap in 1.. {
-            let (Value(value), next) = session.send(Value(held)).await?.receive().await?;
-            held += value;
-            println!("a: lap {lap}, is sent {value}, holds {held}");
-            if lap == laps
-                && let Some(done) = done.take()
-            {
-                // The protocol goes on for ever; the program stops when it has seen enough.
-                let _ = done.send(held);
-            }
-            session = next;
-        }
-        unreachable!("the ring has no last lap")
-    })
-    .await
+) -> Ended<'_, A, Infallible> {
+    for lap in 1..=4 {
+        let (Value(value), next) = session.send(Value(held)).await?.receive().await?;
+        held += value;
+        println!("a: lap {lap}, is sent {value}, holds {held}");
+        session = next;
+    }
+    // The protocol never ends. The program stops when it has seen enough.
+    let _ = done.send(held);
+    std::future::pending().await
 }
 
-async fn ring_b(role: &mut B, mut held: i32) -> Result<Infallible> {
-    try_run(role, async |mut session: RingB<'_>| {
-        loop {
-            let (Value(value), next) = session.receive().await?;
-            println!("b: is sent {value}, sends {held}");
-            session = next.send(Value(held)).await?;
-            held += value;
-        }
-    })
-    .await
+async fn ring_b(mut session: BSession<'_>, mut held: i32) -> Ended<'_, B, Infallible> {
+    loop {
+        let (Value(value), next) = session.receive().await?;
+        println!("b: is sent {value}, sends {held}");
+        session = next.send(Value(held)).await?;
+        held += value;
+    }
 }
 
-async fn ring_c(role: &mut C, mut held: i32) -> Result<Infallible> {
-    try_run(role, async |mut session: RingC<'_>| {
-        loop {
-            let (Value(value), next) = session.receive().await?;
-            println!("c: is sent {value}, sends {held}");
-            session = next.send(Value(held)).await?;
-            held += value;
-        }
-    })
-    .await
+async fn ring_c(mut session: CSession<'_>, mut held: i32) -> Ended<'_, C, Infallible> {
+    loop {
+        let (Value(value), next) = session.receive().await?;
+        println!("c: is sent {value}, sends {held}");
+        session = next.send(Value(held)).await?;
+        held += value;
+    }
 }
 
-/// What `a` holds after four laps.
+/// The number that `a` holds after four laps.
 pub async fn run() -> Result<i32> {
-    let Roles { mut a, mut b, mut c } = Roles::default();
     let (done, finished) = oneshot::channel();
-    let all = async {
-        tokio::try_join!(ring_a(&mut a, 1, 4, done), ring_b(&mut b, 2), ring_c(&mut c, 3),)
-    };
+    let mut roles = Roles::default();
     tokio::select! {
-        stopped = all => match stopped?.0 {},
+        stopped = roles.run(|a| ring_a(a, 1, done), |b| ring_b(b, 2), |c| ring_c(c, 3)) => {
+            match stopped?.0 {}
+        }
         Ok(held) = finished => Ok(held),
     }
 }

@@ -18,8 +18,6 @@ const PEERS: [&str; 7] =
 
 fn main() -> io::Result<()> {
     rumpsteak_build::configure()
-        .protocols("../../protocols/jacobi.scr")
-        .protocols("../../protocols/n_body.scr")
         .protocols("../../protocols/three_adder.scr")
         .protocols("../protocols")
         .protocols("protocols")

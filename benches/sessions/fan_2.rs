@@ -2,66 +2,36 @@
 
 use std::convert::Infallible;
 
-use rumpsteak_runtime::{Channel, Error, Message, Role, Roles, join, session, try_run};
+use rumpsteak_runtime::{Error, join, try_run};
 
-/// All roles.
-#[derive(Debug, Roles)]
-#[closed_system]
-pub struct Roles {
-    hub: Hub,
-    w1: W1,
-    w2: W2,
+/// The roles: a hub and its writers.
+#[rumpsteak_runtime::closed_system]
+#[allow(missing_docs, reason = "for the benchmarks alone")]
+mod roles {
+    struct Line(i32);
+
+    struct Got;
+
+    #[session(Hub)]
+    struct WhoeverIsFirst(Branch<First>);
+
+    enum First {
+        W1(Receive<W1, Line, Send<W1, Got, WhoeverIsFirst>>),
+        W2(Receive<W2, Line, Send<W2, Got, WhoeverIsFirst>>),
+    }
+
+    #[session(Hub)]
+    struct InTurn(Receive<W1, Line, Send<W1, Got, Receive<W2, Line, Send<W2, Got, Self>>>>);
+
+    struct Write(Send<Hub, Line, Receive<Hub, Got, Self>>);
+
+    #[session(W1)]
+    type Write1 = Write;
+
+    #[session(W2)]
+    type Write2 = Write;
 }
-
-#[derive(Debug, Role)]
-#[message(Label)]
-struct Hub {
-    #[route(W1)]
-    w1: Channel<Label>,
-    #[route(W2)]
-    w2: Channel<Label>,
-}
-
-#[derive(Debug, Role)]
-#[message(Label)]
-struct W1(#[route(Hub)] Channel<Label>);
-
-#[derive(Debug, Role)]
-#[message(Label)]
-struct W2(#[route(Hub)] Channel<Label>);
-
-#[derive(Debug, Message)]
-enum Label {
-    Line(Line),
-    Got(Got),
-}
-
-#[derive(Debug)]
-struct Line(i32);
-
-#[derive(Debug)]
-struct Got;
-
-#[session(Hub)]
-struct WhoeverIsFirst(Branch<First>);
-
-#[session]
-enum First {
-    W1(Receive<W1, Line, Send<W1, Got, WhoeverIsFirst>>),
-    W2(Receive<W2, Line, Send<W2, Got, WhoeverIsFirst>>),
-}
-
-#[session(Hub)]
-struct InTurn(Receive<W1, Line, Send<W1, Got, Receive<W2, Line, Send<W2, Got, Self>>>>);
-
-#[session]
-struct Write(Send<Hub, Line, Receive<Hub, Got, Self>>);
-
-#[session(W1)]
-type Write1 = Write;
-
-#[session(W2)]
-type Write2 = Write;
+pub use roles::*;
 
 /// Why the hub stops.
 #[derive(Debug)]

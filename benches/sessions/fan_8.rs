@@ -2,148 +2,80 @@
 
 use std::convert::Infallible;
 
-use rumpsteak_runtime::{Channel, Error, Message, Role, Roles, join, session, try_run};
+use rumpsteak_runtime::{Error, join, try_run};
 
-/// All roles.
-#[derive(Debug, Roles)]
-#[closed_system]
-pub struct Roles {
-    hub: Hub,
-    w1: W1,
-    w2: W2,
-    w3: W3,
-    w4: W4,
-    w5: W5,
-    w6: W6,
-    w7: W7,
-    w8: W8,
-}
+/// The roles: a hub and its writers.
+#[rumpsteak_runtime::closed_system]
+#[allow(missing_docs, reason = "for the benchmarks alone")]
+mod roles {
+    struct Line(i32);
 
-#[derive(Debug, Role)]
-#[message(Label)]
-struct Hub {
-    #[route(W1)]
-    w1: Channel<Label>,
-    #[route(W2)]
-    w2: Channel<Label>,
-    #[route(W3)]
-    w3: Channel<Label>,
-    #[route(W4)]
-    w4: Channel<Label>,
-    #[route(W5)]
-    w5: Channel<Label>,
-    #[route(W6)]
-    w6: Channel<Label>,
-    #[route(W7)]
-    w7: Channel<Label>,
-    #[route(W8)]
-    w8: Channel<Label>,
-}
+    struct Got;
 
-#[derive(Debug, Role)]
-#[message(Label)]
-struct W1(#[route(Hub)] Channel<Label>);
+    #[session(Hub)]
+    struct WhoeverIsFirst(Branch<First>);
 
-#[derive(Debug, Role)]
-#[message(Label)]
-struct W2(#[route(Hub)] Channel<Label>);
+    enum First {
+        W1(Receive<W1, Line, Send<W1, Got, WhoeverIsFirst>>),
+        W2(Receive<W2, Line, Send<W2, Got, WhoeverIsFirst>>),
+        W3(Receive<W3, Line, Send<W3, Got, WhoeverIsFirst>>),
+        W4(Receive<W4, Line, Send<W4, Got, WhoeverIsFirst>>),
+        W5(Receive<W5, Line, Send<W5, Got, WhoeverIsFirst>>),
+        W6(Receive<W6, Line, Send<W6, Got, WhoeverIsFirst>>),
+        W7(Receive<W7, Line, Send<W7, Got, WhoeverIsFirst>>),
+        W8(Receive<W8, Line, Send<W8, Got, WhoeverIsFirst>>),
+    }
 
-#[derive(Debug, Role)]
-#[message(Label)]
-struct W3(#[route(Hub)] Channel<Label>);
-
-#[derive(Debug, Role)]
-#[message(Label)]
-struct W4(#[route(Hub)] Channel<Label>);
-
-#[derive(Debug, Role)]
-#[message(Label)]
-struct W5(#[route(Hub)] Channel<Label>);
-
-#[derive(Debug, Role)]
-#[message(Label)]
-struct W6(#[route(Hub)] Channel<Label>);
-
-#[derive(Debug, Role)]
-#[message(Label)]
-struct W7(#[route(Hub)] Channel<Label>);
-
-#[derive(Debug, Role)]
-#[message(Label)]
-struct W8(#[route(Hub)] Channel<Label>);
-
-#[derive(Debug, Message)]
-enum Label {
-    Line(Line),
-    Got(Got),
-}
-
-#[derive(Debug)]
-struct Line(i32);
-
-#[derive(Debug)]
-struct Got;
-
-#[session(Hub)]
-struct WhoeverIsFirst(Branch<First>);
-
-#[session]
-enum First {
-    W1(Receive<W1, Line, Send<W1, Got, WhoeverIsFirst>>),
-    W2(Receive<W2, Line, Send<W2, Got, WhoeverIsFirst>>),
-    W3(Receive<W3, Line, Send<W3, Got, WhoeverIsFirst>>),
-    W4(Receive<W4, Line, Send<W4, Got, WhoeverIsFirst>>),
-    W5(Receive<W5, Line, Send<W5, Got, WhoeverIsFirst>>),
-    W6(Receive<W6, Line, Send<W6, Got, WhoeverIsFirst>>),
-    W7(Receive<W7, Line, Send<W7, Got, WhoeverIsFirst>>),
-    W8(Receive<W8, Line, Send<W8, Got, WhoeverIsFirst>>),
-}
-
-#[session(Hub)]
-struct InTurn(
-    Receive<
-        W1,
-        Line,
-        Send<
+    #[session(Hub)]
+    struct InTurn(
+        Receive<
             W1,
-            Got,
-            Receive<
-                W2,
-                Line,
-                Send<
+            Line,
+            Send<
+                W1,
+                Got,
+                Receive<
                     W2,
-                    Got,
-                    Receive<
-                        W3,
-                        Line,
-                        Send<
+                    Line,
+                    Send<
+                        W2,
+                        Got,
+                        Receive<
                             W3,
-                            Got,
-                            Receive<
-                                W4,
-                                Line,
-                                Send<
+                            Line,
+                            Send<
+                                W3,
+                                Got,
+                                Receive<
                                     W4,
-                                    Got,
-                                    Receive<
-                                        W5,
-                                        Line,
-                                        Send<
+                                    Line,
+                                    Send<
+                                        W4,
+                                        Got,
+                                        Receive<
                                             W5,
-                                            Got,
-                                            Receive<
-                                                W6,
-                                                Line,
-                                                Send<
+                                            Line,
+                                            Send<
+                                                W5,
+                                                Got,
+                                                Receive<
                                                     W6,
-                                                    Got,
-                                                    Receive<
-                                                        W7,
-                                                        Line,
-                                                        Send<
+                                                    Line,
+                                                    Send<
+                                                        W6,
+                                                        Got,
+                                                        Receive<
                                                             W7,
-                                                            Got,
-                                                            Receive<W8, Line, Send<W8, Got, Self>>,
+                                                            Line,
+                                                            Send<
+                                                                W7,
+                                                                Got,
+                                                                Receive<
+                                                                    W8,
+                                                                    Line,
+                                                                    Send<W8, Got, Self>,
+                                                                >,
+                                                            >,
                                                         >,
                                                     >,
                                                 >,
@@ -157,35 +89,35 @@ struct InTurn(
                 >,
             >,
         >,
-    >,
-);
+    );
 
-#[session]
-struct Write(Send<Hub, Line, Receive<Hub, Got, Self>>);
+    struct Write(Send<Hub, Line, Receive<Hub, Got, Self>>);
 
-#[session(W1)]
-type Write1 = Write;
+    #[session(W1)]
+    type Write1 = Write;
 
-#[session(W2)]
-type Write2 = Write;
+    #[session(W2)]
+    type Write2 = Write;
 
-#[session(W3)]
-type Write3 = Write;
+    #[session(W3)]
+    type Write3 = Write;
 
-#[session(W4)]
-type Write4 = Write;
+    #[session(W4)]
+    type Write4 = Write;
 
-#[session(W5)]
-type Write5 = Write;
+    #[session(W5)]
+    type Write5 = Write;
 
-#[session(W6)]
-type Write6 = Write;
+    #[session(W6)]
+    type Write6 = Write;
 
-#[session(W7)]
-type Write7 = Write;
+    #[session(W7)]
+    type Write7 = Write;
 
-#[session(W8)]
-type Write8 = Write;
+    #[session(W8)]
+    type Write8 = Write;
+}
+pub use roles::*;
 
 /// Why the hub stops.
 #[derive(Debug)]

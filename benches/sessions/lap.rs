@@ -1,65 +1,68 @@
 //! One lap of a ring of three: what it costs to begin and end a session.
 
-use rumpsteak_runtime::{Message, Result, Role, Roles, session, try_run};
+use rumpsteak_runtime::{Result, try_run};
 
-use super::{In, Out};
+/// The roles, whose routes go in one direction each.
+#[rumpsteak_runtime::protocol(Lap)]
+#[allow(missing_docs, reason = "for the benchmarks alone")]
+mod roles {
+    use super::super::{In, Out};
 
-/// All roles.
-#[derive(Debug, Roles)]
-pub struct Roles {
+    /// All roles.
+    #[derive(Debug, Roles)]
+    pub struct Roles {
+        /// The first.
+        pub a: A,
+        /// The second.
+        pub b: B,
+        /// The third.
+        pub c: C,
+    }
+
     /// The first.
-    pub a: A,
+    #[derive(Debug, Role)]
+    #[message(Token)]
+    pub struct A {
+        #[route(B)]
+        b: Out<Token>,
+        #[route(C)]
+        c: In<Token>,
+    }
+
     /// The second.
-    pub b: B,
+    #[derive(Debug, Role)]
+    #[message(Token)]
+    pub struct B {
+        #[route(A)]
+        a: In<Token>,
+        #[route(C)]
+        c: Out<Token>,
+    }
+
     /// The third.
-    pub c: C,
+    #[derive(Debug, Role)]
+    #[message(Token)]
+    pub struct C {
+        #[route(A)]
+        a: Out<Token>,
+        #[route(B)]
+        b: In<Token>,
+    }
+
+    /// The only message.
+    #[derive(Debug, Message)]
+    pub struct Token(pub i32);
+
+    #[session(A)]
+    type First = Send<B, Token, Receive<C, Token, End>>;
+
+    #[session(B)]
+    type Second = Receive<A, Token, Send<C, Token, End>>;
+
+    #[session(C)]
+    type Third = Receive<B, Token, Send<A, Token, End>>;
 }
-
-/// The first.
-#[derive(Debug, Role)]
-#[protocol(Lap::a)]
-#[message(Token)]
-pub struct A {
-    #[route(B)]
-    b: Out<Token>,
-    #[route(C)]
-    c: In<Token>,
-}
-
-/// The second.
-#[derive(Debug, Role)]
-#[protocol(Lap::b)]
-#[message(Token)]
-pub struct B {
-    #[route(A)]
-    a: In<Token>,
-    #[route(C)]
-    c: Out<Token>,
-}
-
-/// The third.
-#[derive(Debug, Role)]
-#[protocol(Lap::c)]
-#[message(Token)]
-pub struct C {
-    #[route(A)]
-    a: Out<Token>,
-    #[route(B)]
-    b: In<Token>,
-}
-
-/// The only message.
-#[derive(Debug, Message)]
-pub struct Token(pub i32);
-
-#[session(A)]
-type First = Send<B, Token, Receive<C, Token, End>>;
-
-#[session(B)]
-type Second = Receive<A, Token, Send<C, Token, End>>;
-
-#[session(C)]
-type Third = Receive<B, Token, Send<A, Token, End>>;
+pub use roles::*;
 
 /// Sends a value round.
 ///

@@ -2,73 +2,76 @@
 
 use std::convert::Infallible;
 
-use rumpsteak_runtime::{Error, Message, Result, Role, Roles, session, try_run};
+use rumpsteak_runtime::{Error, Result, try_run};
 
-use super::{In, Out};
+/// The roles, whose routes go in one direction each.
+#[rumpsteak_runtime::protocol(Ring)]
+#[allow(missing_docs, reason = "for the benchmarks alone")]
+mod roles {
+    use super::super::{In, Out};
 
-/// All roles.
-#[derive(Debug, Roles)]
-pub struct Roles {
+    /// All roles.
+    #[derive(Debug, Roles)]
+    pub struct Roles {
+        /// The first.
+        pub a: A,
+        /// The second.
+        pub b: B,
+        /// The third.
+        pub c: C,
+    }
+
     /// The first.
-    pub a: A,
+    #[derive(Debug, Role)]
+    #[message(Label)]
+    pub struct A {
+        #[route(B)]
+        b: Out<Label>,
+        #[route(C)]
+        c: In<Label>,
+    }
+
     /// The second.
-    pub b: B,
+    #[derive(Debug, Role)]
+    #[message(Label)]
+    pub struct B {
+        #[route(A)]
+        a: In<Label>,
+        #[route(C)]
+        c: Out<Label>,
+    }
+
     /// The third.
-    pub c: C,
-}
+    #[derive(Debug, Role)]
+    #[message(Label)]
+    pub struct C {
+        #[route(A)]
+        a: Out<Label>,
+        #[route(B)]
+        b: In<Label>,
+    }
 
-/// The first.
-#[derive(Debug, Role)]
-#[protocol(Ring::a)]
-#[message(Label)]
-pub struct A {
-    #[route(B)]
-    b: Out<Label>,
-    #[route(C)]
-    c: In<Label>,
-}
+    /// The messages.
+    #[derive(Debug, Message)]
+    pub enum Label {
+        /// What goes round.
+        Value(Value),
+    }
 
-/// The second.
-#[derive(Debug, Role)]
-#[protocol(Ring::b)]
-#[message(Label)]
-pub struct B {
-    #[route(A)]
-    a: In<Label>,
-    #[route(C)]
-    c: Out<Label>,
-}
-
-/// The third.
-#[derive(Debug, Role)]
-#[protocol(Ring::c)]
-#[message(Label)]
-pub struct C {
-    #[route(A)]
-    a: Out<Label>,
-    #[route(B)]
-    b: In<Label>,
-}
-
-/// The messages.
-#[derive(Debug, Message)]
-pub enum Label {
     /// What goes round.
-    Value(Value),
+    #[derive(Debug)]
+    pub struct Value(pub i32);
+
+    #[session(A)]
+    struct First(Send<B, Value, Receive<C, Value, Self>>);
+
+    #[session(B)]
+    struct Second(Receive<A, Value, Send<C, Value, Self>>);
+
+    #[session(C)]
+    struct Third(Receive<B, Value, Send<A, Value, Self>>);
 }
-
-/// What goes round.
-#[derive(Debug)]
-pub struct Value(pub i32);
-
-#[session(A)]
-struct First(Send<B, Value, Receive<C, Value, Self>>);
-
-#[session(B)]
-struct Second(Receive<A, Value, Send<C, Value, Self>>);
-
-#[session(C)]
-struct Third(Receive<B, Value, Send<A, Value, Self>>);
+pub use roles::*;
 
 /// Why the first stops.
 #[derive(Debug)]

@@ -1,95 +1,38 @@
 //! Streaming (PPoPP'22, Fig. 3a), plain and with a window of five values that the source sends
 //! before they are asked for.
 
-use rumpsteak_runtime::{Message, Result, Role, Roles, session, try_run};
+use rumpsteak_runtime::{Result, try_run};
 
-use super::Both;
+/// The roles, over the route of the module around.
+#[rumpsteak_runtime::protocol(Streaming, routes = super::super::Both)]
+#[allow(missing_docs, reason = "for the benchmarks alone")]
+mod roles {
+    #[session(S)]
+    type Source = Receive<T, Ready, Select<T, SourceChoice>>;
 
-/// Both roles.
-#[derive(Debug, Roles)]
-pub struct Roles {
-    /// The source.
-    pub s: S,
-    /// The sink.
-    pub t: T,
+    enum SourceChoice {
+        Value(Value, Source),
+        Stop(Stop, End),
+    }
+
+    #[session(S)]
+    type WindowedSource =
+        Send<T, Value, Send<T, Value, Send<T, Value, Send<T, Value, Send<T, Value, AheadSource>>>>>;
+
+    struct AheadSource(Receive<T, Ready, Select<T, AheadChoice>>);
+
+    enum AheadChoice {
+        Value(Value, AheadSource),
+        Stop(Stop, CatchUp),
+    }
+
+    type CatchUp = Receive<
+        T,
+        Ready,
+        Receive<T, Ready, Receive<T, Ready, Receive<T, Ready, Receive<T, Ready, End>>>>,
+    >;
 }
-
-/// The source.
-#[derive(Debug, Role)]
-#[protocol(Streaming::s)]
-#[message(Label)]
-pub struct S {
-    #[route(T)]
-    t: Both<Label>,
-}
-
-/// The sink.
-#[derive(Debug, Role)]
-#[protocol(Streaming::t)]
-#[message(Label)]
-pub struct T {
-    #[route(S)]
-    s: Both<Label>,
-}
-
-/// The messages.
-#[derive(Debug, Message)]
-pub enum Label {
-    /// Asks for a value.
-    Ready(Ready),
-    /// Answers with one.
-    Value(Value),
-    /// Ends the stream.
-    Stop(Stop),
-}
-
-/// Asks for a value.
-#[derive(Debug)]
-pub struct Ready;
-/// A value.
-#[derive(Debug)]
-pub struct Value(pub i32);
-/// Ends the stream.
-#[derive(Debug)]
-pub struct Stop;
-
-#[session(S)]
-type Source = Receive<T, Ready, Select<T, SourceChoice>>;
-
-#[session]
-enum SourceChoice {
-    Value(Value, Source),
-    Stop(Stop, End),
-}
-
-#[session(S)]
-type WindowedSource =
-    Send<T, Value, Send<T, Value, Send<T, Value, Send<T, Value, Send<T, Value, AheadSource>>>>>;
-
-#[session]
-struct AheadSource(Receive<T, Ready, Select<T, AheadChoice>>);
-
-#[session]
-enum AheadChoice {
-    Value(Value, AheadSource),
-    Stop(Stop, CatchUp),
-}
-
-#[session]
-type CatchUp = Receive<
-    T,
-    Ready,
-    Receive<T, Ready, Receive<T, Ready, Receive<T, Ready, Receive<T, Ready, End>>>>,
->;
-
-#[session(T)]
-type Sink = Send<S, Ready, Branch<S, SinkChoice>>;
-
-#[session]
-enum SinkChoice {
-    Value(Value, Sink),
-    Stop(Stop, End),
-}
+pub use roles::*;
 
 /// Sends `count` values, each when it is asked for.
 ///
@@ -141,15 +84,15 @@ pub async fn windowed_source(role: &mut S, count: i32) -> Result<()> {
 ///
 /// Those of the session.
 pub async fn sink(role: &mut T) -> Result<i32> {
-    try_run(role, async |mut s: Sink<'_>| {
+    try_run(role, async |mut s: TSession<'_>| {
         let mut sum = 0;
         loop {
             s = match s.send(Ready).await?.branch().await? {
-                SinkChoice::Value(Value(value), next) => {
+                TValueOrStop::Value(Value(value), next) => {
                     sum += value;
                     next
                 }
-                SinkChoice::Stop(Stop, end) => return Ok((sum, end)),
+                TValueOrStop::Stop(Stop, end) => return Ok((sum, end)),
             };
         }
     })

@@ -13,16 +13,33 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rumpsteak::try_run;
 use rumpsteak_examples::processes::{Failure, Place, start};
 use rumpsteak_net::Join;
-use rumpsteak_runtime::{protocol, try_run};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-protocol!(ChatSpeaking, routes = rumpsteak_net::Net, derive(serde::Serialize, serde::Deserialize));
-protocol!(ChatListening, routes = rumpsteak_net::Net, derive(serde::Serialize, serde::Deserialize));
-protocol!(ChatPrivate, routes = rumpsteak_net::Net, derive(serde::Serialize, serde::Deserialize));
+#[rumpsteak::protocol(
+    ChatSpeaking,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod chat_speaking {}
+
+#[rumpsteak::protocol(
+    ChatListening,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod chat_listening {}
+
+#[rumpsteak::protocol(
+    ChatPrivate,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod chat_private {}
 
 use chat_listening::{self as listening, ClientHeard as Heard};
 use chat_private::{self as private, GuestAnswerOrEnough};

@@ -13,96 +13,21 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs};
 
+use rumpsteak::{Result, try_run};
 use rumpsteak_examples::processes::{Failure, Place, start};
-use rumpsteak_net::Net;
-use rumpsteak_runtime::{Message, Result, Role, session, try_run};
-use serde::{Deserialize, Serialize};
 
-#[derive(Role)]
-#[protocol(FileTransfer::client)]
-#[message(Label)]
-pub struct Client {
-    #[route(Server)]
-    server: Net<Label>,
+#[rumpsteak::protocol(
+    FileTransfer,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod file_transfer {
+    #[derive(serde::Serialize, serde::Deserialize)]
+    struct Piece(#[serde(with = "serde_bytes")] std::vec::Vec<u8>);
 }
+use file_transfer::*;
 
-#[derive(Role)]
-#[protocol(FileTransfer::server)]
-#[message(Label)]
-pub struct Server {
-    #[route(Client)]
-    client: Net<Label>,
-}
-
-#[derive(Message, Serialize, Deserialize)]
-pub enum Label {
-    Get(Get),
-    Found(Found),
-    Missing(Missing),
-    Piece(Piece),
-    Done(Done),
-    Quit(Quit),
-}
-
-/// A path.
-#[derive(Serialize, Deserialize)]
-pub struct Get(String);
-/// How large the file is, in bytes.
-#[derive(Serialize, Deserialize)]
-pub struct Found(u64);
-#[derive(Serialize, Deserialize)]
-pub struct Missing;
-#[derive(Serialize, Deserialize)]
-pub struct Piece(#[serde(with = "serde_bytes")] Vec<u8>);
-/// The checksum.
-#[derive(Serialize, Deserialize)]
-pub struct Done(u64);
-#[derive(Serialize, Deserialize)]
-pub struct Quit;
-
-#[session(Client)]
-pub type Fetching = Select<Server, Request>;
-
-#[session]
-pub enum Request {
-    Get(Get, Branch<Server, Answer>),
-    Quit(Quit, End),
-}
-
-#[session]
-pub enum Answer {
-    Found(Found, Branch<Server, Part>),
-    Missing(Missing, Fetching),
-}
-
-#[session]
-pub enum Part {
-    Piece(Piece, Branch<Server, Part>),
-    Done(Done, Fetching),
-}
-
-#[session(Server)]
-pub type Serving = Branch<Client, Asked>;
-
-#[session]
-pub enum Asked {
-    Get(Get, Select<Client, Reply>),
-    Quit(Quit, End),
-}
-
-#[session]
-pub enum Reply {
-    Found(Found, Select<Client, Sent>),
-    Missing(Missing, Serving),
-}
-
-#[session]
-pub enum Sent {
-    Piece(Piece, Select<Client, Sent>),
-    Done(Done, Serving),
-}
-
-/// A number that stands for bytes: FNV-1a.
+/// A hash of bytes: FNV-1a.
 fn checksum(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
@@ -110,26 +35,26 @@ fn checksum(hash: u64, bytes: &[u8]) -> u64 {
 const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
 const PIECE: u64 = 32 << 10;
 
-/// The files at these paths; `None` for those that the server does not have, or that did not come
+/// The files at these paths; `None` for a file that the server does not have, or that did not come
 /// whole.
 pub async fn client(role: &mut Client, paths: &[String]) -> Result<Vec<Option<Vec<u8>>>> {
-    try_run(role, async |mut session: Fetching<'_>| {
+    try_run(role, async |mut session: ClientSession<'_>| {
         let mut files = Vec::new();
         for path in paths {
             session = match session.select(Get(path.clone())).await?.branch().await? {
-                Answer::Missing(Missing, next) => {
+                ClientFoundOrMissing::Missing(Missing, next) => {
                     files.push(None);
                     next
                 }
-                Answer::Found(Found(size), mut pieces) => {
+                ClientFoundOrMissing::Found(Found(size), mut pieces) => {
                     let mut file = Vec::new();
                     let (sum, next) = loop {
                         match pieces.branch().await? {
-                            Part::Piece(Piece(piece), next) => {
+                            ClientPieceOrDone::Piece(Piece(piece), next) => {
                                 file.extend(piece);
                                 pieces = next;
                             }
-                            Part::Done(Done(sum), next) => break (sum, next),
+                            ClientPieceOrDone::Done(Done(sum), next) => break (sum, next),
                         }
                     };
                     let is_whole = file.len() as u64 == size && checksum(EMPTY, &file) == sum;
@@ -145,11 +70,11 @@ pub async fn client(role: &mut Client, paths: &[String]) -> Result<Vec<Option<Ve
 
 /// Sends the files of a folder that it is asked for.
 pub async fn server(role: &mut Server, folder: &Path) -> Result<()> {
-    try_run(role, async |mut session: Serving<'_>| {
+    try_run(role, async |mut session: ServerSession<'_>| {
         loop {
             let (path, asked) = match session.branch().await? {
-                Asked::Get(Get(path), next) => (path, next),
-                Asked::Quit(Quit, end) => return Ok(((), end)),
+                ServerGetOrQuit::Get(Get(path), next) => (path, next),
+                ServerGetOrQuit::Quit(Quit, end) => return Ok(((), end)),
             };
             // Nothing outside of the folder.
             let name = Path::new(&path).file_name().unwrap_or_default();

@@ -10,98 +10,48 @@
 
 use std::process::ExitCode;
 
+use rumpsteak::{Detached, Error, try_run};
 use rumpsteak_examples::processes::{Failure, Place, start};
-use rumpsteak_net::{Net, Parcel};
-use rumpsteak_runtime::{Detached, Error, Message, Role, session, try_run};
-use serde::{Deserialize, Serialize};
 
-#[derive(Role)]
-#[protocol(Portal::user)]
-#[message(Label)]
-struct User(#[route(Portal)] Net<Label>);
+#[rumpsteak::protocol(
+    Portal,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod portal {
+    #[session(Portal)]
+    type Greeting = Receive<User, Login, Granting>;
 
-#[derive(Role)]
-#[protocol(Portal::portal)]
-#[message(Label)]
-struct Portal(#[route(User)] Net<Label>);
+    /// The rest of the session, which the server plays.
+    struct Granting(Receive<User, Wish, Send<User, Granted, Serving>>);
 
-#[derive(Message, Serialize, Deserialize)]
-enum Label {
-    Login(Login),
-    Wish(Wish),
-    Granted(Granted),
-    Ask(Ask),
-    Answer(Answer),
-    Logout(Logout),
+    struct Serving(Branch<User, Wanted>);
+
+    enum Wanted {
+        Ask(Ask, Send<User, Answer, Serving>),
+        Logout(Logout, End),
+    }
 }
+use self::portal::*;
 
-#[derive(Serialize, Deserialize)]
-struct Login(String);
-#[derive(Serialize, Deserialize)]
-struct Wish(String);
-#[derive(Serialize, Deserialize)]
-struct Granted;
-#[derive(Serialize, Deserialize)]
-struct Ask(u64);
-#[derive(Serialize, Deserialize)]
-struct Answer(u64);
-#[derive(Serialize, Deserialize)]
-struct Logout;
+#[rumpsteak::protocol(
+    Hire,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod hire {
+    use super::portal::{Granting, Portal as Giver};
+    use rumpsteak_net::Parcel;
 
-#[session(User)]
-type Using =
-    Send<Portal, Login, Send<Portal, Wish, Receive<Portal, Granted, Select<Portal, Want>>>>;
-
-#[session]
-enum Want {
-    Ask(Ask, Receive<Portal, Answer, Select<Portal, Want>>),
-    Logout(Logout, End),
+    #[derive(serde::Serialize, serde::Deserialize)]
+    struct Job(Parcel<Granting<'static, Giver>>);
 }
-
-#[session(Portal)]
-type Greeting = Receive<User, Login, Granting>;
-
-/// What the server goes on with.
-#[session]
-struct Granting(Receive<User, Wish, Send<User, Granted, Serving>>);
-
-#[session]
-struct Serving(Branch<User, Wanted>);
-
-#[session]
-enum Wanted {
-    Ask(Ask, Send<User, Answer, Serving>),
-    Logout(Logout, End),
-}
-
-#[derive(Role)]
-#[protocol(Hire::portal)]
-#[message(Contract)]
-struct Giver(#[route(Server)] Net<Contract>);
-
-#[derive(Role)]
-#[protocol(Hire::server)]
-#[message(Contract)]
-struct Server(#[route(Giver)] Net<Contract>);
-
-#[derive(Message, Serialize, Deserialize)]
-enum Contract {
-    Job(Job),
-}
-
-#[derive(Serialize, Deserialize)]
-struct Job(Parcel<Granting<'static, Portal>>);
-
-#[session(Giver)]
-type Give = Send<Server, Job, End>;
-
-#[session(Server)]
-type Take = Receive<Giver, Job, End>;
+use hire::{Job, Server};
 
 /// Logs in, and asks for squares.
 async fn user(place: &Place, numbers: u64) -> Result<u64, Failure> {
     let mut joined = place.join::<User>(&["portal"]).await?.connect().await?;
-    let sum = try_run(&mut joined.role, async |session: Using<'_>| {
+    let sum = try_run(&mut joined.role, async |session: UserSession<'_>| {
         let session = session.send(Login("Ada".to_owned())).await?;
         let session = session.send(Wish("squares".to_owned())).await?;
         let (Granted, mut session) = session.receive().await?;
@@ -121,7 +71,7 @@ async fn user(place: &Place, numbers: u64) -> Result<u64, Failure> {
 /// Greets, and gives the rest of the session to the server.
 async fn portal(place: &Place) -> Result<(), Failure> {
     // The server is asked first, so that the user does not wait for it in mid-session.
-    let mut giver = place.join::<Giver>(&["server"]).await?.connect().await?;
+    let mut giver = place.join::<hire::Portal>(&["server"]).await?.connect().await?;
     let mut joined = place.join::<Portal>(&[]).await?.connect().await?;
     let rest = try_run(&mut joined.role, async |session: Greeting<'_>| {
         let (Login(_), session) = session.receive().await?;
@@ -129,7 +79,7 @@ async fn portal(place: &Place) -> Result<(), Failure> {
     })
     .await?;
     let parcel = joined.pack(rest, [place.word_of("server").await?]).await?;
-    try_run(&mut giver.role, async |session: Give<'_>| {
+    try_run(&mut giver.role, async |session: hire::PortalSession<'_>| {
         Ok::<_, Error>(((), session.send(Job(parcel)).await?))
     })
     .await?;
@@ -142,7 +92,7 @@ async fn portal(place: &Place) -> Result<(), Failure> {
 /// Takes the session over.
 async fn server(place: &Place) -> Result<(), Failure> {
     let mut server = place.join::<Server>(&[]).await?.connect().await?;
-    let parcel = try_run(&mut server.role, async |session: Take<'_>| {
+    let parcel = try_run(&mut server.role, async |session: hire::ServerSession<'_>| {
         let (Job(parcel), end) = session.receive().await?;
         Ok::<_, Error>((parcel, end))
     })

@@ -1,11 +1,11 @@
 //! What the examples compute, and what the verifier says of them.
 //!
-//! Each test of this file runs an example's own `run`, and states what has to come of it. An
-//! example that is optimised has the one that is not as its module `plain`. The table of
-//! `README.md` is in `table.rs`.
+//! Each test of this file runs an example's own `run`, and states what has to come of it. The table
+//! of `README.md` is in `table.rs`.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 #![allow(dead_code, reason = "the programs' `main`, and what only it needs")]
+#![allow(clippy::module_inception, reason = "an example is named after its protocol")]
 
 #[path = "../alternating_bit.rs"]
 mod alternating_bit;
@@ -15,6 +15,8 @@ mod authentication;
 mod chat_moderator;
 #[path = "../client_server_log.rs"]
 mod client_server_log;
+#[path = "../double_buffering.rs"]
+mod double_buffering;
 #[path = "../eager_hospital.rs"]
 mod eager_hospital;
 #[path = "../elevator.rs"]
@@ -23,6 +25,8 @@ mod elevator;
 mod fastest_mirror;
 #[path = "../tasks/first_answer.rs"]
 mod first_answer;
+#[path = "../hospital.rs"]
+mod hospital;
 #[path = "../tasks/http_continue.rs"]
 mod http_continue;
 #[path = "../tasks/lock.rs"]
@@ -43,10 +47,16 @@ mod pipeline_cancel;
 mod raft_timeout;
 #[path = "../tasks/request_timeout.rs"]
 mod request_timeout;
+#[path = "../ring.rs"]
+mod ring;
+#[path = "../ring_choice.rs"]
+mod ring_choice;
 #[path = "../tasks/scatter_gather.rs"]
 mod scatter_gather;
 #[path = "../tasks/smtp_reset.rs"]
 mod smtp_reset;
+#[path = "../streaming.rs"]
+mod streaming;
 #[path = "../three_adder.rs"]
 mod three_adder;
 #[path = "../two_adder.rs"]
@@ -57,7 +67,8 @@ mod worker_pool;
 mod table;
 
 use elevator::Event::{Closes, Moves, Opens};
-use rumpsteak_runtime::Result;
+use optimised_fft::plain as fft;
+use rumpsteak::Result;
 
 #[tokio::test]
 async fn two_adder_adds() -> Result<()> {
@@ -83,7 +94,7 @@ async fn eight_results_are_gathered() -> Result<()> {
     Ok(())
 }
 
-/// What is read while a client has the lock is what it adds to.
+/// A client adds to the number that it has read while it has the lock.
 #[tokio::test]
 async fn a_lock_is_held_by_one_client_at_a_time() -> Result<()> {
     assert_eq!(lock::run().await?, 106);
@@ -97,7 +108,7 @@ async fn patience_ends_once() -> Result<()> {
     Ok(())
 }
 
-/// The second worker and the third are slow: the first does what is left.
+/// The second worker and the third are slow: the first does the rest.
 #[tokio::test]
 async fn jobs_go_to_whoever_is_free() -> Result<()> {
     assert_eq!(worker_pool::run().await?, (vec![1, 4, 5, 6, 2, 3], [4, 1, 1]));
@@ -148,7 +159,7 @@ async fn three_adder_tells_both_the_sum() -> Result<()> {
 #[tokio::test]
 async fn streaming_delivers_all_values_in_order() -> Result<()> {
     let values = [2, 3, 5, 7, 11];
-    assert_eq!(optimised_streaming::plain::run().await?, values);
+    assert_eq!(streaming::run().await?, values);
     assert_eq!(optimised_streaming::run().await?, values);
     Ok(())
 }
@@ -161,7 +172,7 @@ async fn ring_adds_up_in_any_order_of_actions() -> Result<()> {
         (a, b, c) = (a + c, b + a, c + b);
     }
     assert_eq!(a, 32);
-    assert_eq!(optimised_ring::plain::run().await?, a);
+    assert_eq!(ring::run().await?, a);
     assert_eq!(optimised_ring::run().await?, a);
     Ok(())
 }
@@ -176,14 +187,14 @@ async fn ring_choice_adds_and_subtracts_what_b_chooses() -> Result<()> {
         a += sign * c;
     }
     assert_eq!(a, -13);
-    assert_eq!(optimised_ring_choice::plain::run().await?, a);
+    assert_eq!(ring_choice::run().await?, a);
     assert_eq!(optimised_ring_choice::run().await?, a);
     Ok(())
 }
 
 #[tokio::test]
 async fn double_buffering_delivers_the_first_five_values() -> Result<()> {
-    assert_eq!(optimised_double_buffering::plain::run().await?, 15);
+    assert_eq!(double_buffering::run().await?, 15);
     assert_eq!(optimised_double_buffering::run().await?, 15);
     Ok(())
 }
@@ -249,7 +260,7 @@ async fn fft_is_that_of_rustfft() -> Result<()> {
     for (row, expected) in expected.iter_mut().enumerate() {
         *expected = columns.map(|column| whole(column[row]));
     }
-    assert_eq!(optimised_fft::plain::run().await?, expected);
+    assert_eq!(fft::run().await?, expected);
     assert_eq!(optimised_fft::run().await?, expected);
     Ok(())
 }
@@ -271,14 +282,14 @@ async fn client_server_log_has_every_request_in_order() -> Result<()> {
 
 #[tokio::test]
 async fn hospital_is_ahead_and_misses_no_answer() -> Result<()> {
-    let expected = eager_hospital::plain::Stay {
+    let expected = hospital::Stay {
         // 36, 37 and, after 78 and 76 were refused, half of them: 39, 38.
         accepted: 4,
         refused: 3,
         ahead: 2,
         reports: vec!["[36, 37]".to_owned(), "[36, 37, 39, 38]".to_owned()],
     };
-    assert_eq!(eager_hospital::plain::run().await?, expected);
+    assert_eq!(hospital::run().await?, expected);
     let reports = [(0, "[36, 37]".to_owned()), (2, "[36, 37, 38]".to_owned())];
     assert_eq!(eager_hospital::run().await?, reports);
     Ok(())

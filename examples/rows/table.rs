@@ -1,60 +1,106 @@
 //! The table of `README.md`: what the verifier says of each example.
 //!
-//! The machines are those that the build verified, from the verdicts that it left for this package;
-//! the protocols are those of `protocols/`. With `UPDATE_EXPECT=1` the page is rewritten, to be
-//! read in the diff; otherwise it must be what is computed. What PPoPP'22, Table 1, and
-//! COORDINATION'21, Fig. 6, say of the same protocols is stated here, and compared.
+//! The machines are those that the build verified; the protocols are those of `protocols/`. With
+//! `UPDATE_EXPECT=1` the page is rewritten, to be read in the diff. Without it, the page must be
+//! the one that is computed. The columns of PPoPP'22, Table 1, and COORDINATION'21, Fig. 6, are
+//! stated here, and compared.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use rumpsteak_contract::verdict::{self, Machine, Verdicts};
+use rumpsteak::machine::{Machine, Transition};
 use rumpsteak_fsm::capacity::{self, Occupancy};
 use rumpsteak_fsm::verify::{verify, verify_fair};
 use rumpsteak_fsm::{Action, Fsm, Limits, StateId, System, Verdict, kmc};
 
-/// An example: its protocol in `protocols/`, where its sessions are, and their names.
-struct Row {
-    name: &'static str,
-    protocol: &'static str,
-    /// A file of the library, for sessions that are not in the example itself.
-    library: Option<&'static str>,
-    sessions: &'static [&'static str],
-}
+/// An example: its name, its protocol in `protocols/`, and its sessions.
+type Row = (&'static str, &'static str, fn() -> Vec<Machine>);
 
-const fn row(name: &'static str, protocol: &'static str, sessions: &'static [&'static str]) -> Row {
-    Row { name, protocol, library: None, sessions }
+/// The machines of sessions of a module.
+macro_rules! sessions {
+    ($module:path: $($session:ident),+) => {{
+        use $module as module;
+        || vec![$(Machine::of::<module::$session<'_>>()),+]
+    }};
 }
-
-const FFT: &[&str] = &[
-    "Process0", "Process1", "Process2", "Process3", "Process4", "Process5", "Process6", "Process7",
-];
 
 /// In the order of the paper; the last one is another variant of the one before.
 const ROWS: [Row; 18] = [
-    row("two_adder", "two_adder", &["Client", "Server"]),
-    row("three_adder", "three_adder", &["AdderA", "AdderB", "AdderC"]),
-    row("streaming", "streaming", &["Source", "Sink"]),
-    row("optimised_streaming", "streaming", &["OptimisedSource", "Sink"]),
-    row("ring", "ring", &["RingA", "RingB", "RingC"]),
-    row("optimised_ring", "ring", &["RingA", "OptimisedRingB", "OptimisedRingC"]),
-    row("ring_choice", "ring_choice", &["RingA", "RingB", "RingC"]),
-    row("optimised_ring_choice", "ring_choice", &["RingA", "OptimisedRingB", "RingC"]),
-    row("double_buffering", "double_buffering", &["Source", "Kernel", "Sink"]),
-    row("optimised_double_buffering", "double_buffering", &["Source", "OptimisedKernel", "Sink"]),
-    row("alternating_bit", "alternating_bit", &["Sender", "Receiver"]),
-    row("elevator", "elevator", &["UserSession", "ElevatorSession", "DoorSession"]),
-    Row { library: Some("fft/plain.rs"), ..row("fft", "fft", FFT) },
-    Row { library: Some("fft/optimised.rs"), ..row("optimised_fft", "fft", FFT) },
-    row("authentication", "authentication", &["Service", "Client", "Authenticator"]),
-    row("client_server_log", "client_server_log", &["Client", "Server", "Log"]),
-    row("hospital", "hospital", &["Patient", "Hospital"]),
-    row("eager_hospital", "hospital", &["EagerPatient", "Hospital"]),
+    ("two_adder", "two_adder", sessions!(crate::two_adder::two_adder: CSession, SSession)),
+    (
+        "three_adder",
+        "three_adder",
+        sessions!(crate::three_adder::three_adder: AdderA, AdderB, AdderC),
+    ),
+    ("streaming", "streaming", sessions!(crate::streaming::streaming: SSession, TSession)),
+    (
+        "optimised_streaming",
+        "streaming",
+        sessions!(crate::optimised_streaming::streaming: Source, TSession),
+    ),
+    ("ring", "ring", sessions!(crate::ring::ring: ASession, BSession, CSession)),
+    ("optimised_ring", "ring", sessions!(crate::optimised_ring::ring: ASession, RingB, RingC)),
+    (
+        "ring_choice",
+        "ring_choice",
+        sessions!(crate::ring_choice::ring_choice: ASession, BSession, CSession),
+    ),
+    (
+        "optimised_ring_choice",
+        "ring_choice",
+        sessions!(crate::optimised_ring_choice::ring_choice: ASession, RingB, CSession),
+    ),
+    (
+        "double_buffering",
+        "double_buffering",
+        sessions!(crate::double_buffering::double_buffering: Source, Kernel, Sink),
+    ),
+    (
+        "optimised_double_buffering",
+        "double_buffering",
+        sessions!(crate::optimised_double_buffering::double_buffering: SSession, Kernel, TSession),
+    ),
+    (
+        "alternating_bit",
+        "alternating_bit",
+        sessions!(crate::alternating_bit::alternating_bit: SSession, Receiver),
+    ),
+    (
+        "elevator",
+        "elevator",
+        sessions!(crate::elevator::elevator: UserSession, Elevates, DoorSession),
+    ),
+    (
+        "fft",
+        "fft",
+        sessions!(rumpsteak_examples::fft::plain::processes: P0Session, P1Session, P2Session, P3Session, P4Session, P5Session, P6Session, P7Session),
+    ),
+    (
+        "optimised_fft",
+        "fft",
+        sessions!(rumpsteak_examples::fft::optimised::processes: P0Session, Process1, Process2, Process3, Process4, Process5, Process6, Process7),
+    ),
+    (
+        "authentication",
+        "authentication",
+        sessions!(crate::authentication::authentication: SSession, CSession, ASession),
+    ),
+    (
+        "client_server_log",
+        "client_server_log",
+        sessions!(crate::client_server_log::client_server_log: CSession, SSession, LSession),
+    ),
+    ("hospital", "hospital", sessions!(crate::hospital::hospital: Patient, HSession)),
+    (
+        "eager_hospital",
+        "hospital",
+        sessions!(crate::eager_hospital::hospital: EagerPatient, HSession),
+    ),
 ];
 
-/// What the papers say of a protocol, too.
+/// The columns that the papers have of a protocol, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Features {
     participants: usize,
@@ -64,7 +110,7 @@ struct Features {
     reordering: bool,
 }
 
-/// What the verifier says of an example.
+/// The verifier on an example.
 struct Findings {
     features: Features,
     /// For each role: the most actions of the protocol that are pending because others are done
@@ -127,10 +173,9 @@ fn features(participants: usize, marks: [u8; 4]) -> Features {
 
 #[test]
 fn the_columns_of_table_1() {
-    let verdicts = verdicts();
     for (row, (name, participants, marks)) in ROWS.iter().zip(TABLE_1) {
-        assert_eq!(row.name, name);
-        let found = judge(row, &verdicts).features;
+        assert_eq!(row.0, name);
+        let found = judge(row).features;
         assert_eq!(found, features(participants, marks), "{name}");
     }
 }
@@ -139,10 +184,9 @@ fn the_columns_of_table_1() {
 /// in the later paper, it is not.
 #[test]
 fn the_columns_of_fig_6() {
-    let verdicts = verdicts();
     for (name, marks) in FIG_6 {
-        let row = ROWS.iter().find(|row| row.name == name).unwrap();
-        let found = judge(row, &verdicts).features;
+        let row = ROWS.iter().find(|row| row.0 == name).unwrap();
+        let found = judge(row).features;
         let mut expected = features(found.participants, marks);
         if name == "alternating_bit" {
             expected.reordering = false;
@@ -156,7 +200,7 @@ fn the_columns_of_fig_6() {
 fn the_hospital_is_verified_and_is_no_k_mc() {
     let [.., hospital, eager] = &ROWS;
     for (row, fair) in [(hospital, false), (eager, true)] {
-        let found = judge(row, &verdicts());
+        let found = judge(row);
         // The patient may be any number of answers behind, the hospital none.
         assert_eq!((found.ahead, found.fair), (vec![None, Some(0)], fair));
         assert!(matches!(found.kmc, kmc::Verdict::Undecided { .. }), "{:?}", found.kmc);
@@ -177,7 +221,7 @@ fn the_rows_are_the_examples() {
             examples.extend(name.filter(|_| !is_in_folder).map(|name| name.trim_matches('"')));
         }
     }
-    assert_eq!(examples, ROWS.map(|row| row.name));
+    assert_eq!(examples, ROWS.map(|row| row.0));
 }
 
 /// `cargo test` builds the examples before this test, unless it is told to build this test alone.
@@ -185,7 +229,7 @@ fn the_rows_are_the_examples() {
 fn each_program_exits_with_zero() {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().and_then(Path::parent).unwrap().join("examples");
-    for Row { name, .. } in &ROWS {
+    for (name, ..) in &ROWS {
         let program = folder.join(name).with_extension(std::env::consts::EXE_EXTENSION);
         if !program.exists() {
             println!("skipped: `{name}` was not built");
@@ -200,18 +244,13 @@ fn each_program_exits_with_zero() {
     }
 }
 
-fn verdicts() -> Verdicts {
-    let path = Path::new(env!("OUT_DIR")).join(verdict::PATH);
-    Verdicts::parse(&fs::read_to_string(path).unwrap(), env!("CARGO_PKG_VERSION")).unwrap()
-}
-
 /// Has the verifier judge the sessions of an example.
-fn judge(row: &Row, verdicts: &Verdicts) -> Findings {
-    let written: Vec<Fsm> = row.sessions.iter().map(|name| machine(row, name, verdicts)).collect();
-    let projected = projections(row.protocol);
+fn judge((name, protocol, sessions): &Row) -> Findings {
+    let written: Vec<Fsm> = sessions().iter().map(fsm).collect();
+    let projected = projections(protocol);
     let limits = Limits::default();
 
-    assert_eq!(written.len(), projected.len(), "{}", row.name);
+    assert_eq!(written.len(), projected.len(), "{name}");
     let mut fair = false;
     let ahead: Vec<Option<usize>> = written
         .iter()
@@ -223,7 +262,7 @@ fn judge(row: &Row, verdicts: &Verdicts) -> Findings {
                 Verdict::Safe(accepted) => accepted,
                 verdict => verify_fair(written, projected, &others, &limits)
                     .unwrap()
-                    .unwrap_or_else(|| panic!("{}, {}: {verdict:?}", row.name, written.role())),
+                    .unwrap_or_else(|| panic!("{name}, {}: {verdict:?}", written.role())),
             };
             fair |= accepted.proof.as_ref().is_some_and(|proof| proof.is_fair());
             accepted.proof.and_then(|proof| proof.anticipation)
@@ -257,39 +296,18 @@ fn judge(row: &Row, verdicts: &Verdicts) -> Findings {
     }
 }
 
-/// The machine of a session of the example, as the build verified it.
-fn machine(row: &Row, session: &str, verdicts: &Verdicts) -> Fsm {
-    let krate = match row.library {
-        Some(_) => format!("lib {}", env!("CARGO_PKG_NAME").replace('-', "_")),
-        None => format!("bin {}", row.name),
-    };
-    let entries = verdicts.entries().map(Result::unwrap);
-    let mut found = entries.filter(|entry| {
-        entry.key.starts_with(&format!("session {session} "))
-            && entry.krate == krate
-            && row.library.is_none_or(|file| entry.file.ends_with(file))
-    });
-    let (Some(entry), None) = (found.next(), found.next()) else {
-        panic!("{}: one session `{session}` is expected", row.name);
-    };
-    assert!(entry.passed, "{}: {:?}", row.name, entry.problems);
-    fsm(entry.proof.machine.as_ref().unwrap())
-}
-
-fn fsm((role, states, initial, transitions): &Machine) -> Fsm {
-    let mut builder = Fsm::builder(&role[..]);
-    let states: Vec<StateId> = (0..*states).map(|_| builder.add_state()).collect();
-    for (source, sends, peer, label, payload, target) in transitions {
-        let (peer, label) = (&peer[..], &label[..]);
-        let payload: Vec<&str> = payload.iter().map(String::as_str).collect();
-        let action = if *sends {
-            Action::send(peer, label, &payload)
+fn fsm(machine: &Machine) -> Fsm {
+    let mut builder = Fsm::builder(machine.role());
+    let states: Vec<StateId> = (0..machine.states()).map(|_| builder.add_state()).collect();
+    for Transition { source, sends, peer, label, payload, target, .. } in machine.transitions() {
+        let action = if sends {
+            Action::send(peer, label, payload)
         } else {
-            Action::receive(peer, label, &payload)
+            Action::receive(peer, label, payload)
         };
-        builder.add_transition(states[*source], action, states[*target]);
+        builder.add_transition(states[source], action, states[target]);
     }
-    builder.build(states[*initial])
+    builder.build(states[machine.initial()])
 }
 
 /// The machine of each role of a protocol.
@@ -340,14 +358,13 @@ fn after(machine: &Fsm, state: StateId) -> Vec<StateId> {
 
 fn page() -> String {
     let mut page = INTRODUCTION.to_owned();
-    let verdicts = verdicts();
     for row in &ROWS {
-        let Findings { features, ahead, fair, kmc, capacities } = judge(row, &verdicts);
+        let Findings { features, ahead, fair, kmc, capacities } = judge(row);
         let mark = |holds| if holds { "✓" } else { "" };
         let _ = writeln!(
             page,
             "| [`{0}`]({0}.rs) | {1} | {2} | {3} | {4} | {5} | {6} | {7} | {8} |",
-            row.name,
+            row.0,
             features.participants,
             mark(features.choice),
             mark(features.recursion),
@@ -402,11 +419,11 @@ The protocols of PPoPP'22, Table 1, and of COORDINATION'21, Fig. 6, as programs:
 $ cargo run -p rumpsteak-examples --example elevator
 ```
 
-Each file has the roles of a protocol in `protocols/`, the sessions, which the build verifies, the processes, and what
-they have to come to: a program exits with 0 only if that is what it computed. An `optimised_` example has only what is
-different from the other one: the role whose order is another, and the reason why that is faster.
+Each file has the module of a protocol in `protocols/`, whose sessions the build verifies, the processes, and the expected
+result: a program exits with 0 only if it computed that. Most modules are empty, so that all of their items are generated.
+An `optimised_` example is the same program with another order of the actions of a role, and says why that is faster.
 
-What the verifier says of them:
+The verifier says of them:
 
 | example | participants | choice | recursion | infinite recursion | AMR | verdict | least k | capacities |
 |---|---|---|---|---|---|---|---|---|
@@ -416,20 +433,19 @@ const LEGEND: &str = "
 * **infinite recursion**: some role comes to where it cannot end any more.
 * **AMR**, asynchronous message reordering: some role is not in the order of its projection. How far it is *ahead* is the
   number of actions of the projection that are pending at most, because others were done before.
-* **verdict**: safe in every run, whatever is chosen, where it does not say that choices must be fair. The patient of
-  `hospital` reads its answers in every run. That of `eager_hospital`, as CONCUR'19 and LMCS'21 have it, may send for ever
-  before it reads one, and can always still read them all; `build.rs` accepts that for its role.
+* **verdict**: safe in every run, whatever is chosen, unless it says that choices must be fair. The patient of `hospital`
+  reads its answers in every run. The patient of `eager_hospital`, as CONCUR'19 and LMCS'21 have it, may send for ever
+  before it reads one, and can always still read them all; `#[protocol(Hospital, fair(p))]` accepts that for its role.
 * **least k**: the least bound for which the roles together are k-multiparty compatible. The hospitals have none: whatever
   the bound, so many answers may be due that both queues are full, while both roles have to send. PPoPP'22 could not
   verify it. Here the patients are verified as subtypes of their projection, with invariants as the certificates.
-* **capacities**: how many messages each channel holds at most, where a session may begin before all roles have ended the
-  last. Where there is no such number, the channel works with this capacity if the sender *waits* for room. A role for
-  which there is a second session in the program, as in the `optimised_` examples, gets channels that grow instead.
+* **capacities**: the most messages that each channel holds if a session may begin before all roles have ended the
+  last. If there is no such number, the channel works with this capacity, and the sender *waits* for room.
 
 The features are those that the papers state for the same names; in one mark the papers contradict each other: Fig. 6 has
 the alternating bit as optimised, Table 1 does not. Here it is as in Table 1.
 
-Beside these, [`tasks/`](tasks) has what programs of tasks and channels do:
+Beside these, [`tasks/`](tasks) has programs as they are written with tasks and channels:
 
 | example | |
 |---|---|
@@ -445,9 +461,9 @@ Beside these, [`tasks/`](tasks) has what programs of tasks and channels do:
 | [`raft_timeout`](tasks/raft_timeout.rs) | Raft: a follower that hears nothing asks for votes |
 | [`pipeline_cancel`](tasks/pipeline_cancel.rs) | a supervisor cancels a pipeline that would go on for ever |
 
-There are also [`applications/`](applications/README.md) has programs whose roles are processes, [`servers/`](servers/README.md)
-verified clients of `redis-server` and PostgreSQL, `workflows/` six of the protocols top-down, hybrid and bottom-up with the
-same processes, and `src/fft/` the processes of the two FFTs.
+[`applications/`](applications/README.md) has programs whose roles are processes, [`servers/`](servers/README.md) verified
+clients of `redis-server` and PostgreSQL, `workflows/` six of the protocols top-down, hybrid and bottom-up with the same
+processes, and `src/fft/` the processes of the two FFTs.
 
 The table is written by the test `rows` of this package, when `UPDATE_EXPECT` is set; the test fails when it is stale.
 ";

@@ -7,20 +7,21 @@
 //! ```
 //!
 //! A program says what it does, and exits with 0 only if what it computed is right. `README.md` has
-//! a table of what the verifier says of each.
+//! a table with the verdict on each.
 //!
-//! Here is what they share: [`conclude`], and the processes that other packages measure, [`fft`].
+//! This library has the parts that they share: [`conclude`] and [`processes`], and the roles that
+//! other packages measure: [`fft`], [`jacobi`] and [`n_body`].
 
 use std::fmt::Debug;
 use std::process::ExitCode;
 
 pub mod fft;
+pub mod jacobi;
+pub mod n_body;
 pub mod processes;
 
-/// The end of an example: what it has computed has to be what is expected.
-///
-/// Prints either what was computed or what is wrong with it, and returns the exit status that says
-/// the same.
+/// Ends an example: prints the value that was computed if it is the expected one, and otherwise the
+/// mistake. Returns the exit status that says the same.
 pub fn conclude<T, E>(computed: Result<T, E>, expected: T) -> ExitCode
 where
     T: Debug + PartialEq,
@@ -38,11 +39,11 @@ where
     }
 }
 
-/// Whether what was computed is what is expected.
+/// Compares the value that was computed with the expected one.
 ///
 /// # Errors
 ///
-/// What is wrong, in a sentence: another value, or the error that it ended with.
+/// The mistake, in a sentence: another value, or the error that it ended with.
 pub fn judge<T, E>(computed: Result<T, E>, expected: &T) -> Result<(), String>
 where
     T: Debug + PartialEq,

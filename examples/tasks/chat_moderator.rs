@@ -6,135 +6,125 @@
 use std::future::pending;
 use std::process::ExitCode;
 
-use rumpsteak_runtime::states::Raced;
-use rumpsteak_runtime::{Result, session, try_run};
+use rumpsteak::states::Raced;
+use rumpsteak::{Ended, Result};
 use tokio::task::yield_now;
 
-rumpsteak_runtime::protocol!(ChatModerator);
-use chat_moderator::{
-    Ann, AnnClosedOrSaid, AnnClosedOrSay, AnnSession, Bob, BobClosedOrSaid, BobClosedOrSay,
-    BobSession, Closed, Moderator, Passed, Roles, Said, Say, Warned,
-};
+// Another guest may be served for ever, and no one need interrupt: `fair`.
+#[rumpsteak::protocol(ChatModerator, accept_closed_system, fair)]
+pub mod chat_moderator {
+    // The moderator answers one guest before it hears the next; the protocol allows more.
+    #[session(Moderator)]
+    type Moderates = Branch<Word>;
 
-// The moderator answers one guest before it hears the next; the protocol allows more.
-#[session(Moderator)]
-type Moderates = Branch<Word>;
+    enum Word {
+        OfAnn(Receive<Ann, Say, Select<ToBob>>),
+        OfBob(Receive<Bob, Say, Select<ToAnn>>),
+    }
 
-#[session]
-enum Word {
-    OfAnn(Receive<Ann, Say, Select<ToBob>>),
-    OfBob(Receive<Bob, Say, Select<ToAnn>>),
+    enum ToBob {
+        Said(Send<Bob, Said, Send<Ann, Passed, Moderates>>),
+        Warned(Send<Ann, Warned, Moderates>),
+        Closed(Send<Ann, Closed, Closing>),
+    }
+
+    enum ToAnn {
+        Said(Send<Ann, Said, Send<Bob, Passed, Moderates>>),
+        Warned(Send<Bob, Warned, Moderates>),
+        Closed(Send<Ann, Closed, Closing>),
+    }
+
+    type Closing = Send<Bob, Closed, Branch<Ann, LastOfAnn>>;
+
+    enum LastOfAnn {
+        Say(Say, Branch<Ann, Self>),
+        Closed(Closed, Branch<Bob, LastOfBob>),
+    }
+
+    enum LastOfBob {
+        Say(Say, Branch<Bob, Self>),
+        Closed(Closed, End),
+    }
 }
-
-#[session]
-enum ToBob {
-    Said(Send<Bob, Said, Send<Ann, Passed, Moderates>>),
-    Warned(Send<Ann, Warned, Moderates>),
-    Closed(Send<Ann, Closed, Closing>),
-}
-
-#[session]
-enum ToAnn {
-    Said(Send<Ann, Said, Send<Bob, Passed, Moderates>>),
-    Warned(Send<Bob, Warned, Moderates>),
-    Closed(Send<Ann, Closed, Closing>),
-}
-
-#[session]
-type Closing = Send<Bob, Closed, Branch<Ann, LastOfAnn>>;
-
-#[session]
-enum LastOfAnn {
-    Say(Say, Branch<Ann, Self>),
-    Closed(Closed, Branch<Bob, LastOfBob>),
-}
-
-#[session]
-enum LastOfBob {
-    Say(Say, Branch<Bob, Self>),
-    Closed(Closed, End),
-}
+use chat_moderator::*;
 
 /// Passes on what is polite, and closes the chat after `patience` words that are not. Returns how
 /// many it passed on.
-async fn moderator(role: &mut Moderator, mut patience: usize) -> Result<usize> {
-    try_run(role, async |mut chat: Moderates<'_>| {
-        let mut passed = 0;
-        let closing = loop {
-            let (word, of_ann, of_bob) = match chat.branch().await? {
-                Word::OfAnn(Say(word), next) => (word, Some(next), None),
-                Word::OfBob(Say(word), next) => (word, None, Some(next)),
-            };
-            let is_polite = word == word.to_lowercase();
-            patience -= usize::from(!is_polite);
-            passed += usize::from(is_polite);
-            chat = match (of_ann, of_bob) {
-                (Some(ann), _) if is_polite => ann.select(Said(word)).await?.send(Passed).await?,
-                (_, Some(bob)) if is_polite => bob.select(Said(word)).await?.send(Passed).await?,
-                (Some(ann), _) if patience > 0 => ann.select(Warned).await?,
-                (_, Some(bob)) if patience > 0 => bob.select(Warned).await?,
-                (Some(ann), _) => break ann.select(Closed).await?,
-                (_, Some(bob)) => break bob.select(Closed).await?,
-                (None, None) => unreachable!("somebody has spoken"),
-            };
+async fn moderator(mut chat: Moderates<'_>, mut patience: usize) -> Ended<'_, Moderator, usize> {
+    let mut passed = 0;
+    let closing = loop {
+        let (word, of_ann, of_bob) = match chat.branch().await? {
+            Word::OfAnn(Say(word), next) => (word, Some(next), None),
+            Word::OfBob(Say(word), next) => (word, None, Some(next)),
         };
-        let mut ann = closing.send(Closed).await?;
-        let mut bob = loop {
-            ann = match ann.branch().await? {
-                LastOfAnn::Say(_, ann) => ann,
-                LastOfAnn::Closed(Closed, bob) => break bob,
-            };
+        let is_polite = word == word.to_lowercase();
+        patience -= usize::from(!is_polite);
+        passed += usize::from(is_polite);
+        chat = match (of_ann, of_bob) {
+            (Some(ann), _) if is_polite => ann.select(Said(word)).await?.send(Passed).await?,
+            (_, Some(bob)) if is_polite => bob.select(Said(word)).await?.send(Passed).await?,
+            (Some(ann), _) if patience > 0 => ann.select(Warned).await?,
+            (_, Some(bob)) if patience > 0 => bob.select(Warned).await?,
+            (Some(ann), _) => break ann.select(Closed).await?,
+            (_, Some(bob)) => break bob.select(Closed).await?,
+            (None, None) => unreachable!("somebody has spoken"),
         };
-        loop {
-            bob = match bob.branch().await? {
-                LastOfBob::Say(_, bob) => bob,
-                LastOfBob::Closed(Closed, end) => return Ok((passed, end)),
-            };
-        }
-    })
-    .await
+    };
+    let mut ann = closing.send(Closed).await?;
+    let mut bob = loop {
+        ann = match ann.branch().await? {
+            LastOfAnn::Say(_, ann) => ann,
+            LastOfAnn::Closed(Closed, bob) => break bob,
+        };
+    };
+    loop {
+        bob = match bob.branch().await? {
+            LastOfBob::Say(_, bob) => bob,
+            LastOfBob::Closed(Closed, end) => return end.end(passed),
+        };
+    }
 }
 
 macro_rules! guest {
     ($guest:ident, $Role:ident, $Session:ident, $Listening:ident, $Waiting:ident) => {
         /// Says all of `words`, each a turn after the answer to the last. Returns what it heard.
-        async fn $guest(role: &mut $Role, words: &[&str]) -> Result<Vec<String>> {
-            try_run(role, async |mut chat: $Session<'_>| {
-                let (mut words, mut heard) = (words.iter(), Vec::new());
-                let closed = loop {
-                    let word = async {
-                        yield_now().await;
-                        match words.next() {
-                            Some(&word) => Say(word.to_owned()),
-                            None => pending().await,
-                        }
-                    };
-                    let mut waiting = match chat.race(word).await? {
-                        Raced::Sent(waiting) => waiting,
-                        Raced::Heard($Listening::Said(Said(word), next)) => {
+        async fn $guest<'s>(
+            mut chat: $Session<'s>,
+            words: &[&str],
+        ) -> Ended<'s, $Role, Vec<String>> {
+            let (mut words, mut heard) = (words.iter(), Vec::new());
+            let closed = loop {
+                let word = async {
+                    yield_now().await;
+                    match words.next() {
+                        Some(&word) => Say(word.to_owned()),
+                        None => pending().await,
+                    }
+                };
+                let mut waiting = match chat.race(word).await? {
+                    Raced::Sent(waiting) => waiting,
+                    Raced::Heard($Listening::Said(Said(word), next)) => {
+                        heard.push(word);
+                        chat = next;
+                        continue;
+                    }
+                    Raced::Heard($Listening::Closed(Closed, closed)) => break closed,
+                };
+                chat = loop {
+                    waiting = match waiting.branch().await? {
+                        $Waiting::Said(Said(word), waiting) => {
                             heard.push(word);
-                            chat = next;
-                            continue;
+                            waiting
                         }
-                        Raced::Heard($Listening::Closed(Closed, closed)) => break closed,
-                    };
-                    chat = loop {
-                        waiting = match waiting.branch().await? {
-                            $Waiting::Said(Said(word), waiting) => {
-                                heard.push(word);
-                                waiting
-                            }
-                            $Waiting::Passed(Passed, chat) => break chat,
-                            $Waiting::Warned(Warned, chat) => break chat,
-                            $Waiting::Closed(Closed, closed) => {
-                                return Ok((heard, closed.send(Closed).await?));
-                            }
-                        };
+                        $Waiting::Passed(Passed, chat) => break chat,
+                        $Waiting::Warned(Warned, chat) => break chat,
+                        $Waiting::Closed(Closed, closed) => {
+                            return closed.send(Closed).await?.end(heard);
+                        }
                     };
                 };
-                Ok((heard, closed.send(Closed).await?))
-            })
-            .await
+            };
+            closed.send(Closed).await?.end(heard)
         }
     };
 }
@@ -142,14 +132,15 @@ macro_rules! guest {
 guest!(ann, Ann, AnnSession, AnnClosedOrSay, AnnClosedOrSaid);
 guest!(bob, Bob, BobSession, BobClosedOrSay, BobClosedOrSaid);
 
-/// How many words the moderator passed on, and what Ann and Bob heard.
+/// The number of words that the moderator passed on, and the words that Ann and Bob heard.
 pub async fn run() -> Result<(usize, Vec<String>, Vec<String>)> {
     let mut roles = Roles::default();
-    tokio::try_join!(
-        moderator(&mut roles.moderator, 2),
-        ann(&mut roles.ann, &["hello", "how are you"]),
-        bob(&mut roles.bob, &["HI", "fine", "BYE"]),
-    )
+    let all = roles.run(
+        |session| moderator(session, 2),
+        |session| ann(session, &["hello", "how are you"]),
+        |session| bob(session, &["HI", "fine", "BYE"]),
+    );
+    all.await
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -7,116 +7,111 @@ use std::future::ready;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use rumpsteak_runtime::states::Raced;
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::states::Raced;
+use rumpsteak::{Ended, Result};
 use tokio::time::sleep;
 
-rumpsteak_runtime::protocol!(HttpContinue);
-use http_continue::{
-    Body, Client, ClientCloseOrBody, ClientCloseOrClosed, ClientCloseOrHeaders, ClientCloseOrR100,
-    ClientCloseOrResponse, ClientSession, Close, Closed, Headers, Last, R100, Response, Roles,
-    Server, ServerBodyOrHeaders, ServerCloseOrBody, ServerCloseOrHeaders, ServerSession,
-};
+#[rumpsteak::protocol(HttpContinue)]
+pub mod http_continue {}
+use http_continue::*;
 
 /// Makes requests, each so long after the last response, until all are answered or the server
 /// closes. Returns the responses.
-async fn client(role: &mut Client, requests: &[&str], pause: Duration) -> Result<Vec<String>> {
-    try_run(role, async |mut open: ClientSession<'_>| {
-        let mut responses = Vec::new();
-        let closed = 'open: {
-            for &request in requests {
-                let headers = async {
-                    sleep(pause).await;
-                    Headers(request.to_owned())
-                };
-                let asked = match open.race(headers).await? {
-                    Raced::Sent(asked) => asked,
-                    Raced::Heard(ClientCloseOrHeaders::Close(Close, closed)) => break 'open closed,
-                };
-                let response;
-                (Response(response), open) = match asked.branch().await? {
-                    ClientCloseOrR100::Response(response, open) => (response, open),
-                    ClientCloseOrR100::Close(Close, closed) => break 'open closed,
-                    ClientCloseOrR100::R100(R100, wanted) => {
-                        let body = ready(Body(format!("body of {request}")));
-                        let sent = match wanted.race(body).await? {
-                            Raced::Sent(sent) => sent,
-                            Raced::Heard(ClientCloseOrBody::Close(Close, closed)) => {
-                                break 'open closed;
-                            }
-                        };
-                        match sent.branch().await? {
-                            ClientCloseOrResponse::Response(response, open) => (response, open),
-                            ClientCloseOrResponse::Close(Close, closed) => break 'open closed,
-                        }
-                    }
-                };
-                responses.push(response);
-            }
-            let last = match open.race(ready(Last)).await? {
-                Raced::Sent(last) => last,
+async fn client<'s>(
+    mut open: ClientSession<'s>,
+    requests: &[&str],
+    pause: Duration,
+) -> Ended<'s, Client, Vec<String>> {
+    let mut responses = Vec::new();
+    let closed = 'open: {
+        for &request in requests {
+            let headers = async {
+                sleep(pause).await;
+                Headers(request.to_owned())
+            };
+            let asked = match open.race(headers).await? {
+                Raced::Sent(asked) => asked,
                 Raced::Heard(ClientCloseOrHeaders::Close(Close, closed)) => break 'open closed,
             };
-            match last.branch().await? {
-                ClientCloseOrClosed::Closed(Closed, end) => return Ok((responses, end)),
-                ClientCloseOrClosed::Close(Close, closed) => closed,
-            }
+            let response;
+            (Response(response), open) = match asked.branch().await? {
+                ClientCloseOrR100::Response(response, open) => (response, open),
+                ClientCloseOrR100::Close(Close, closed) => break 'open closed,
+                ClientCloseOrR100::R100(R100, wanted) => {
+                    let body = ready(Body(format!("body of {request}")));
+                    let sent = match wanted.race(body).await? {
+                        Raced::Sent(sent) => sent,
+                        Raced::Heard(ClientCloseOrBody::Close(Close, closed)) => {
+                            break 'open closed;
+                        }
+                    };
+                    match sent.branch().await? {
+                        ClientCloseOrResponse::Response(response, open) => (response, open),
+                        ClientCloseOrResponse::Close(Close, closed) => break 'open closed,
+                    }
+                }
+            };
+            responses.push(response);
+        }
+        let last = match open.race(ready(Last)).await? {
+            Raced::Sent(last) => last,
+            Raced::Heard(ClientCloseOrHeaders::Close(Close, closed)) => break 'open closed,
         };
-        println!("client: the server has closed");
-        Ok((responses, closed.send(Close).await?))
-    })
-    .await
+        match last.branch().await? {
+            ClientCloseOrClosed::Closed(Closed, end) => return end.end(responses),
+            ClientCloseOrClosed::Close(Close, closed) => closed,
+        }
+    };
+    println!("client: the server has closed");
+    closed.send(Close).await?.end(responses)
 }
 
 /// Answers, and wants the bodies of uploads. Closes when nothing comes for as long as `idle`.
 /// Returns whether it did.
-async fn server(role: &mut Server, idle: Duration) -> Result<bool> {
-    try_run(role, async |mut open: ServerSession<'_>| {
-        let timeout = async || {
-            sleep(idle).await;
-            Close
-        };
-        let mut closing = loop {
-            let (request, asked) = match open.race(timeout()).await? {
-                Raced::Heard(ServerCloseOrHeaders::Headers(Headers(it), asked)) => (it, asked),
-                Raced::Heard(ServerCloseOrHeaders::Last(Last, last)) => {
-                    return Ok((false, last.select(Closed).await?));
-                }
-                Raced::Sent(closing) => break closing,
-            };
-            if !request.starts_with("PUT") {
-                open = asked.select(Response(format!("200 to {request}"))).await?;
-                continue;
+async fn server(mut open: ServerSession<'_>, idle: Duration) -> Ended<'_, Server, bool> {
+    let timeout = async || {
+        sleep(idle).await;
+        Close
+    };
+    let mut closing = loop {
+        let (request, asked) = match open.race(timeout()).await? {
+            Raced::Heard(ServerCloseOrHeaders::Headers(Headers(it), asked)) => (it, asked),
+            Raced::Heard(ServerCloseOrHeaders::Last(Last, last)) => {
+                return last.select(Closed).await?.end(false);
             }
-            open = match asked.select(R100).await?.race(timeout()).await? {
-                Raced::Heard(ServerCloseOrBody::Body(Body(body), answers)) => {
-                    answers.select(Response(format!("201 with {body}"))).await?
-                }
-                Raced::Sent(closing) => break closing,
-            };
+            Raced::Sent(closing) => break closing,
         };
-        // What the client had sent before it heard of the end.
-        loop {
-            closing = match closing.branch().await? {
-                ServerBodyOrHeaders::Body(_, closing) => closing,
-                ServerBodyOrHeaders::Headers(_, closing) => closing,
-                ServerBodyOrHeaders::Last(_, closing) => closing,
-                ServerBodyOrHeaders::Close(Close, end) => return Ok((true, end)),
-            };
+        if !request.starts_with("PUT") {
+            open = asked.select(Response(format!("200 to {request}"))).await?;
+            continue;
         }
-    })
-    .await
+        open = match asked.select(R100).await?.race(timeout()).await? {
+            Raced::Heard(ServerCloseOrBody::Body(Body(body), answers)) => {
+                answers.select(Response(format!("201 with {body}"))).await?
+            }
+            Raced::Sent(closing) => break closing,
+        };
+    };
+    // What the client had sent before it heard of the end.
+    loop {
+        closing = match closing.branch().await? {
+            ServerBodyOrHeaders::Body(_, closing) => closing,
+            ServerBodyOrHeaders::Headers(_, closing) => closing,
+            ServerBodyOrHeaders::Last(_, closing) => closing,
+            ServerBodyOrHeaders::Close(Close, end) => return end.end(true),
+        };
+    }
 }
 
 /// The responses, and whether the server closed: over a connection whose client is in time, and one
 /// whose client is not.
 pub async fn run() -> Result<[(Vec<String>, bool); 2]> {
-    let Roles { client: mut c, server: mut s } = Roles::default();
+    let mut roles = Roles::default();
     let (soon, never) = (Duration::from_millis(20), Duration::from_secs(60));
     let requests = ["GET /", "PUT /a"];
     Ok([
-        tokio::try_join!(client(&mut c, &requests, Duration::ZERO), server(&mut s, never))?,
-        tokio::try_join!(client(&mut c, &requests, never), server(&mut s, soon))?,
+        roles.run(|c| client(c, &requests, Duration::ZERO), |s| server(s, never)).await?,
+        roles.run(|c| client(c, &requests, never), |s| server(s, soon)).await?,
     ])
 }
 

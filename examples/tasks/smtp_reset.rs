@@ -6,130 +6,125 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use rumpsteak_runtime::states::Raced;
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::states::Raced;
+use rumpsteak::{Ended, Result};
 use tokio::time::sleep;
 
-rumpsteak_runtime::protocol!(SmtpReset);
-use smtp_reset::{
-    Begin, Client, ClientR250OrRset, ClientRsetOrR250AfterData, ClientRsetOrR250AfterMail,
-    ClientSession, Data, Mail, Noop, Quit, R221, R250, Rcpt, Roles, Rset, Server,
-    ServerBeginOrQuit, ServerRsetOrMail, ServerRsetOrNoop, ServerRsetOrR250AfterData,
-    ServerRsetOrR250AfterMail, ServerRsetOrRcpt, ServerSession,
-};
+#[rumpsteak::protocol(SmtpReset)]
+pub mod smtp_reset {}
+use smtp_reset::*;
 
 /// Sends a mail to each of the recipients. Returns how many attempts it took.
-async fn client(role: &mut Client, recipients: &[&str], patience: Duration) -> Result<usize> {
-    try_run(role, async |mut ready: ClientSession<'_>| {
-        let timeout = async || {
-            sleep(patience).await;
-            Rset
-        };
-        let mut attempts = 0;
-        let done = 'mails: loop {
-            attempts += 1;
-            let mut reset = 'mail: {
-                let mail = ready.select(Begin).await?;
-                let mut answer = mail.select(Mail("ann".to_owned())).await?;
-                let mut recipients = recipients.iter();
-                let data = loop {
-                    let next = match answer.race(timeout()).await? {
-                        Raced::Heard(ClientRsetOrR250AfterMail::R250(_, next)) => next,
-                        Raced::Sent(reset) => break 'mail reset,
-                    };
-                    match recipients.next() {
-                        Some(&name) => answer = next.select(Rcpt(name.to_owned())).await?,
-                        None => break next.select(Data("hello".to_owned())).await?,
-                    }
+async fn client<'s>(
+    mut ready: ClientSession<'s>,
+    recipients: &[&str],
+    patience: Duration,
+) -> Ended<'s, Client, usize> {
+    let timeout = async || {
+        sleep(patience).await;
+        Rset
+    };
+    let mut attempts = 0;
+    let done = 'mails: loop {
+        attempts += 1;
+        let mut reset = 'mail: {
+            let mail = ready.select(Begin).await?;
+            let mut answer = mail.select(Mail("ann".to_owned())).await?;
+            let mut recipients = recipients.iter();
+            let data = loop {
+                let next = match answer.race(timeout()).await? {
+                    Raced::Heard(ClientRsetOrR250AfterMail::R250(_, next)) => next,
+                    Raced::Sent(reset) => break 'mail reset,
                 };
-                match data.race(timeout()).await? {
-                    Raced::Heard(ClientRsetOrR250AfterData::R250(_, sent)) => {
-                        break 'mails sent.select(Noop).await?;
-                    }
-                    Raced::Sent(reset) => reset,
+                match recipients.next() {
+                    Some(&name) => answer = next.select(Rcpt(name.to_owned())).await?,
+                    None => break next.select(Data("hello".to_owned())).await?,
                 }
             };
-            println!("client: resets");
-            ready = loop {
-                reset = match reset.branch().await? {
-                    ClientR250OrRset::R250(_, reset) => reset,
-                    ClientR250OrRset::Rset(Rset, ready) => break ready,
-                };
+            match data.race(timeout()).await? {
+                Raced::Heard(ClientRsetOrR250AfterData::R250(_, sent)) => {
+                    break 'mails sent.select(Noop).await?;
+                }
+                Raced::Sent(reset) => reset,
+            }
+        };
+        println!("client: resets");
+        ready = loop {
+            reset = match reset.branch().await? {
+                ClientR250OrRset::R250(_, reset) => reset,
+                ClientR250OrRset::Rset(Rset, ready) => break ready,
             };
         };
-        let (R221, end) = done.select(Quit).await?.receive().await?;
-        Ok((attempts, end))
-    })
-    .await
+    };
+    let (R221, end) = done.select(Quit).await?.receive().await?;
+    end.end(attempts)
 }
 
 /// Takes as long for each answer as `delays` says, and then none. Returns who got a mail.
-async fn server(role: &mut Server, delays: &[Duration]) -> Result<Vec<String>> {
-    try_run(role, async |mut ready: ServerSession<'_>| {
-        let mut delays = delays.iter();
-        let mut answer = async || {
-            sleep(delays.next().copied().unwrap_or_default()).await;
-            R250("OK".to_owned())
+async fn server<'s>(
+    mut ready: ServerSession<'s>,
+    delays: &[Duration],
+) -> Ended<'s, Server, Vec<String>> {
+    let mut delays = delays.iter();
+    let mut answer = async || {
+        sleep(delays.next().copied().unwrap_or_default()).await;
+        R250("OK".to_owned())
+    };
+    let mut delivered = Vec::new();
+    'mails: loop {
+        let mail = match ready.branch().await? {
+            ServerBeginOrQuit::Begin(Begin, mail) => mail,
+            ServerBeginOrQuit::Quit(Quit, session) => {
+                return session.send(R221).await?.end(delivered);
+            }
         };
-        let mut delivered = Vec::new();
-        'mails: loop {
-            let mail = match ready.branch().await? {
-                ServerBeginOrQuit::Begin(Begin, mail) => mail,
-                ServerBeginOrQuit::Quit(Quit, session) => {
-                    return Ok((delivered, session.send(R221).await?));
-                }
+        let mut recipients = Vec::new();
+        let reset = 'mail: {
+            let mut answers = match mail.branch().await? {
+                ServerRsetOrMail::Mail(_, answers) => answers,
+                ServerRsetOrMail::Rset(Rset, reset) => break 'mail reset,
             };
-            let mut recipients = Vec::new();
-            let reset = 'mail: {
-                let mut answers = match mail.branch().await? {
-                    ServerRsetOrMail::Mail(_, answers) => answers,
-                    ServerRsetOrMail::Rset(Rset, reset) => break 'mail reset,
-                };
-                let answers = loop {
-                    let next = match answers.race(answer()).await? {
-                        Raced::Sent(next) => next,
-                        Raced::Heard(ServerRsetOrR250AfterMail::Rset(Rset, reset)) => {
-                            break 'mail reset;
-                        }
-                    };
-                    match next.branch().await? {
-                        ServerRsetOrRcpt::Rcpt(Rcpt(name), next) => {
-                            recipients.push(name);
-                            answers = next;
-                        }
-                        ServerRsetOrRcpt::Data(_, answers) => break answers,
-                        ServerRsetOrRcpt::Rset(Rset, reset) => break 'mail reset,
-                    }
-                };
-                let sent = match answers.race(answer()).await? {
-                    Raced::Sent(sent) => sent,
-                    Raced::Heard(ServerRsetOrR250AfterData::Rset(Rset, reset)) => {
+            let answers = loop {
+                let next = match answers.race(answer()).await? {
+                    Raced::Sent(next) => next,
+                    Raced::Heard(ServerRsetOrR250AfterMail::Rset(Rset, reset)) => {
                         break 'mail reset;
                     }
                 };
-                match sent.branch().await? {
-                    ServerRsetOrNoop::Noop(Noop, next) => {
-                        delivered.append(&mut recipients);
-                        ready = next;
-                        continue 'mails;
+                match next.branch().await? {
+                    ServerRsetOrRcpt::Rcpt(Rcpt(name), next) => {
+                        recipients.push(name);
+                        answers = next;
                     }
-                    ServerRsetOrNoop::Rset(Rset, reset) => reset,
+                    ServerRsetOrRcpt::Data(_, answers) => break answers,
+                    ServerRsetOrRcpt::Rset(Rset, reset) => break 'mail reset,
                 }
             };
-            ready = reset.send(Rset).await?;
-        }
-    })
-    .await
+            let sent = match answers.race(answer()).await? {
+                Raced::Sent(sent) => sent,
+                Raced::Heard(ServerRsetOrR250AfterData::Rset(Rset, reset)) => {
+                    break 'mail reset;
+                }
+            };
+            match sent.branch().await? {
+                ServerRsetOrNoop::Noop(Noop, next) => {
+                    delivered.append(&mut recipients);
+                    ready = next;
+                    continue 'mails;
+                }
+                ServerRsetOrNoop::Rset(Rset, reset) => reset,
+            }
+        };
+        ready = reset.send(Rset).await?;
+    }
 }
 
 /// How many attempts the client made, and who got a mail: the second answer takes too long.
 pub async fn run() -> Result<(usize, Vec<String>)> {
     let mut roles = Roles::default();
     let (patience, delays) = (Duration::from_millis(50), [Duration::ZERO, Duration::from_secs(60)]);
-    tokio::try_join!(
-        client(&mut roles.client, &["bob", "eve"], patience),
-        server(&mut roles.server, &delays),
-    )
+    let recipients = ["bob", "eve"];
+    roles.run(|c| client(c, &recipients, patience), |s| server(s, &delays)).await
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -1,79 +1,31 @@
 //! The papers' protocols in all three workflows (PPoPP'22, Fig. 1), with the same processes.
 //!
-//! | workflow | roles and sessions | verified |
+//! | workflow | the module | verified |
 //! |---|---|---|
-//! | top-down | generated from `protocols/*.scr`, for the kernel from `protocols/double_buffering.k.dot` | each machine against its projection |
-//! | hybrid | by hand, `hybrid/` | each session against its projection |
-//! | bottom-up | by hand without a protocol, `bottom_up/` | all sessions together |
+//! | top-down | `#[protocol(P)] mod p {}`: all items are generated, the session of the kernel from `protocols/double_buffering.k.dot` | each machine against its projection |
+//! | hybrid | `#[protocol(P)] mod p { … }` with sessions by hand | each session against its projection |
+//! | bottom-up | `#[closed_system] mod p { … }` with the same sessions, and labels by hand | all sessions together |
 //!
-//! Each file of `processes/` is included by one module of each workflow.
+//! From one workflow to the next, nothing but the module changes: each includes the same file of
+//! `processes/`.
 
-use rumpsteak_runtime::machine::Machine;
+mod alternating_bit;
+mod double_buffering;
+mod elevator;
+mod ring_choice;
+mod streaming;
+mod three_adder;
 
-mod top_down {
-    pub mod double_buffering {
-        rumpsteak_runtime::protocol!(pub DoubleBuffering);
-        use double_buffering::*;
-        include!("processes/double_buffering.rs");
-    }
-
-    pub mod streaming {
-        rumpsteak_runtime::protocol!(Streaming);
-        use streaming::*;
-        include!("processes/streaming.rs");
-    }
-
-    pub mod ring_choice {
-        rumpsteak_runtime::protocol!(RingChoice);
-        use ring_choice::*;
-        include!("processes/ring_choice.rs");
-    }
-
-    pub mod elevator {
-        rumpsteak_runtime::protocol!(Elevator);
-        use elevator::*;
-        include!("processes/elevator.rs");
-    }
-
-    pub mod alternating_bit {
-        rumpsteak_runtime::protocol!(AlternatingBit);
-        use alternating_bit::*;
-        include!("processes/alternating_bit.rs");
-    }
-
-    pub mod three_adder {
-        rumpsteak_runtime::protocol!(ThreeAdder);
-        use three_adder::*;
-        include!("processes/three_adder.rs");
-    }
-}
-
-mod hybrid {
-    pub mod alternating_bit;
-    pub mod double_buffering;
-    pub mod elevator;
-    pub mod ring_choice;
-    pub mod streaming;
-    pub mod three_adder;
-}
-
-mod bottom_up {
-    pub mod alternating_bit;
-    pub mod double_buffering;
-    pub mod elevator;
-    pub mod ring_choice;
-    pub mod streaming;
-    pub mod three_adder;
-}
+use rumpsteak::machine::Machine;
 
 /// A test that runs the processes of a protocol in each workflow.
 macro_rules! in_all_workflows {
     ($($protocol:ident: $expected:expr;)*) => {$(
         #[tokio::test]
-        async fn $protocol() -> rumpsteak_runtime::Result<()> {
-            assert_eq!(top_down::$protocol::run().await?, $expected);
-            assert_eq!(hybrid::$protocol::run().await?, $expected);
-            assert_eq!(bottom_up::$protocol::run().await?, $expected);
+        async fn $protocol() -> rumpsteak::Result<()> {
+            assert_eq!($protocol::top_down::run().await?, $expected);
+            assert_eq!($protocol::hybrid::run().await?, $expected);
+            assert_eq!($protocol::bottom_up::run().await?, $expected);
             Ok(())
         }
     )*};
@@ -94,13 +46,13 @@ in_all_workflows! {
 fn the_machine_of_a_session() -> Result<(), rumpsteak_fsm::text::ParseError> {
     let beside = rumpsteak_fsm::dot::parse(include_str!("../../protocols/double_buffering.k.dot"))?;
     let beside = format!("{:?}", beside[0]);
-    let generated = Machine::of::<top_down::double_buffering::double_buffering::KSession<'_>>();
+    let generated = Machine::of::<double_buffering::top_down::double_buffering::KSession<'_>>();
     assert_eq!(generated.to_string(), beside);
-    let hybrid = Machine::of::<hybrid::double_buffering::KSession<'_>>();
+    let hybrid = Machine::of::<double_buffering::hybrid::double_buffering::KSession<'_>>();
     assert_eq!(hybrid.to_string(), beside);
 
     // Without a protocol, the names are those of the source.
-    let bottom_up = Machine::of::<bottom_up::double_buffering::KSession<'_>>();
+    let bottom_up = Machine::of::<double_buffering::bottom_up::double_buffering::KSession<'_>>();
     assert_eq!(
         bottom_up.to_string(),
         "K: 5 states from 0, 0 -S!Ready-> 1, 1 -S!Ready-> 2, 2 -S?Value(i32)-> 3, \

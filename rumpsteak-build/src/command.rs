@@ -5,26 +5,32 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rumpsteak_contract::name::{camel, snake};
-use rumpsteak_fsm::Fsm;
+use proc_macro2::Span;
+use quote::{format_ident, quote};
+use rumpsteak_front::Module;
+use rumpsteak_front::module::ModuleKind;
+use rumpsteak_front::name::{camel, snake};
+use rumpsteak_fsm::{Action, Direction, Fsm, Message, StateId};
 use rumpsteak_scribble::{Projection, Protocol};
 
-use crate::analysis::{Analysis, Summary, unreadable};
-use crate::codegen::{self, Generator};
+use crate::analysis::{Analysis, Summary};
+use crate::codegen::machines::{Folders, load};
+use crate::codegen::{self};
 use crate::configuration::Configuration;
-use crate::judge::inclusions;
+use crate::judge::machines;
 use crate::limits::Limits;
+use crate::package::{self, Package};
+use crate::package_root::PackageRoot;
 use crate::protocols::{Loaded, Protocols, ScrFile};
-use crate::source::package_root::PackageRoot;
-use crate::source::{cargo_targets, text_file};
+use crate::scope::Scope;
+use crate::settings::Settings;
+use crate::verdict::Machine;
 
-pub use crate::configuration::PATH;
 pub use crate::gravity::Gravity;
 pub use crate::named_text::NamedText;
-pub use crate::outcome::findings::Told;
 pub use crate::protocols::gravest;
 pub use crate::protocols::scr_module::{ScrModule, root_of};
-use crate::report::build_report::Report;
+use crate::report::build_report::{Report, unreadable};
 pub use crate::report::code::explanations;
 pub use crate::report::comparison::{
     Comparison, Explanation, among_peers, decided_by_run, fair_among, proven, proven_among,
@@ -33,38 +39,34 @@ pub use crate::report::excerpt::{Excerpt, Mark, visible};
 pub use crate::report::notice::{Notice, Severity};
 pub use crate::report::runs::shortest;
 use crate::report::wording;
-pub use crate::source::conditions::Cfg;
+pub use crate::report::wording::Told;
 pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out};
+
+/// The file below `OUT_DIR` with the paths of the protocols.
+pub const PATH: &str = "rumpsteak/protocols.txt";
 
 /// What the build script of a package asked for when it last ran, from its `OUT_DIR`. `None` if it
 /// left nothing there, or is of another version.
 pub fn configuration(out_dir: &Path) -> Option<Configuration> {
-    Configuration::read(out_dir)
+    Some(Configuration { protocols: package::paths(out_dir)? })
 }
 
-/// The features of the package in `folder` that are on by default: those of a build without
-/// `--features`.
-///
-/// # Errors
-///
-/// If the manifest cannot be read.
-pub fn default_features(folder: &Path) -> Result<Vec<String>, Report> {
-    let package = cargo_targets::package(folder)
-        .map_err(|message| Report::of(&message, "name the folder of a package"))?;
-    Ok(package.default_features.into_iter().collect())
-}
-
-/// An optimised machine of a protocol as session types to paste beside its role. `number` tells
-/// several proposals apart. `None` for a machine that is no session type.
-///
-/// Names are those of generated code.
-pub fn optimised_items(protocol: &str, fsm: &Fsm, number: usize) -> Option<String> {
+/// An optimised machine of a protocol as sessions to paste into the protocol's module. Their names
+/// are those of generated code. `number` tells several proposals apart. `None` for a machine that
+/// is no session type.
+pub fn optimised_items(
+    module: &ScrModule,
+    protocol: &Protocol,
+    fsm: &Fsm,
+    number: usize,
+) -> Option<String> {
     let role = camel(fsm.role().as_str());
     let base = match number {
         1 => format!("Optimised{role}"),
         number => format!("Optimised{role}{number}"),
     };
-    codegen::session_items(fsm, &base, &snake(protocol))
+    let is_declared = |sort: &str| module.modules.sort(sort).is_some();
+    codegen::session_items(fsm, &base, protocol.roles(), is_declared)
 }
 
 /// Why no code can be generated of a protocol of this module, if none can.
@@ -77,6 +79,8 @@ pub fn unwritable(
     let loaded = Loaded::new(0, protocol.clone(), projections.to_vec());
     let file = ScrFile {
         path: PathBuf::new(),
+        imports: PathBuf::new(),
+        read: Vec::new(),
         texts: module.texts.clone(),
         modules: module.modules.clone(),
         diagnostics: Vec::new(),
@@ -86,8 +90,20 @@ pub fn unwritable(
         Protocols { files: vec![file], protocols: vec![loaded], ..Protocols::default() };
     let most = Limits::default().generated_lines;
     let most = generated_lines.unwrap_or(most);
-    let cause = codegen::unwritable(&protocols.protocols[0], &protocols.files[0], most)?;
-    Some(wording::told(&cause, None, &protocols))
+    let limits = Limits::default().generated_lines(most);
+    let (file, protocol) = (&protocols.files[0], &protocols.protocols[0]);
+    let module = empty_module(protocol.name())?;
+    let scope = Scope::written(&module, &protocols, Some(0));
+    let cause = codegen::write(&scope, (protocol, file), &[], limits.generated_lines).err()?;
+    Some(wording::told(&cause.at(Span::call_site()), &protocols))
+}
+
+/// The module of a protocol that writes nothing. `None` if the name is none in Rust.
+fn empty_module(protocol: &str) -> Option<Module> {
+    let name = syn::parse_str::<syn::Ident>(protocol).ok()?;
+    let module = syn::parse_str::<syn::Ident>(&snake(protocol)).ok();
+    let module = module.unwrap_or_else(|| format_ident!("protocol_{}", snake(protocol)));
+    Module::parse(ModuleKind::Protocol, quote!(#name), quote!(mod #module {})).ok()
 }
 
 impl Configuration {
@@ -102,69 +118,95 @@ impl Configuration {
         self
     }
 
-    /// Takes these limits, by the names of their setters, where they are given.
-    pub fn limited<const N: usize>(mut self, given: [(&str, Option<usize>); N]) -> Self {
-        for (name, most) in given {
-            let mut limits = self.limits.by_name().filter(|(own, _)| *own == name);
-            if let (Some((_, limit)), Some(most)) = (limits.next(), most) {
-                *limit = most;
-            }
-        }
-        self
-    }
-
-    /// The code that [`generate`](Self::generate) makes of each protocol, to be checked in. Paths
+    /// The module of each protocol with all that a module can hold, to be changed by hand. Paths
     /// are relative to `folder`. Nothing is written and nothing is printed.
     ///
     /// # Errors
     ///
     /// If a file cannot be read or has errors.
-    pub fn code(self, folder: &Path) -> Result<Vec<Code>, Report> {
+    pub fn code(self, folder: &Path, limits: &Limits) -> Result<Vec<Code>, Report> {
         let base = PackageRoot::new(folder);
-        let protocols = Protocols::load(&base, &self.protocols, &self.limits.scribble());
+        let protocols = Protocols::load(&base, &self.protocols, *limits);
         let files = protocols.files.iter();
         let broken = files.filter(|file| !file.diagnostics.is_empty()).map(Report::of_file);
         let reports: Vec<Report> = unreadable(&protocols).chain(broken).collect();
         if let Some(report) = Report::join(reports) {
             return Err(report);
         }
-        let this = self.generate();
-        let generator = Generator::new(&protocols, &base, &this);
-        let code = generator.all().map(|(name, generated)| {
-            let problems = inclusions::problems(&generated, &protocols, &this);
-            let told = |(cause, _): &_| wording::told(cause, None, &protocols);
-            Code {
-                protocol: name.to_owned(),
-                text: generated.file.as_ref().map(|file| file.text.clone()),
-                problems: problems.iter().map(told).collect(),
-            }
+        let positions = 0..protocols.protocols.len();
+        Ok(positions.map(|position| code(&protocols, position, &base)).collect())
+    }
+
+    /// The machines of all sessions of the package in `folder` whose names have a meaning, written
+    /// or generated, right or wrong.
+    pub fn sessions(self, folder: &Path, limits: &Limits) -> Vec<Session> {
+        let mut package = Package::new(folder, Path::new(""), self.protocols);
+        package.limits = *limits;
+        let analysis = Analysis::new(&package);
+        let sessions = analysis.modules().flat_map(|(module, findings)| {
+            findings.verdict.roots.iter().filter_map(|(name, root)| {
+                let (module, name) = (module.name.to_string(), name.clone());
+                Some(Session { module, name, fsm: machine(root.machine.as_ref()?) })
+            })
         });
-        Ok(code.collect())
+        sessions.collect()
     }
 
     /// Verifies the package in `folder` without Cargo: nothing is written and nothing is printed.
-    ///
-    /// # Errors
-    ///
-    /// If the package cannot be read.
-    pub fn check(self, folder: &Path, cfg: &Cfg) -> Result<Check, Report> {
-        let analysis = Analysis::new(&self, folder, cfg)?;
+    /// A module that sets no limit has `limits`.
+    pub fn check(self, folder: &Path, limits: &Limits) -> Check {
+        let mut package = Package::new(folder, Path::new(""), self.protocols);
+        package.limits = *limits;
+        let analysis = Analysis::new(&package);
         let mut reports = analysis.reports();
-        // No macro raises the errors of protocol files here, so each is reported once, and without
-        // its echoes: each macro raises one, because it cannot know whether another one does.
+        // No macro raises the errors of protocol files here.
+        reports.extend(analysis.broken_and_named().map(Report::of_file));
         let problems = problems(&analysis);
-        for (position, file) in analysis.protocols.files.iter().enumerate() {
-            if !file.diagnostics.is_empty() && !analysis.findings.unanchored.contains(&position) {
-                reports.push(Report::of_file(file));
-            }
-        }
-        Ok(Check {
-            problems,
-            reports,
-            warnings: analysis.warnings.clone(),
-            summary: analysis.summary(),
-        })
+        let Analysis { warnings, summary, .. } = analysis;
+        Check { problems, reports, warnings, summary }
     }
+}
+
+/// A session of a package, as [`Configuration::sessions`] finds it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Session {
+    /// The name of the module.
+    pub module: String,
+    /// The name of the session in the module.
+    pub name: String,
+    /// The machine.
+    pub fsm: Fsm,
+}
+
+/// The code of the protocol at a position.
+fn code(protocols: &Protocols, position: usize, base: &PackageRoot) -> Code {
+    let loaded = &protocols.protocols[position];
+    let protocol = loaded.name().to_owned();
+    let told = |cause: crate::fault::Cause| wording::told(&cause.at(Span::call_site()), protocols);
+    let Some(module) = empty_module(&protocol) else {
+        let reason = format!("`{protocol}` is no name in Rust\n\nhelp: rename the protocol");
+        let cause = crate::fault::Cause::Unwritable { protocol: protocol.clone(), reason };
+        return Code { protocol, text: None, problems: vec![told(cause)] };
+    };
+    let (settings, _) = Settings::new(&module.arguments, protocols.limits, Some(loaded));
+    let (found, mut problems) = load(&Folders::default(), protocols, position, base);
+    problems.extend(machines::problems(&found, protocols, &settings));
+    let scope = Scope::written(&module, protocols, Some(position));
+    let file = &protocols.files[loaded.file];
+    let most = protocols.limits.generated_lines;
+    let text = codegen::module(&scope, (loaded, file), &found, most);
+    let text = match text {
+        Ok(text) => Some(text),
+        Err(cause) => {
+            // A machine that is wrong may be one that cannot be written, too.
+            if problems.is_empty() {
+                problems.push(cause);
+            }
+            None
+        }
+    };
+    Code { protocol, text, problems: problems.into_iter().map(told).collect() }
 }
 
 /// What [`Configuration::check`] found out about a package.
@@ -247,42 +289,71 @@ impl Check {
     }
 }
 
+/// A machine of a verdict.
+fn machine((role, states, initial, transitions): &Machine) -> Fsm {
+    let mut fsm = Fsm::builder(role.as_str());
+    let states: Vec<StateId> = (0..*states).map(|_| fsm.add_state()).collect();
+    for (source, sends, peer, label, payload, target) in transitions {
+        let direction = if *sends { Direction::Send } else { Direction::Receive };
+        let payload = payload.iter().map(|sort| sort.as_str().into()).collect();
+        let message = Message { label: label.as_str().into(), payload };
+        let action = Action { peer: peer.as_str().into(), direction, message };
+        fsm.add_transition(states[*source], action, states[*target]);
+    }
+    fsm.build(states[*initial])
+}
+
 /// The problems in the Rust source, by place.
 fn problems(analysis: &Analysis) -> Vec<Problem> {
-    let mut problems: Vec<Problem> = analysis
-        .findings
-        .problems
-        .iter()
-        .filter(|located| !located.is_of_file)
-        .map(|located| {
-            let file = &analysis.tree.files[located.file.0];
-            let path = &file.path;
-            let source = match &file.generated {
-                Some(generated) => Some(generated.text.clone()),
-                None => text_file::read(path).ok(),
-            };
-            let range = located.span.byte_range();
-            let shown = analysis.base.show(path);
-            let source = Arc::new(NamedText::new(shown, source.unwrap_or_default()));
+    let mut problems = Vec::new();
+    for (file, judged) in analysis.source.files.iter().zip(&analysis.judged) {
+        let source = Arc::new(NamedText::new(analysis.base.show(&file.path), file.text.clone()));
+        let mut add = |span: Span, told: &Told, gravity: Gravity| {
+            let range = span.byte_range();
             let (line, column) = source.position(range.start);
-            Problem {
+            problems.push(Problem {
                 file: source.name.clone(),
                 line,
                 column,
-                rendered: rendered(&located.told, &source, &range),
+                rendered: rendered(told, &source, &range),
                 range,
-                text: located.told.text.clone(),
-                code: located.told.code,
-                gravity: located.gravity,
+                text: told.text.clone(),
+                code: told.code,
+                gravity,
+            });
+        };
+        let of_syntax = |error: &syn::Error| Told { text: error.to_string(), code: None };
+        for judged in judged {
+            let (module, findings) = match judged {
+                Ok(judged) => judged,
+                Err(error) => {
+                    add(error.span(), &of_syntax(error), Gravity::BadInput);
+                    continue;
+                }
+            };
+            // A token of generated code has no place.
+            let anchor = module.arguments.protocol.as_ref().unwrap_or(&module.name).span();
+            let place = |span: Span| if span.byte_range().is_empty() { anchor } else { span };
+            for error in &module.errors {
+                add(error.span(), &of_syntax(error), Gravity::BadInput);
             }
-        })
-        .collect();
+            let gravity = findings.gravity.unwrap_or(Gravity::Fails);
+            // The errors of a file are reported with it, unless only the module's own limits make
+            // them.
+            let is_reported = module.arguments.protocol.as_ref().is_some_and(|name| {
+                let files = analysis.protocols.files.iter().enumerate();
+                let mut broken = files.filter(|(_, file)| !file.diagnostics.is_empty());
+                broken.any(|(file, _)| analysis.protocols.declares(file, &name.to_string()))
+            });
+            let told = findings.told.iter();
+            let told = told.filter(|(_, told)| told.code.is_some() || !is_reported);
+            told.for_each(|(span, told)| add(place(*span), told, gravity));
+        }
+    }
     problems.sort_by(|left, right| {
         let at = |problem: &Problem| (problem.line, problem.column);
         (left.file.cmp(&right.file)).then_with(|| at(left).cmp(&at(right)))
     });
-    // One file may belong to several targets.
-    problems.dedup();
     problems
 }
 
@@ -294,8 +365,14 @@ fn rendered(told: &Told, source: &Arc<NamedText>, range: &Range<usize>) -> [Stri
         None => (text, None),
     };
     let mut notice = Notice::error(message).with_code(told.code);
-    // A file that cannot be read again has no excerpt.
-    if !source.text.is_empty() && range.end <= source.text.len() {
+    // A file that cannot be read again has no excerpt, nor has a long line, which takes long.
+    const LONGEST: usize = 4_096;
+    let is_drawn = source.text.get(range.clone()).is_some_and(|token| {
+        let before = source.text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+        let after = source.text[range.end..].find('\n').unwrap_or(source.text.len() - range.end);
+        range.start - before + token.len() + after < LONGEST
+    });
+    if is_drawn && !source.text.is_empty() {
         notice.excerpt.mark(source, range.clone(), "");
     }
     [false, true].map(|colour| {

@@ -1,238 +1,140 @@
-//! What is wrong with an item, as a value: the rooms from [`link`](crate::link) to
-//! [`judge`](crate::judge) make it, [`outcome`](crate::outcome) decides where it is raised, and
-//! [`report`](crate::report) has the words.
+//! A mistake in a module, as a value: [`scope`](crate::scope), [`codegen`](crate::codegen) and
+//! [`judge`](crate::judge) make it once, at its place, and [`report`](crate::report) has the words.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rumpsteak_contract::name;
-use rumpsteak_contract::session::Direction;
-use rumpsteak_contract::verdict::RoleName;
+use proc_macro2::Span;
+use rumpsteak_front::session::Direction;
 use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::verify::{Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, TransitionId};
-use rumpsteak_scribble::{Span, similar};
+use rumpsteak_scribble::Span as ScrSpan;
 
 use crate::gravity::Gravity;
 use crate::named_text::NamedText;
-use crate::protocols::{Lookup, ProtocolRole, Protocols};
-use crate::source::crate_tree::ItemId;
+use crate::protocols::ProtocolRole;
 
-/// A token of an item of the Rust source.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) struct Place {
-    pub(crate) item: ItemId,
-    pub(crate) token: usize,
-}
-
-/// Something wrong with an item.
-#[derive(Clone, Debug, PartialEq)]
+/// A mistake at a place in a module.
+#[derive(Clone, Debug)]
 pub(crate) struct Fault {
-    pub(crate) place: Place,
+    /// The token to blame.
+    pub(crate) span: Span,
     pub(crate) cause: Cause,
-    /// What is known of the closed system of the protocol that refuses the session.
+    /// The result for all sessions of the protocol together, if their projections refuse one.
     pub(crate) note: Option<Note>,
-    /// What stands in for the item that the fault is about, as the runtime's `stub!` takes it.
-    pub(crate) stub: Option<String>,
 }
 
-/// What is wrong. Files, protocols and their roles are positions in
-/// [`Protocols`](crate::protocols::Protocols); names and paths are as written in Rust.
-#[derive(Clone, Debug, PartialEq)]
+/// A mistake. Files, protocols and their roles are positions in
+/// `Protocols`; names are as written in Rust.
+#[derive(Clone, Debug)]
 pub(crate) enum Cause {
     /// Two options of one choice have the same label.
     AmbiguousChoice { subject: Box<Subject>, defect: Defect },
     /// A file of protocols has errors.
     BrokenFile { file: usize },
-    /// The reason is that a file of protocols has errors.
-    DependsOnFile { name: String, file: usize },
-    /// Elsewhere is said what is wrong with this: an item, a closed system, a module, an import.
-    SaidOf { name: String },
+    /// These sessions are refused, and all fit if the recursion of this name begins again behind
+    /// this message.
+    Discontinued { protocol: usize, sessions: Vec<String>, variable: String, behind: ScrSpan },
+    /// Two structs, each with the name of the role that the other one plays, of which a session is
+    /// refused: with the roles that they play.
+    Exchanged(Box<[(String, String); 2]>),
     /// A session does nothing and leads back to itself.
     Idle { name: String },
-    /// A second `protocol!(…)` of one protocol in a crate, and the module of the first one.
-    IncludedTwice { name: String, first: String },
     /// A file beside a `.scr` file is no machine for the role that it is named after.
     Machine { file: String, problem: MachineProblem },
     /// A name does not stand for what it should stand for.
-    Name {
-        path: String,
-        problem: NameProblem,
-        /// A name of the crate that is nearly the same; or the other roles of the other target.
-        meant: Option<String>,
-    },
-    /// The build script was not asked for the code of this protocol.
-    NotGenerated { wanted: String },
-    /// A label of a message type is declared nowhere: a struct like this one.
-    Undeclared { path: String, declaration: String },
-    /// Nothing has this name, which should be that of a role: one of these.
-    UndeclaredRole { path: String, roles: Vec<String> },
-    /// The protocol neglects the role of a session, or is not known not to, and build.rs refuses
-    /// that.
+    Name { name: String, problem: NameProblem, hint: Option<String> },
+    /// A session names a type that is no message of its role; the labels of the role.
+    NoLabel { name: String, role: String, labels: Vec<String> },
+    /// A role names a message type that the module does not have.
+    NoMessage { name: String },
+    /// A role has no route to a peer of its session.
+    NoRoute { role: String, peer: String, message: String },
+    /// The protocol neglects the role of a session, or is not known not to, and the attribute asks
+    /// for more.
     NotLive { name: String, protocol: usize, reason: String },
-    /// A role has no route to a peer of its session, which has one to it. One may be added of this
-    /// type, unless the field that has the name of the peer leads to another one.
-    NoRoute { role: String, peer: String, message: String, added: Result<String, String> },
-    /// The type of a route cannot be one, or is one of other messages.
-    OtherRoute { ty: String, message: String, is_channel: bool },
-    /// A type at this place is a session, and nothing says so. The code of a protocol beside it may
-    /// be left out for that: without it, rustc knows nothing of the words in the type.
-    Unmarked { name: String, place: String, role: Option<String>, leaves_out: bool },
-    /// Another item of the module has this name.
-    DeclaredTwice { name: String },
-    /// What a role names as its message type is none.
-    NoMessage { path: String },
-    /// A label of the role has this name, and arguments.
-    GenericLabel { path: String, label: String },
-    /// A type that is no message of the role.
-    NoLabel { path: String, role: RoleName, hint: LabelHint },
     /// A label carries another payload than the messages of its name.
-    OtherPayload {
-        path: String,
-        carried: Option<Vec<String>>,
-        messages: Vec<Message>,
-        protocol: usize,
-    },
+    OtherPayload { name: String, carried: Vec<String>, messages: Vec<Message>, protocol: usize },
+    /// A role of the module names another protocol than the module.
+    OtherProtocol { found: String, module: Option<String> },
     /// A session goes on as a part of a session of another role: their names. Another name may be
     /// meant.
     OtherSession { names: Box<[String; 3]>, meant: Option<String> },
-    /// The peer is a role of another protocol than `role`, which the session plays.
-    OtherProtocol { path: String, peer: String, role: RoleName },
-    /// Two structs each of which has the name of the role that the other one plays, where a session
-    /// is refused: with what they play.
-    Exchanged(Box<[(String, RoleName); 2]>),
     /// Several protocols have this name, in the first two of these files.
     ProtocolDeclaredTwice { wanted: String, files: [usize; 2] },
     /// A `type` contains itself.
     RecursiveAlias { name: String },
-    /// These sessions are refused, and all fit if the recursion of this name begins again behind
-    /// this message.
-    Discontinued { protocol: usize, sessions: Vec<String>, variable: String, behind: Span },
     /// The session is no subtype of its projection.
     Refused(Box<Refusal>),
+    /// The attribute has a setting with this name, or for this role, that does not exist.
+    Setting { name: String, known: Vec<String> },
     /// A role of a closed system has no session.
     SilentRole { set: String, role: String },
-    /// The session has more items than this.
-    TooManyItems { most: usize },
-    /// An item means different things in different sessions.
-    TwoMeanings { name: String },
+    /// Two structs play the same role. Nothing plays the idle roles of the protocol.
+    TwoStructs { role: String, structs: Box<[String; 2]>, idle: Vec<String> },
     /// A limit left undecided whether the session is a subtype of its projection.
     Undecided {
         subject: Box<Subject>,
         limit: Limit,
-        /// Whether it is one in the fair relation.
+        /// True if it is one in the fair relation.
         fair: bool,
     },
     /// It is not known whether the closed system is safe.
     UndecidedSystem { set: String, reason: String },
     /// The projections make no system.
     Unjudged { subject: Box<Subject>, error: VerifyError },
-    /// No message of the protocol has the name of the label; one may be meant for which there is no
-    /// other label.
-    UnknownLabel { path: String, label: String, meant: Option<String>, protocol: usize },
-    /// A role has routes to two structs that play the same role, or to one that plays its own.
-    /// Nothing plays the idle roles of the protocol.
-    TwoStructs { role: RoleName, structs: Box<[String; 2]>, idle: Vec<String> },
+    /// No message of the protocol has the name of the label.
+    UnknownLabel { name: String, label: String, meant: Option<String>, protocol: usize },
     /// No protocol has this name; one has nearly the same.
     UnknownProtocol { wanted: String, meant: Option<String> },
-    /// The protocol has no such role, or several of which none is written like this.
+    /// The protocol has no such role, or several and none is written like this.
     UnknownRole { wanted: String, protocol: usize },
-    /// The module uses these names of the runtime, by their paths there, and does not import them;
-    /// where it does first.
-    Unimported { names: Vec<&'static str>, place: String },
     /// The protocol is there to be called by others only.
     UnplayableProtocol { wanted: String },
-    /// The closed system is not safe, and the sessions by these names do, at these lines, what is
-    /// to blame. With these sessions, where a role has several.
+    /// The closed system is not safe. The sessions by these names do, at these lines, what is to
+    /// blame. With these sessions, if a role has several.
     UnsafeSystem {
         set: String,
         run: Box<Run>,
-        blamed: Option<(Blamed, Vec<[String; 2]>)>,
+        blamed: Option<(Blamed, Vec<(String, usize)>)>,
         with: Vec<String>,
     },
     /// The protocol cannot be said in Rust.
     Unwritable { protocol: String, reason: String },
 }
 
-/// What a type that is no message of the role was most likely meant to be.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) enum LabelHint {
-    /// A message that no variant of the enum of this name has.
-    Added(String),
-    /// One of these labels, which are generated.
-    AnyOf(Vec<String>),
-    /// The message whose variant carries this type, no struct of its name.
-    Bare(String),
-    /// The label that carries this type.
-    CarriedBy(String),
-    /// The message whose variant carries this type, and not the struct of its name, which is there.
-    Other(String),
-    /// The struct in the variant of this name.
-    Renamed(String),
-    /// This label, which no message of the protocol has the name of; and the message that has the
-    /// old name.
-    RenamedLabel(Box<[String; 2]>),
-    /// The label of nearly this name.
-    Similar(String),
-}
-
-/// What is wrong with a name in a session, or in a set that is verified as a closed system.
+/// A mistake in a name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum NameProblem {
-    /// It is declared more than once.
-    Ambiguous,
-    /// It is an item of a set that has an error of its own.
-    Broken,
-    /// It is a choice where a session should be.
+    /// It is a choice where a session or a label should be.
     Choice,
-    /// It is a choice where a label should be.
-    ChoiceAsLabel,
     /// It is a choice among peers, and something else names the peer.
     ChoiceAmongPeers,
     /// It is a choice towards one peer, which nothing names.
     ChoiceOfOnePeer,
-    /// It is a role of another target.
-    ForeignRole,
-    /// It is a role of a set that plays a role of a protocol.
-    HasProtocol,
-    /// It is a role of a set, and of another set.
-    InAnotherSet,
     /// It is a label where a choice should be.
     Label,
-    /// It is a module.
-    Module,
     /// It is no role.
     NoRole,
-    /// It is no role that a set could have.
-    NoRoleForSet,
     /// It is no session.
     NoSession,
-    /// It is a role of a set of another crate.
-    OtherCrate,
     /// It is a choice where messages go this way, and it has an option in which one goes the other
     /// way.
     OtherDirection(Direction),
-    /// It is of another package.
-    OtherPackage,
     /// It is the role that the session is of.
     OwnRole,
-    /// It is this struct, which is no role.
-    PlainStruct(ItemId),
-    /// It is a part of a session, and a process runs it.
-    Roleless,
-    /// It is this role, which has no link to a protocol.
-    RoleWithoutLink(ItemId),
     /// It is a session where a choice should be.
     Session,
     /// It is a label where the role should be, and the role comes after it.
     Swapped,
-    /// It is not declared in the source.
+    /// The module has no item of this name.
     Unresolved,
 }
 
 /// Why a file beside a `.scr` file is no machine for the role that it is named after.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) enum MachineProblem {
     /// It is no session type.
     Defect(Defect),
@@ -253,7 +155,7 @@ pub(crate) enum MachineProblem {
 }
 
 /// A session, or a machine beside a `.scr` file, with the names that the user has for it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Subject {
     /// The session's name, or the machine's file.
     pub(crate) name: String,
@@ -267,7 +169,7 @@ pub(crate) struct Subject {
 }
 
 /// Why a session, or a machine, is no subtype of its projection.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) subject: Subject,
     /// The action of the session that is refused, if it is one.
@@ -275,62 +177,54 @@ pub(crate) struct Refusal {
     /// Why it has no place, if there is a simpler reason than the order.
     pub(crate) misfit: Option<Misfit>,
     pub(crate) refused: Refused,
-    /// Whether it is one in the fair relation.
+    /// True if it is one in the fair relation.
     pub(crate) fair: bool,
-    /// Whether the role of a whole choice is the other one's in the protocol: it should branch
-    /// where it selects, or select where it branches.
-    pub(crate) is_turned: bool,
-    /// Whether its role has other sessions.
-    pub(crate) has_siblings: bool,
-    /// The struct of another role that has no session, and which it fits.
-    pub(crate) fits: Option<String>,
+    /// A better thing to do than the first difference shows.
+    pub(crate) hint: Option<Hint>,
     /// The sessions of the other roles with which it goes wrong. Empty if it does so with what the
     /// protocol says.
     pub(crate) with: Vec<String>,
-    /// Where it is in a part that is right in another session: the part, the line there, and the
-    /// other session.
+    /// The part with the mistake, if that is right in another session: the part, the line there,
+    /// and the other session.
     pub(crate) part: Option<[String; 3]>,
-    /// Of the second session of a protocol that is refused in a crate, the names of the others that
-    /// are, too: most likely the protocol was changed.
+    /// The names of the other refused sessions, which the second refusal of a module tells: most
+    /// likely the protocol was changed.
     pub(crate) others: Option<Vec<String>>,
-    /// The state in which a machine begins, and the one from which on it would fit.
-    pub(crate) begins: Option<[String; 2]>,
-    /// The part of itself as which a session would fit, where it goes on as another one.
-    pub(crate) right_part: Option<String>,
     /// The text of the machine with the place to blame, for one that lies beside a `.scr` file.
     pub(crate) machine: Option<(Arc<NamedText>, Range<usize>)>,
 }
 
+/// A better thing to do about a refused session or machine.
+#[derive(Clone, Debug)]
+pub(crate) enum Hint {
+    /// A machine begins in the first state, and would fit from the second one on.
+    Begins([String; 2]),
+    /// The session fits this role, which has no session.
+    Fits(String),
+    /// The session would fit if it went on as this part of itself.
+    RightPart(String),
+    /// The role has other sessions, so this one may be a part.
+    Sibling,
+    /// A whole choice goes the other way in the protocol.
+    Turned,
+}
+
 impl Refusal {
-    /// What is refused, of which nothing else is known.
     pub(crate) fn new(subject: Subject, refused: Refused) -> Self {
-        Self {
-            subject,
-            action: None,
-            misfit: None,
-            refused,
-            fair: false,
-            is_turned: false,
-            has_siblings: false,
-            fits: None,
-            with: Vec::new(),
-            part: None,
-            others: None,
-            begins: None,
-            right_part: None,
-            machine: None,
-        }
+        let (action, misfit, hint, part, others, machine) = Default::default();
+        let (fair, with) = (false, Vec::new());
+        Self { subject, action, misfit, refused, fair, hint, with, part, others, machine }
     }
 }
 
 /// What is known of all sessions of a protocol together, one of which its projection refuses.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Note {
     pub(crate) protocol: String,
     pub(crate) found: NoteKind,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) enum NoteKind {
     /// They are a safe closed system with this bound, and the build script may accept that.
     Acceptable(usize),
@@ -339,7 +233,7 @@ pub(crate) enum NoteKind {
 }
 
 /// What is to blame for a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Blamed {
     /// The waits at these positions, each for what the role of the next one sends only later; the
     /// last one for what the role of the first one does.
@@ -351,7 +245,7 @@ pub(crate) enum Blamed {
 }
 
 /// Why sessions together are not known to be a safe closed system.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Gap {
     /// This role has no session.
     Silent(String),
@@ -363,64 +257,9 @@ pub(crate) enum Gap {
     Unsafe(Box<Run>, Vec<String>),
 }
 
-impl Place {
-    pub(crate) fn new(item: ItemId, token: usize) -> Self {
-        Self { item, token }
-    }
-}
-
 impl Cause {
-    pub(crate) fn at(self, item: ItemId, token: usize) -> Fault {
-        let stub = self.stub();
-        Fault { place: Place::new(item, token), cause: self, note: None, stub }
-    }
-
-    /// What stands in for what is missing, where the cause says that by itself.
-    pub(crate) fn stub(&self) -> Option<String> {
-        match self {
-            Self::Unimported { names, .. } => Some(format!("import {}", names.join(" "))),
-            Self::NoRoute { message, .. } | Self::OtherRoute { message, .. } => {
-                Some(format!("instead {message}"))
-            }
-            Self::UnknownProtocol { meant: Some(meant), .. } => {
-                Some(format!("instead {}", name::snake(meant)))
-            }
-            // The code is not what the processes are written for.
-            Self::Machine { .. }
-            | Self::Unwritable { .. }
-            | Self::Unmarked { leaves_out: true, .. } => Some("nothing".to_owned()),
-            Self::DeclaredTwice { .. } | Self::Unmarked { .. } => Some("unmarked".to_owned()),
-            Self::Undeclared { declaration, .. } => Some(format!("label {declaration}")),
-            _ => None,
-        }
-    }
-
-    /// The protocol that a name stands for, by position.
-    pub(crate) fn unless_found(
-        protocols: &Protocols,
-        lookup: Lookup,
-        wanted: &str,
-    ) -> Result<usize, Self> {
-        let wanted = wanted.to_owned();
-        Err(match lookup {
-            Lookup::Found(position) => return Ok(position),
-            Lookup::Broken(file) => Self::BrokenFile { file },
-            Lookup::Several(first, second) => {
-                let files = [first, second];
-                Self::ProtocolDeclaredTwice { wanted, files }
-            }
-            Lookup::Unknown => {
-                let known: Vec<&str> = protocols.names().collect();
-                let meant = similar(&wanted, &known).map(str::to_owned);
-                Self::UnknownProtocol { wanted, meant }
-            }
-            Lookup::Unplayable => Self::UnplayableProtocol { wanted },
-        })
-    }
-
-    /// Whether a file of protocols is wrong, whose errors are reported.
-    pub(crate) fn is_of_file(&self) -> bool {
-        matches!(self, Self::BrokenFile { .. } | Self::DependsOnFile { .. })
+    pub(crate) fn at(self, span: Span) -> Fault {
+        Fault { span, cause: self, note: None }
     }
 
     /// Whether a session is wrong with whatever peers: it does something that its protocol does not
@@ -446,16 +285,10 @@ impl Cause {
         }
     }
 
-    /// Whether the macro of another item says what is wrong, so that there is one error for one
-    /// mistake.
-    pub(crate) fn is_echo(&self) -> bool {
-        matches!(self, Self::SaidOf { .. } | Self::DependsOnFile { .. })
-    }
-
     pub(crate) fn gravity(&self) -> Gravity {
         match self {
             Self::Undecided { .. } | Self::UndecidedSystem { .. } => Gravity::Undecided,
-            _ if self.is_of_file() || self.is_echo() => Gravity::Undecided,
+            Self::BrokenFile { .. } => Gravity::Undecided,
             _ => Gravity::Fails,
         }
     }
@@ -487,6 +320,48 @@ impl Subject {
                 format!("{}<{}>", message.label, payload.join(", "))
             }
             _ => message.to_string(),
+        }
+    }
+}
+
+impl Fault {
+    /// True if an item that is not typed to its end may have the name that is missing.
+    pub(crate) fn is_of_missing_item(&self) -> bool {
+        matches!(
+            self.cause,
+            Cause::Name { problem: NameProblem::Unresolved, .. } | Cause::NoMessage { .. }
+        )
+    }
+
+    /// True for what a part of the session of another role has, most likely.
+    pub(crate) fn is_of_role(&self) -> bool {
+        matches!(
+            self.cause,
+            Cause::Name { problem: NameProblem::OwnRole, .. } | Cause::NoRoute { .. }
+        )
+    }
+
+    /// True if another fault says the same of the same name.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (&self.cause, &other.cause) {
+            (Cause::NoMessage { name }, Cause::NoMessage { name: other }) => name == other,
+            (Cause::Name { name, problem, .. }, Cause::Name { name: other, problem: of, .. }) => {
+                name == other && problem == of
+            }
+            (
+                Cause::NoLabel { name, labels, .. },
+                Cause::NoLabel { name: other, labels: of, .. },
+            ) => name == other && labels == of,
+            (Cause::NoRoute { role, peer, .. }, Cause::NoRoute { role: of, peer: other, .. }) => {
+                role == of && peer == other
+            }
+            (Cause::OtherPayload { name, .. }, Cause::OtherPayload { name: other, .. })
+            | (Cause::UnknownLabel { name, .. }, Cause::UnknownLabel { name: other, .. })
+            | (Cause::Idle { name }, Cause::Idle { name: other })
+            | (Cause::RecursiveAlias { name }, Cause::RecursiveAlias { name: other }) => {
+                name == other
+            }
+            _ => false,
         }
     }
 }

@@ -8,11 +8,11 @@
 //! }
 //! ```
 //!
-//! The build script reads the protocols in the folder and the `#[session]` items of all targets of
-//! the package. For each `#[session(K)]` it proves that the role may behave so: whatever the order
-//! of its sends and receives, no deadlock, no lost and no unexpected message can come of it. Its
-//! answers go to the macros of `rumpsteak-runtime`, which raise an error at the offending token, or
-//! let the session run.
+//! The build script reads the protocols in the folder, and the modules with `#[protocol(Name)]` or
+//! `#[closed_system]` in the package's Rust files. For each session it proves that the role may
+//! behave so: whatever the order of its sends and receives, no deadlock, no lost and no unexpected
+//! message can come of it. The macro on the module takes the verdict, and raises an error at the
+//! offending token, or lets the sessions run.
 //!
 //! A build script that fails takes all other diagnostics from the editor. So this one fails only
 //! for errors that have no place in Rust source, such as a folder that does not exist. All others
@@ -23,44 +23,46 @@
 //! A package goes through the rooms in this order, and each knows only those before it:
 //!
 //! ```text
-//! source      what the Rust source says: targets, cfg, items, modules, names
-//! protocols   what the .scr files say
-//! codegen     the Rust code of the protocols that protocol!(…) includes
-//! link        roles ↔ roles of a protocol or of a closed system, labels ↔ messages
-//! sessions    an alias with its names resolved, as a machine
+//! source      the modules in the package's Rust files
+//! protocols   the .scr files
+//! scope       the items of a module by their names, and its sessions as machines
+//! codegen     the items that a module does not write
 //! judge       subtyping, closed systems, capacities, starvation: faults, as values
-//! outcome     from faults to the entries of the verdict file
 //! report      the words
+//! findings    a module, from its tokens to its verdict
+//! verdict     the files that the macros read
 //! ```
-//!
-//! # What it does not see
-//!
-//! The source is read as it is written. Items that macros make, items inside functions and names of
-//! other packages are not seen; a session that needs one is refused by the `#[session]` macro,
-//! never accepted. [`Configuration::sources`] adds files outside of the package's targets.
 
 mod analysis;
 mod codegen;
 #[doc(hidden)]
 pub mod command;
 mod configuration;
+#[doc(hidden)]
+pub mod expansion;
 mod fault;
+mod findings;
 mod gravity;
 mod judge;
 mod limits;
-mod link;
+mod manifest;
 mod named_text;
-mod outcome;
+mod package;
+mod package_root;
 mod protocols;
 mod report;
-mod sessions;
+mod scope;
+mod settings;
 mod source;
+mod text_file;
+mod verdict;
+mod warnings;
 mod words;
 
 use std::path::PathBuf;
 
 pub use analysis::Summary;
-pub use configuration::{Configuration, Liveness};
+pub use configuration::Configuration;
 pub use limits::Limits;
 pub use report::build_report::Report;
 
@@ -75,7 +77,7 @@ pub fn verify(path: impl Into<PathBuf>) -> Result<Summary, Report> {
     configure().protocols(path).verify()
 }
 
-/// Begins a [`Configuration`]: what to verify, and how.
+/// Begins a [`Configuration`]: what to verify.
 pub fn configure() -> Configuration {
     Configuration::default()
 }

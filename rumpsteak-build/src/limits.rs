@@ -17,8 +17,6 @@ pub struct Limits {
     scribble: rumpsteak_scribble::Limits,
     pub(crate) combinations: usize,
     pub(crate) generated_lines: usize,
-    pub(crate) items: usize,
-    pub(crate) modules: usize,
 }
 
 impl Default for Limits {
@@ -35,8 +33,6 @@ impl From<rumpsteak_fsm::Limits> for Limits {
             scribble: rumpsteak_scribble::Limits::default(),
             combinations: 256,
             generated_lines: 25_000,
-            items: 10_000,
-            modules: 100_000,
         }
     }
 }
@@ -83,16 +79,12 @@ setters! {
     generated_lines => generated_lines;
     /// Scribble: how many states the automaton of one protocol has. Default: 200,000.
     global_states => scribble.global_states;
-    /// How many items one session consists of. Default: 10,000.
-    items => items;
     /// Scribble: how many states the machine of one role has before equal ones are merged. Default:
     /// 200,000.
     local_states => scribble.local_states;
     /// Scribble: how many transitions the machine of one role has before equal states are merged,
     /// in a protocol with `par` or `interruptible`. Default: 25,000.
     local_transitions => scribble.local_transitions;
-    /// How many modules the targets of the package have together. Default: 100,000.
-    modules => modules;
     /// Scribble: how many steps the projection onto one role takes. Default: 5,000,000.
     projection_steps => scribble.projection_steps;
     /// Exploration: the longest queue up to which a system is explored whose queues grow for ever.

@@ -5,9 +5,11 @@ use std::marker::PhantomData;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::SessionGuard;
-use crate::private::proof::InRole;
-use crate::private::{ByMacro, Leaves, Structure, participant};
 use crate::role::Role;
+use crate::role::fingerprint::Structure;
+use crate::role::participant::{self, Leaves};
+use crate::seal::ByMacro;
+use crate::states::proof::InRole;
 use crate::states::{End, Session, State};
 
 /// A session that was taken from its process, from the state `S` on: whoever has it goes on with
@@ -16,7 +18,7 @@ use crate::states::{End, Session, State};
 /// *delegation*.
 ///
 /// `S` is a state of a verified session, of whatever lifetime: `Detached<Rest<'static, K>>` for a
-/// session of the role `K` that goes on with `#[session] type Rest = …;`. The types guarantee that
+/// session of the role `K` that goes on with `type Rest = …;`. The types guarantee that
 /// the session is in that state, so what is done with it was verified with the session as a whole:
 /// its peers cannot tell.
 ///
@@ -24,9 +26,9 @@ use crate::states::{End, Session, State};
 /// routes then and is [poisoned](Role::is_poisoned) until it is reset.
 ///
 /// ```
-/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
+/// # use rumpsteak_doctests::*;
 /// # use futures::{executor::block_on, future::try_join};
-/// use rumpsteak_runtime::Detached;
+/// use rumpsteak::{Detached, Role as _};
 ///
 /// let Roles { mut c, mut s } = Roles::default();
 /// // One process begins the session of the client …
@@ -38,7 +40,7 @@ use crate::states::{End, Session, State};
 ///     let (Pong(answer), end) = s.send(Ping(1)).await?.receive().await?;
 ///     Ok::<_, Error>((answer, end))
 /// });
-/// assert_eq!(block_on(try_join(asked, server(&mut s)))?, (2, ()));
+/// assert_eq!(block_on(try_join(asked, try_run(&mut s, server)))?, (2, ()));
 /// assert!(c.is_poisoned());
 /// # Ok::<(), Error>(())
 /// ```
@@ -62,8 +64,8 @@ where
     /// compile.
     ///
     /// ```compile_fail,E0080
-    /// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
-    /// # use rumpsteak_runtime::{Detached, states::End};
+    /// # use rumpsteak_doctests::*;
+    /// # use rumpsteak::{Detached, states::End};
     /// # let mut roles = Roles::default();
     /// let taken = try_run(&mut roles.c, async |s: Client<'_>| {
     ///     let ended: (Detached<End<'static, C>>, _) = Detached::new(s);
@@ -71,21 +73,13 @@ where
     /// });
     /// # let _ = futures::executor::block_on(taken);
     /// ```
-    ///
-    /// # Panics
-    ///
-    /// If the session is [used outside of its process](ErrorKind::Outside).
+    /// Panics if the session is [used outside of its process](ErrorKind::Outside).
     pub fn new<'s, N>(session: N) -> (Self, End<'s, R>)
     where
         N: Session<State = State<'s, R>> + Structure,
         R: Leaves<()>,
     {
-        const {
-            assert!(
-                N::FINGERPRINT == S::FINGERPRINT,
-                "a session goes on from the state in which it was taken away, and from no other"
-            )
-        };
+        const { assert_same::<N, S>() };
         let mut state = session.into_state(ByMacro(()));
         let role = match state.role() {
             Ok(role) => role.take(),
@@ -102,10 +96,6 @@ where
     /// What the process returns; [`ErrorKind::ForeignEnd`] if that is the end of another session;
     /// [`ErrorKind::Poisoned`] if the session was gone on with before.
     ///
-    /// # Panics
-    ///
-    /// Only if the process does.
-    ///
     /// # Cancel safety
     ///
     /// Not cancel safe: dropping the future in the middle of the session ends it.
@@ -116,12 +106,7 @@ where
         F: Future<Output = Result<(T, End<'s, R>), E>>,
         E: From<Error>,
     {
-        const {
-            assert!(
-                N::FINGERPRINT == S::FINGERPRINT,
-                "a session goes on from the state in which it was taken away, and from no other"
-            )
-        };
+        const { assert_same::<N, S>() };
         if std::mem::replace(&mut self.has_begun, true) {
             return Err(Error::from(ErrorKind::Poisoned { role: R::NAME }).into());
         }
@@ -151,6 +136,14 @@ where
         participant::begin(&role);
         Self { role, has_begun: false, session: PhantomData }
     }
+}
+
+/// Does not compile unless both are one state.
+const fn assert_same<N: Structure, S: Structure>() {
+    assert!(
+        N::FINGERPRINT == S::FINGERPRINT,
+        "a session goes on from the state in which it was taken away, and from no other"
+    );
 }
 
 impl<S: Session<State: InRole>> fmt::Debug for Detached<S> {

@@ -21,7 +21,8 @@ pub type BoxError = Box<dyn StdError + std::marker::Send + Sync + 'static>;
 /// Why a session, or one of its actions, failed: see [`kind`](Error::kind).
 ///
 /// ```
-/// use rumpsteak_runtime::{Error, ErrorKind};
+/// # use rumpsteak_doctests::rumpsteak;
+/// use rumpsteak::{Error, ErrorKind};
 ///
 /// /// Whether it may help to replace the roles and to try again.
 /// fn is_temporary(error: &Error) -> bool {
@@ -42,9 +43,10 @@ impl Error {
     /// What a process returns that gives up for a reason of its own: [`ErrorKind::Other`].
     ///
     /// ```
+    /// # use rumpsteak_doctests::rumpsteak;
     /// use std::error::Error as _;
     ///
-    /// use rumpsteak_runtime::{Error, ErrorKind};
+    /// use rumpsteak::{Error, ErrorKind};
     ///
     /// let error = Error::other("too late");
     /// assert!(matches!(error.kind(), ErrorKind::Other { .. }));
@@ -104,7 +106,9 @@ impl StdError for Error {
 
 /// Why a session, or one of its actions, failed.
 ///
-/// Roles and labels appear under the names that they have in the protocol.
+/// `role` is the role that reports the error, `peer` the role at the other end of the route, and
+/// `action` what `role` was about to do. Roles and labels have their names in the protocol.
+#[allow(missing_docs, reason = "the fields are explained above, or with their variant")]
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -112,107 +116,64 @@ pub enum ErrorKind {
     ///
     /// Its process returned early, failed, panicked or was cancelled, or the peer was dropped. What
     /// the peer had sent before is still delivered; this is what follows it.
-    Closed {
-        /// The role that reports the error.
-        role: &'static str,
-        /// The role at the other end of the route.
-        peer: &'static str,
-        /// What `role` was about to do.
-        action: Action,
-    },
+    Closed { role: &'static str, peer: &'static str, action: Action },
 
     /// The session returned the [`End`](crate::states::End) of another session.
     ///
     /// Two sessions of one role type exchanged their ends. Both roles are poisoned, because
     /// neither can tell how far its own session has come.
-    ForeignEnd {
-        /// The role whose session did not end.
-        role: &'static str,
-    },
+    ForeignEnd { role: &'static str },
 
     /// The role has played its sessions to their end, and cannot know whether its peers have its
-    /// last messages.
-    Leave {
-        /// The role that cannot leave.
-        role: &'static str,
-        /// Why: a peer was lost, for example.
-        source: BoxError,
-    },
+    /// last messages: a peer was lost, for example.
+    Leave { role: &'static str, source: BoxError },
 
-    /// A route of the role is not where `#[derive(Roles)]` put it.
+    /// A route of the role is not where its set put it.
     ///
-    /// Two routes of one type were exchanged (`mem::swap`), within a role or between two. What is
-    /// sent into them would reach roles that expect other messages, or none.
+    /// Two routes of one type were exchanged (`mem::swap`), within a role or between two. Messages
+    /// would reach roles that expect others, or none. `route` is the struct of the peer to which
+    /// the route should lead. `belongs` is the role of the route and its peer; `None` if the route
+    /// belongs into this place, but in another set of roles than the routes before it.
     Misplaced {
-        /// The role that cannot begin a session.
         role: &'static str,
-        /// The peer to which the route in this place should lead: the name of its struct.
         route: &'static str,
-        /// Whose route this is, and to which peer; `None` if it belongs into this place, but in
-        /// another set of roles than the routes before it.
         belongs: Option<(&'static str, &'static str)>,
     },
 
     /// The process gave up: see [`Error::other`].
-    Other {
-        /// Why.
-        source: BoxError,
-    },
+    Other { source: BoxError },
 
     /// The session was used outside of its process: in another task, or after that had ended.
     ///
     /// For another task, take the session away: [`Detached`](crate::Detached).
-    Outside {
-        /// The role whose session it is.
-        role: &'static str,
-    },
+    Outside { role: &'static str },
 
     /// An earlier session of this role did not return its [`End`](crate::states::End): it failed,
     /// panicked or was cancelled.
     ///
     /// Messages of that session may still be under way, so the role cannot begin another. Reset it
     /// together with its peers: see [`Role::is_poisoned`](crate::Role::is_poisoned).
-    Poisoned {
-        /// The role that cannot begin a session.
-        role: &'static str,
-    },
+    Poisoned { role: &'static str },
 
     /// The role cannot have a second session over the same routes.
     ///
     /// Either it hears several peers in one state, and the route to this peer does not [keep
     /// sessions apart](crate::transport::Link::keeps_sessions_apart). Or the peer plays on demand,
     /// with several peers: which of them calls it first is known within a session only.
-    SecondSession {
-        /// The role that reports the error.
-        role: &'static str,
-        /// The peer.
-        peer: &'static str,
-    },
+    SecondSession { role: &'static str, peer: &'static str },
 
     /// The transport failed.
-    Transport {
-        /// The role that reports the error.
-        role: &'static str,
-        /// The role at the other end of the route.
-        peer: &'static str,
-        /// What `role` was about to do.
-        action: Action,
-        /// The error of the `Sink` or `Stream`.
-        source: BoxError,
-    },
+    Transport { role: &'static str, peer: &'static str, action: Action, source: BoxError },
 
     /// A message arrived that the protocol does not allow here.
     ///
     /// Roles that were verified together never do this to each other: the peer is another program,
-    /// or an older version of the protocol.
+    /// or an older version of the protocol. `role` was ready to receive the labels in `legal`. The
+    /// message is dropped.
     Unexpected {
-        /// The role that reports the error.
         role: &'static str,
-        /// The role that sent the message.
         peer: &'static str,
-        /// The labels that `role` was ready to receive.
         legal: &'static [&'static str],
-        /// The label that came. The message itself is dropped.
         came: &'static str,
     },
 }

@@ -1,13 +1,13 @@
-//! Whoever runs a process has its role, and aborts the session unless it comes to its end.
+//! The guard of a session: it has the role of the process, and aborts the session unless it ends.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use crate::error::{Error, Result};
-use crate::lent::Lender;
-use crate::private::participant;
+use crate::lending::Lender;
 use crate::role::Role;
+use crate::role::participant;
 use crate::states::state::state_of;
 use crate::states::{End, State};
 use crate::testing;
@@ -16,7 +16,6 @@ use crate::testing;
 /// that: the role is poisoned, and its peers wake.
 pub(crate) struct SessionGuard<'s, R: Role> {
     role: Lender<'s, R>,
-    /// For the process.
     state: State<'s, R>,
     is_in_session: bool,
 }
@@ -55,10 +54,6 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     }
 
     /// Waits until the next session of the role may begin.
-    ///
-    /// # Cancel safety
-    ///
-    /// Nothing has begun yet.
     #[inline]
     pub(crate) fn poll_begin(&mut self, context: &Context<'_>) -> Poll<()> {
         let begun = self.role().poll_begin(context.waker());
@@ -68,7 +63,6 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         begun
     }
 
-    /// Begins the session, and runs its process.
     pub(crate) async fn run<F: Future>(
         &mut self,
         process: impl FnOnce(State<'s, R>) -> F,
@@ -77,11 +71,8 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         poll_fn(|context| self.poll(process.as_mut(), context)).await
     }
 
-    /// Ends the session, as its process did: with a value, and the end of this session.
-    ///
-    /// # Errors
-    ///
-    /// That of the process; [`ErrorKind::ForeignEnd`](crate::ErrorKind::ForeignEnd).
+    /// Ends the session, as its process did: with a value, and the end of this session. Fails
+    /// with the error of the process or [`ErrorKind::ForeignEnd`](crate::ErrorKind::ForeignEnd).
     #[inline]
     pub(crate) fn end<T, E: From<Error>, Q: Role>(
         &mut self,

@@ -38,11 +38,11 @@ use crate::woken::{self, POLLING, Polling, Woken};
 /// which wakes the others with an error of their own.
 ///
 /// ```
-/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
+/// # use rumpsteak_doctests::*;
 /// use futures::executor::block_on;
 ///
 /// let Roles { mut c, mut s } = Roles::default();
-/// let (asked, served) = block_on(rumpsteak_runtime::join((client(&mut c, 1), server(&mut s))));
+/// let (asked, served) = block_on(rumpsteak::join((try_run(&mut c, client), try_run(&mut s, server))));
 /// assert_eq!(asked?, 2);
 /// served?;
 /// # Ok::<(), Error>(())
@@ -61,16 +61,12 @@ use crate::woken::{self, POLLING, Polling, Woken};
 /// An allocation for each process and two more, when the future is first polled. None if the last
 /// one that was done on the thread had as many processes: it has left its wakers.
 ///
-/// # Panics
-///
-/// If a process does, and if the future is polled after it has completed. All other processes are
-/// then dropped with the future, which poisons their roles.
-///
 /// # Cancel safety
 ///
 /// Dropping the future drops all processes that are still running, so their roles are poisoned and
-/// peers elsewhere wake. Polling it by reference is cancel safe, once it is pinned.
-pub fn join<P: Processes>(processes: P) -> impl Future<Output = P::Values> {
+/// peers elsewhere wake. So does a panic of a process. Polling it by reference is cancel safe, once
+/// it is pinned; it panics if it is polled after it has completed.
+pub fn join<P: Processes>(processes: P) -> P::Joined {
     processes.join()
 }
 
@@ -84,8 +80,11 @@ pub trait Processes: sealed::Sealed {
     /// What the processes return.
     type Values;
 
+    /// The future of all processes.
+    type Joined: Future<Output = Self::Values>;
+
     #[doc(hidden)]
-    fn join(self) -> impl Future<Output = Self::Values>;
+    fn join(self) -> Self::Joined;
 }
 
 mod sealed {
@@ -98,7 +97,8 @@ macro_rules! processes {
         pin_project! {
             // Where the processes are put once, and stay: an `async fn` has room for what it is
             // given, and room once more for what it pins.
-            struct $Joined<$($Process: Future),+> {
+            #[must_use = "no process runs unless you `await` the future"]
+            pub struct $Joined<$($Process: Future),+> {
                 $(#[pin] $process: Option<$Process>,)+
                 values: ($(Option<$Process::Output>,)+),
                 schedule: Option<Schedule<{ [$($index),+].len() }>>,
@@ -125,7 +125,9 @@ macro_rules! processes {
         impl<$($Process: Future),+> Processes for ($($Process,)+) {
             type Values = ($($Process::Output,)+);
 
-            fn join(self) -> impl Future<Output = Self::Values> {
+            type Joined = $Joined<$($Process),+>;
+
+            fn join(self) -> Self::Joined {
                 let ($($process,)+) = self;
                 $(let $process = Some($process);)+
                 $Joined { $($process,)+ values: Default::default(), schedule: None }
@@ -134,18 +136,23 @@ macro_rules! processes {
     };
 }
 
-processes!(Joined1: a: A = 0);
-processes!(Joined2: a: A = 0, b: B = 1);
-processes!(Joined3: a: A = 0, b: B = 1, c: C = 2);
-processes!(Joined4: a: A = 0, b: B = 1, c: C = 2, d: D = 3);
-processes!(Joined5: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4);
-processes!(Joined6: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5);
-processes!(Joined7: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6);
-processes!(Joined8: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7);
-processes!(Joined9: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8);
-processes!(Joined10: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9);
-processes!(Joined11: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9, k: K = 10);
-processes!(Joined12: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9, k: K = 10, l: L = 11);
+/// The futures of `join`, by the number of processes. They have no name elsewhere.
+mod joined {
+    use super::*;
+
+    processes!(Joined1: a: A = 0);
+    processes!(Joined2: a: A = 0, b: B = 1);
+    processes!(Joined3: a: A = 0, b: B = 1, c: C = 2);
+    processes!(Joined4: a: A = 0, b: B = 1, c: C = 2, d: D = 3);
+    processes!(Joined5: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4);
+    processes!(Joined6: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5);
+    processes!(Joined7: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6);
+    processes!(Joined8: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7);
+    processes!(Joined9: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8);
+    processes!(Joined10: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9);
+    processes!(Joined11: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9, k: K = 10);
+    processes!(Joined12: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9, k: K = 10, l: L = 11);
+}
 
 /// Polls a process; keeps its value and drops the process when it is done.
 #[inline]
@@ -168,10 +175,8 @@ fn poll_process<F: Future>(
 /// How many polls of processes one poll of the task may do.
 const BUDGET: usize = 1024;
 
-/// Which of `N` processes is polled next.
 struct Schedule<const N: usize> {
     woken: Arc<Woken>,
-    /// One for each process.
     wakers: Vec<Waker>,
     /// The processes that have not ended, as a set of bits.
     running: usize,

@@ -1,8 +1,7 @@
 //! The machine of a session, for tests and tools.
 //!
-//! The build script serialises each `#[session(Role)]` and records the machine with its verdict;
-//! the attribute makes it a constant of the proof, which holds for no other type. So the machine
-//! here is the one that was verified, and to ask for it walks over no type.
+//! The build script judges a machine for each session with a role. The macro makes this machine a
+//! constant of the proof. So the machine here is the one that was verified.
 //!
 //! ```text
 //! let machine = Machine::of::<Kernel<'_>>();
@@ -25,11 +24,11 @@ pub struct Machine {
     transitions: &'static [Row],
 }
 
-/// A [`Transition`], as `#[session]` writes it: its fields, in their order.
+/// A [`Transition`], as the macro writes it: its fields, in their order.
 type Row = (usize, bool, &'static str, &'static str, &'static [&'static str], usize);
 
 impl Machine {
-    /// For `#[session]`: the machine that was verified.
+    /// For the macro: the machine that was verified.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(

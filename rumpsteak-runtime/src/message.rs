@@ -5,13 +5,13 @@
 //! and processes handle; the enum is what the channels carry. Payloads move from one to the other
 //! and are never cloned.
 
-use crate::private::{ByMacro, Label};
+use crate::seal::{ByMacro, Label};
 
-/// A message that can say which label it carries. Implemented by `#[derive(Message)]`.
+/// A message that can say which label it carries. The macro of a module implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message type",
     label = "not a message type",
-    note = "add `#[derive(Message)]` to `{Self}`"
+    note = "a message type is an enum or a struct with `#[derive(Message)]` in the module of its roles"
 )]
 pub trait Labelled {
     /// The name in the protocol of the label that this message carries.
@@ -28,7 +28,7 @@ pub trait Labelled {
     fn labelled(&self) -> Label;
 }
 
-/// A message type that can carry the label `L`. Implemented by `#[derive(Message)]`, once per
+/// A message type that can carry the label `L`. The macro of a module implements it, once for each
 /// label.
 #[diagnostic::on_unimplemented(
     message = "the message type `{Self}` has no label `{L}`",
@@ -48,10 +48,6 @@ pub trait Message<L>: Labelled + Sized {
     /// Wraps a label.
     fn upcast(label: L) -> Self;
 
-    /// Unwraps the label `L`.
-    ///
-    /// # Errors
-    ///
-    /// The message itself, if it carries another label.
+    /// Unwraps the label `L`, or returns the message if it carries another label.
     fn downcast(self) -> Result<L, Self>;
 }

@@ -1,6 +1,8 @@
-//! What almost every program needs: `use rumpsteak_runtime::prelude::*;`.
+//! Names that almost every program needs: `use rumpsteak::prelude::*;`.
 //!
-//! It has no names of the standard library's prelude: neither `Result` nor `Send`, which
-//! `#[session]` finds without an import.
+//! None of them is in the prelude of the standard library: neither `Result` nor `Send`, which a
+//! session needs no import for.
 
-pub use crate::{Channel, Message, Role, Roles, join, protocol, run, session, try_run};
+pub use crate::{
+    Channel, Ended, Error, Message, Role, closed_system, join, protocol, run, try_run,
+};

@@ -4,21 +4,28 @@
 //! after the other over the same routes, because `try_run` borrows it exclusively for as long
 //! as a session lasts.
 
+pub(crate) mod between;
+pub(crate) mod fingerprint;
+pub(crate) mod participant;
+pub(crate) mod stub;
+pub mod wiring;
+
+use self::participant::Participant;
 use crate::message::Labelled;
-use crate::private::participant::{self, Participant};
-use crate::private::{ByMacro, Played};
+use crate::seal::{ByMacro, Played};
 use crate::transport::capacity::Capacity;
 use crate::transport::link::Link;
 
-/// A participant of a protocol. Implemented by `#[derive(Role)]`.
+/// A participant of a protocol: a struct of a module with `#[protocol(…)]` or `#[closed_system]`,
+/// generated or with `#[derive(Role)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a role",
     label = "not a role",
-    note = "if `{Self}` is a struct of yours, add `#[derive(Role)]` to it, with the role that it plays: \
-            `#[protocol(Protocol::role)]`; if it is a parameter, name a role in its place"
+    note = "a role is a struct of a module with `#[protocol(…)]` or `#[closed_system]`; if `{Self}` is a \
+            parameter, name a role in its place"
 )]
 pub trait Role: Participant {
-    /// The protocol that the role takes part in, or `""` for a role without `#[protocol(..)]`.
+    /// The protocol that the role takes part in, or the name of the module of a closed system.
     const PROTOCOL: &'static str = Self::PLAYED.0.protocol;
 
     /// The name of the role in the protocol.
@@ -36,14 +43,13 @@ pub trait Role: Participant {
     /// ([`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned)). It never recovers by itself: its
     /// peers may hold messages of the aborted session. Reset all roles of the set together:
     /// `roles.reset()`, or `Roles::reset_each(&mut s, &mut k)` for roles that were taken out of it.
-    /// `#[derive(Roles)]` gives the set both.
+    /// Every set of roles has both.
     fn is_poisoned(&self) -> bool {
         participant::is_in_session(self)
     }
 }
 
-/// A role that has a route to `Peer`. Implemented by `#[derive(Role)]` for each field with
-/// `#[route(Peer)]`.
+/// A role that has a route to `Peer`: a field with `#[route(Peer)]`.
 #[diagnostic::on_unimplemented(
     message = "role `{Self}` has no route to `{Peer}`",
     label = "`{Self}` has no route to `{Peer}`",

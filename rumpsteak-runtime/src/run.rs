@@ -9,60 +9,56 @@ use pin_project_lite::pin_project;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::SessionGuard;
-use crate::private::participant::{self, Misplaced};
-use crate::private::process::Process;
-use crate::private::proof::Plays;
 use crate::role::Role;
+use crate::role::participant::{self, Misplaced};
+use crate::states::Plays;
+use crate::states::Process;
 use crate::states::state::polled_again;
 use crate::states::{End, State};
 
 /// Runs `process` as a session of `role`, where the process may fail.
 ///
 /// The process gets the first state of a session type that carries `#[session(Role)]`, and returns
-/// its value together with the [`End`] that the last action gave it. A session without an end runs
-/// for ever: its process loops, and its value is [`Infallible`](std::convert::Infallible).
+/// its value together with the [`End`] that the last action gave it: `end.end(value)`. A session
+/// without an end runs for ever: its process loops, and its value is
+/// [`Infallible`](std::convert::Infallible).
 ///
 /// ```
-/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
-/// # use futures::{executor::block_on, future::try_join};
-/// async fn ask(role: &mut C, question: i32) -> Result<i32> {
-///     try_run(role, async |s: Client<'_>| {
-///         let s = s.send(Ping(question)).await?;
-///         let (Pong(answer), end) = s.receive().await?;
-///         Ok((answer, end))
-///     })
-///     .await
-/// }
-/// # let Roles { mut c, mut s } = Roles::default();
-/// # assert_eq!(block_on(try_join(ask(&mut c, 1), server(&mut s)))?, (2, ()));
+/// # use rumpsteak_doctests::*;
+/// # use futures::executor::block_on;
+/// let Roles { mut c, mut s } = Roles::default();
+/// let serving = std::thread::spawn(move || block_on(try_run(&mut s, server)));
+/// let asked = try_run(&mut c, async |s: Client<'_>| {
+///     let (Pong(answer), s) = s.send(Ping(41)).await?.receive().await?;
+///     s.end(answer)
+/// });
+/// assert_eq!(block_on(asked)?, 42);
+/// # serving.join().unwrap()?;
 /// # Ok::<(), Error>(())
 /// ```
 ///
-/// The session type must have been verified: `R: Plays<S>` is the proof, which only `#[session]`
-/// gives.
+/// The session type must have been verified: `R: Plays<S>` is the proof, which only the macro of
+/// a module gives.
 ///
 /// # Errors
 ///
 /// What the process returns; [`ErrorKind::Poisoned`] if an earlier session of this role did not
-/// end; [`ErrorKind::Misplaced`] if a route is not where `#[derive(Roles)]` put it;
+/// end; [`ErrorKind::Misplaced`] if a route is not where its set put it;
 /// [`ErrorKind::SecondSession`] if the role has one session over its routes;
 /// [`ErrorKind::ForeignEnd`] if the process returned the end of another session. Unless the result
 /// is `Ok`, the role is poisoned afterwards, and peers that wait for it wake with
 /// [`ErrorKind::Closed`].
 ///
-/// # Panics
-///
-/// Only if the process does. The role is then poisoned, too.
-///
 /// # Cancel safety
 ///
 /// Not cancel safe: dropping the future in the middle of the session poisons the role and wakes its
-/// peers. Dropping it before it was first polled has no effect.
+/// peers, as a panic of the process does. Dropping it before it was first polled has no effect.
 ///
 /// # What rustc says
 ///
-/// Of a process that returns another state than the end, early or late, rustc marks the closure, or
-/// the `End` that is right: see [`guide::errors`](crate::guide::errors).
+/// If a process returns another state than the end, rustc marks the expression in a function whose
+/// type is [`Ended`](crate::Ended), and the whole process in a closure without a type: see
+/// [`guide::errors`](crate::guide::errors).
 pub fn try_run<'s, R, S, T, E, F, P, A, Q>(
     role: &'s mut R,
     process: P,
@@ -134,23 +130,48 @@ impl<R: Role, P, F: Future, T, E> fmt::Debug for Running<'_, R, P, F, T, E> {
     }
 }
 
+pin_project! {
+    /// The future of the method `run` of a set of roles, which runs one process for each role.
+    ///
+    /// Its value is the values of all processes. If any of them fails, it is the first error that
+    /// is not the consequence of another one.
+    #[must_use = "no session begins unless you `await` the future"]
+    pub struct RunningAll<J: Future, T> {
+        #[pin]
+        processes: J,
+        finish: fn(J::Output) -> Result<T>,
+    }
+}
+
+impl<J: Future, T> RunningAll<J, T> {
+    /// For the macro: the processes, and how their results become one.
+    #[doc(hidden)]
+    #[inline]
+    pub fn new(processes: J, finish: fn(J::Output) -> Result<T>) -> Self {
+        Self { processes, finish }
+    }
+}
+
+impl<J: Future, T> Future for RunningAll<J, T> {
+    type Output = Result<T>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
+        let this = self.project();
+        Poll::Ready((this.finish)(ready!(this.processes.poll(context))))
+    }
+}
+
+impl<J: Future, T> fmt::Debug for RunningAll<J, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunningAll").finish_non_exhaustive()
+    }
+}
+
 /// Runs `process` as a session of `role`, where the process itself handles all errors.
 ///
-/// As [`try_run`], with a process that returns `(value, end)`. Since an action that fails
-/// leaves no way to the [`End`], this suits processes without a fallible action left unhandled:
-/// those that diverge, panic, or have nothing to do.
-///
-/// # Errors
-///
-/// Those of [`try_run`], save those of the process.
-///
-/// # Panics
-///
-/// Only if the process does. The role is then poisoned.
-///
-/// # Cancel safety
-///
-/// As [`try_run`].
+/// As [`try_run`], with a process that returns `(value, end)`. Since an action that fails leaves no
+/// way to the [`End`], this suits processes that diverge, panic, or have nothing to do.
 pub async fn run<'s, R, S, T, F, P>(role: &'s mut R, process: P) -> Result<T>
 where
     R: Role + Plays<S, State = State<'s, R>>,
@@ -168,11 +189,7 @@ where
 #[inline]
 fn check<R: Role + Plays<S>, S>(role: &mut R) -> Result<()> {
     const {
-        assert!(
-            R::VERIFIED,
-            "a session of this role was not verified, and no error says why: to rustc, one of the names in it means \
-             another item than to the build script, which reads the source files as they are written"
-        );
+        assert!(R::VERIFIED, "a session of this role was not verified, and no error says why");
     }
     let is_second = R::ONCE.is_some() && participant::has_completed(role);
     if role.is_poisoned() || participant::misplaced(role).is_some() || is_second {

@@ -28,7 +28,6 @@ pub(crate) struct Woken {
     pub(crate) task: AtomicWaker,
 }
 
-/// Wakes one process.
 pub(crate) struct ProcessWaker {
     woken: Arc<Woken>,
     bit: usize,
@@ -73,7 +72,6 @@ impl Woken {
 }
 
 impl ProcessWaker {
-    /// The waker of the process with this bit.
     fn new(woken: &Arc<Woken>, bit: usize) -> Arc<Self> {
         Arc::new(Self { woken: Arc::clone(woken), bit })
     }

@@ -1,11 +1,10 @@
 //! Verifies the sessions of the tests.
 
 fn main() -> Result<(), rumpsteak_build::Report> {
-    let shared = ["delegation", "detour", "either", "numbers", "ping"]
-        .map(|name| format!("../protocols/{name}.scr"));
     let mut configuration = rumpsteak_build::configure().protocols("protocols");
-    for file in shared {
-        configuration = configuration.protocols(file);
+    for name in ["delegation", "detour", "either", "numbers", "ping"] {
+        configuration = configuration.protocols(format!("../protocols/{name}.scr"));
     }
-    configuration.generate().verify().map(drop)
+    configuration.verify()?;
+    Ok(())
 }

@@ -1,107 +1,67 @@
-//! A set without a protocol in which both roles do whatever is first: an answer, or a wish to have
-//! none any more.
+//! A closed system in which both roles do whatever is first: an answer, or a wish to have none any
+//! more.
 
-use rumpsteak_runtime::states::Raced;
-use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
+use rumpsteak::states::Raced;
+use rumpsteak::{Result, try_run};
 
-/// Both roles.
-#[derive(Debug, Roles)]
-#[closed_system]
-pub struct Roles {
-    /// Asks.
-    pub asker: Asker,
-    /// Answers.
-    pub worker: Worker,
-}
+#[rumpsteak::closed_system]
+mod cancel {
+    /// What `Asker` does.
+    #[session(Asker)]
+    type Asking = Send<Worker, Question, Race<Patience>>;
 
-/// Asks.
-#[derive(Debug, Role)]
-#[message(Label)]
-pub struct Asker(#[route(Worker)] pub Channel<Label>);
+    /// While the answer is not there.
+    enum Patience {
+        /// Here it is.
+        Answer(Receive<Worker, Answer, Send<Worker, Thanks, End>>),
+        /// It takes too long.
+        Cancel(Send<Worker, Cancel, Branch<Worker, Crossed>>),
+    }
 
-/// Answers.
-#[derive(Debug, Role)]
-#[message(Label)]
-pub struct Worker(#[route(Asker)] pub Channel<Label>);
+    /// What comes after `Cancel`.
+    enum Crossed {
+        /// It was under way already.
+        Answer(Answer, End),
+        /// It will not come.
+        Cancelled(Cancelled, End),
+    }
 
-/// What they say.
-#[derive(Debug, Message)]
-pub enum Label {
+    /// What `Worker` does.
+    #[session(Worker)]
+    struct Working(Receive<Asker, Question, Race<Work>>);
+
+    /// While it works.
+    enum Work {
+        /// It has the answer.
+        Answer(Send<Asker, Answer, Branch<Asker, Received>>),
+        /// Nobody wants it.
+        Cancel(Receive<Asker, Cancel, Send<Asker, Cancelled, End>>),
+    }
+
+    /// What comes after `Answer`.
+    enum Received {
+        /// It has come.
+        Thanks(Thanks, End),
+        /// It was not wanted any more.
+        Cancel(Cancel, End),
+    }
+
     /// The question.
-    Question(Question),
+    struct Question;
+
     /// The answer.
-    Answer(Answer),
+    struct Answer(i32);
+
     /// It has come.
-    Thanks(Thanks),
+    struct Thanks;
+
     /// It is not wanted any more.
-    Cancel(Cancel),
+    struct Cancel;
+
     /// It will not come.
-    Cancelled(Cancelled),
+    struct Cancelled;
 }
-
-/// The question.
-#[derive(Debug)]
-pub struct Question;
-
-/// The answer.
-#[derive(Debug)]
-pub struct Answer(pub i32);
-
-/// It has come.
-#[derive(Debug)]
-pub struct Thanks;
-
-/// It is not wanted any more.
-#[derive(Debug)]
-pub struct Cancel;
-
-/// It will not come.
-#[derive(Debug)]
-pub struct Cancelled;
-
-/// What `Asker` does.
-#[session(Asker)]
-pub type Asking = Send<Worker, Question, Race<Patience>>;
-
-/// While the answer is not there.
-#[session]
-pub enum Patience {
-    /// Here it is.
-    Answer(Receive<Worker, Answer, Send<Worker, Thanks, End>>),
-    /// It takes too long.
-    Cancel(Send<Worker, Cancel, Branch<Worker, Crossed>>),
-}
-
-/// What comes after `Cancel`.
-#[session]
-pub enum Crossed {
-    /// It was under way already.
-    Answer(Answer, End),
-    /// It will not come.
-    Cancelled(Cancelled, End),
-}
-
-/// What `Worker` does.
-#[session(Worker)]
-pub struct Working(Receive<Asker, Question, Race<Work>>);
-
-/// While it works.
-#[session]
-pub enum Work {
-    /// It has the answer.
-    Answer(Send<Asker, Answer, Branch<Asker, Received>>),
-    /// Nobody wants it.
-    Cancel(Receive<Asker, Cancel, Send<Asker, Cancelled, End>>),
-}
-
-/// What comes after `Answer`.
-#[session]
-pub enum Received {
-    /// It has come.
-    Thanks(Thanks, End),
-    /// It was not wanted any more.
-    Cancel(Cancel, End),
-}
+pub use self::cancel::*;
 
 /// Asks, until `patience` ends, and returns the answer and whether that ended.
 ///

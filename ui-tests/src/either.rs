@@ -1,126 +1,104 @@
 //! The protocol `Either`: a role that listens to two, one of which has nothing to say.
 
-use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
+use rumpsteak::{Result, try_run};
 
-/// All roles.
-#[derive(Debug, Roles)]
-pub struct Roles {
+#[rumpsteak::protocol(Either)]
+mod protocol {
     /// Tells one of the two to answer.
-    pub d: Chooser,
+    #[derive(Debug, Role)]
+    #[role("d")]
+    struct Chooser {
+        /// A route.
+        #[route(Ann)]
+        a: Channel<Label>,
+        /// A route.
+        #[route(Bob)]
+        b: Channel<Label>,
+        /// A route.
+        #[route(Listener)]
+        c: Channel<Label>,
+    }
+
     /// May answer.
-    pub a: Ann,
+    #[derive(Debug, Role)]
+    #[protocol(Either::a)]
+    struct Ann {
+        /// A route.
+        #[route(Chooser)]
+        d: Channel<Label>,
+        /// A route.
+        #[route(Listener)]
+        c: Channel<Label>,
+    }
+
     /// May answer.
-    pub b: Bob,
+    #[derive(Debug, Role)]
+    #[protocol(Either::b)]
+    struct Bob {
+        /// A route.
+        #[route(Chooser)]
+        d: Channel<Label>,
+        /// A route.
+        #[route(Listener)]
+        c: Channel<Label>,
+    }
+
     /// Listens to both.
-    pub c: Listener,
+    #[derive(Debug, Role)]
+    #[protocol(Either::c)]
+    struct Listener {
+        /// A route.
+        #[route(Ann)]
+        a: Channel<Label>,
+        /// A route.
+        #[route(Bob)]
+        b: Channel<Label>,
+        /// A route.
+        #[route(Chooser)]
+        d: Channel<Label>,
+    }
+
+    /// What `d` does.
+    #[session(Chooser)]
+    type Choosing = Select<Who>;
+
+    /// Who is to answer.
+    enum Who {
+        /// Ann.
+        Ann(Send<Ann, Go, Send<Bob, Stop, Receive<Listener, Done, End>>>),
+        /// Bob.
+        Bob(Send<Bob, Go, Send<Ann, Stop, Receive<Listener, Done, End>>>),
+    }
+
+    /// What `a` does.
+    #[session(Ann)]
+    type AnnMay = Branch<Chooser, May>;
+
+    /// What `b` does.
+    #[session(Bob)]
+    type BobMay = Branch<Chooser, May>;
+
+    /// What they are told.
+    enum May {
+        /// To answer.
+        Go(Go, Send<Listener, Answer, End>),
+        /// Not to.
+        Stop(Stop, End),
+    }
+
+    /// What `c` does.
+    #[session(Listener)]
+    type Listening = Branch<First>;
+
+    /// Who has answered.
+    enum First {
+        /// Ann.
+        FromAnn(Receive<Ann, Answer, Send<Chooser, Done, End>>),
+        /// Bob.
+        FromBob(Receive<Bob, Answer, Send<Chooser, Done, End>>),
+    }
 }
-
-/// Tells one of the two to answer.
-#[derive(Debug, Role)]
-#[protocol(Either::d)]
-#[message(Label)]
-pub struct Chooser {
-    #[route(Ann)]
-    a: Channel<Label>,
-    #[route(Bob)]
-    b: Channel<Label>,
-    #[route(Listener)]
-    c: Channel<Label>,
-}
-
-/// May answer.
-#[derive(Debug, Role)]
-#[protocol(Either::a)]
-#[message(Label)]
-pub struct Ann {
-    #[route(Chooser)]
-    d: Channel<Label>,
-    #[route(Listener)]
-    c: Channel<Label>,
-}
-
-/// May answer.
-#[derive(Debug, Role)]
-#[protocol(Either::b)]
-#[message(Label)]
-pub struct Bob {
-    #[route(Chooser)]
-    d: Channel<Label>,
-    #[route(Listener)]
-    c: Channel<Label>,
-}
-
-/// Listens to both.
-#[derive(Debug, Role)]
-#[protocol(Either::c)]
-#[message(Label)]
-pub struct Listener {
-    #[route(Ann)]
-    a: Channel<Label>,
-    #[route(Bob)]
-    b: Channel<Label>,
-    #[route(Chooser)]
-    d: Channel<Label>,
-}
-
-/// What they say.
-#[derive(Debug, Message)]
-pub enum Label {
-    /// Answer.
-    Go(Go),
-    /// Do not.
-    Stop(Stop),
-    /// An answer.
-    Answer(Answer),
-    /// It came.
-    Done(Done),
-}
-
-/// Answer.
-#[derive(Debug)]
-pub struct Go;
-
-/// Do not.
-#[derive(Debug)]
-pub struct Stop;
-
-/// An answer.
-#[derive(Debug)]
-pub struct Answer;
-
-/// It came.
-#[derive(Debug)]
-pub struct Done;
-
-#[session(Chooser)]
-type Choosing = Select<Who>;
-
-#[session]
-enum Who {
-    Ann(Send<Ann, Go, Send<Bob, Stop, Receive<Listener, Done, End>>>),
-    Bob(Send<Bob, Go, Send<Ann, Stop, Receive<Listener, Done, End>>>),
-}
-
-#[session(Ann)]
-type AnnMay = Branch<Chooser, May>;
-
-#[session(Bob)]
-type BobMay = Branch<Chooser, May>;
-
-#[session]
-enum May {
-    Go(Go, Send<Listener, Answer, End>),
-    Stop(Stop, End),
-}
-
-#[session(Listener)]
-type Listening = Branch<First>;
-
-#[session]
-enum First {
-    FromAnn(Receive<Ann, Answer, Send<Chooser, Done, End>>),
-    FromBob(Receive<Bob, Answer, Send<Chooser, Done, End>>),
-}
+pub use protocol::*;
 
 /// Tells `b` to answer.
 ///

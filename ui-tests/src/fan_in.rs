@@ -1,125 +1,86 @@
-//! A set without a protocol in which one role hears whoever is first.
+//! A closed system in which one role hears whoever is first.
 
-use rumpsteak_runtime::states::End;
-use rumpsteak_runtime::transport::Route;
-use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
+use rumpsteak::states::End;
+use rumpsteak::transport::Route;
+use rumpsteak::{Channel, Result, Role, try_run};
 
-/// All roles.
-#[derive(Debug, Roles)]
-#[closed_system]
-pub struct Roles {
-    /// Writes.
-    pub a: Left,
-    /// Writes, too.
-    pub b: Right,
-    /// Collects.
-    pub c: Hub,
-}
+#[rumpsteak::closed_system]
+mod fan_in {
+    /// All roles.
+    #[derive(Roles)]
+    struct Roles {
+        /// Writes.
+        a: Left,
+        /// Writes, too.
+        b: Right,
+        /// Collects.
+        c: Hub,
+    }
 
-/// Writes.
-#[derive(Debug, Role)]
-#[message(Label)]
-pub struct Left(#[route(Hub)] pub Channel<Label>);
+    /// What `Left` does.
+    #[session(Left)]
+    type WriterA = Ahead;
 
-/// Writes, too.
-#[derive(Debug, Role)]
-#[message(Label)]
-pub struct Right(#[route(Hub)] pub Channel<Label>);
+    /// What `Right` does.
+    #[session(Right)]
+    type WriterB = Ahead;
 
-/// Collects.
-#[derive(Debug, Role)]
-#[message(Label)]
-pub struct Hub {
-    /// From the one.
-    #[route(Left)]
-    pub a: Channel<Label>,
-    /// From the other.
-    #[route(Right)]
-    pub b: Channel<Label>,
-}
+    /// What both do: they are two lines ahead.
+    type Ahead = Send<Hub, Line, Send<Hub, Line, Window>>;
 
-/// What they say.
-#[derive(Debug, Message)]
-pub enum Label {
+    /// What they do then.
+    type Window = Select<Hub, Writes>;
+
+    /// What they write next.
+    enum Writes {
+        /// A line.
+        Line(Line, Receive<Hub, Got, Window>),
+        /// No more.
+        LastLine(LastLine, Receive<Hub, Got, Receive<Hub, Got, End>>),
+    }
+
+    /// What `Hub` does: a struct that refers to itself through its choice.
+    #[session(Hub)]
+    struct Collector(Branch<Both>);
+
+    /// While both write.
+    enum Both {
+        /// A line of `Left`.
+        FromA(Receive<Left, Line, Send<Left, Got, Collector>>),
+        /// A line of `Right`.
+        FromB(Receive<Right, Line, Send<Right, Got, Collector>>),
+        /// `Right` goes on alone.
+        NoMoreA(Receive<Left, LastLine, Branch<Right, OnlyB>>),
+        /// `Left` goes on alone.
+        NoMoreB(Receive<Right, LastLine, Branch<Left, OnlyA>>),
+    }
+
+    /// While only `Left` writes.
+    enum OnlyA {
+        /// A line.
+        Line(Line, Send<Left, Got, Branch<Left, OnlyA>>),
+        /// No more.
+        LastLine(LastLine, End),
+    }
+
+    /// While only `Right` writes.
+    enum OnlyB {
+        /// A line.
+        Line(Line, Send<Right, Got, Branch<Right, OnlyB>>),
+        /// No more.
+        LastLine(LastLine, End),
+    }
+
     /// A line.
-    Line(Line),
+    struct Line(u32);
+
     /// No more.
-    LastLine(LastLine),
+    struct LastLine;
+
     /// For each line.
-    Got(Got),
+    struct Got;
 }
-
-/// A line.
-#[derive(Debug)]
-pub struct Line(pub u32);
-
-/// No more.
-#[derive(Debug)]
-pub struct LastLine;
-
-/// For each line.
-#[derive(Debug)]
-pub struct Got;
-
-/// What `Left` does.
-#[session(Left)]
-pub type WriterA = Ahead;
-
-/// What `Right` does.
-#[session(Right)]
-pub type WriterB = Ahead;
-
-/// What both do: they are two lines ahead.
-#[session]
-pub type Ahead = Send<Hub, Line, Send<Hub, Line, Window>>;
-
-/// What they do then.
-#[session]
-pub type Window = Select<Hub, Writes>;
-
-/// What they write next.
-#[session]
-pub enum Writes {
-    /// A line.
-    Line(Line, Receive<Hub, Got, Window>),
-    /// No more.
-    LastLine(LastLine, Receive<Hub, Got, Receive<Hub, Got, End>>),
-}
-
-/// What `Hub` does: a struct that refers to itself through its choice.
-#[session(Hub)]
-pub struct Collector(Branch<Both>);
-
-/// While both write.
-#[session]
-pub enum Both {
-    /// A line of `Left`.
-    FromA(Receive<Left, Line, Send<Left, Got, Collector>>),
-    /// A line of `Right`.
-    FromB(Receive<Right, Line, Send<Right, Got, Collector>>),
-    /// `Right` goes on alone.
-    NoMoreA(Receive<Left, LastLine, Branch<Right, OnlyB>>),
-    /// `Left` goes on alone.
-    NoMoreB(Receive<Right, LastLine, Branch<Left, OnlyA>>),
-}
-
-/// While only `Left` writes.
-#[session]
-pub enum OnlyA {
-    /// A line.
-    Line(Line, Send<Left, Got, Branch<Left, OnlyA>>),
-    /// No more.
-    LastLine(LastLine, End),
-}
-
-/// While only `Right` writes.
-#[session]
-pub enum OnlyB {
-    /// A line.
-    Line(Line, Send<Right, Got, Branch<Right, OnlyB>>),
-    /// No more.
-    LastLine(LastLine, End),
-}
+pub use self::fan_in::*;
 
 /// Writes `lines` lines, two at least.
 ///

@@ -2,43 +2,36 @@
 
 use std::rc::Rc;
 
-use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
+use rumpsteak::{Result, try_run};
 
-/// Both roles.
-#[derive(Debug, Roles)]
-pub struct Roles(pub Taker, pub Giver);
+#[rumpsteak::protocol(Handover)]
+mod protocol {
+    /// Both roles, not in the order of the protocol.
+    #[derive(Debug, Roles)]
+    struct Roles(Taker, Giver);
 
-/// Has the gift first.
-#[derive(Debug, Role)]
-#[protocol(Handover)]
-#[message(Label)]
-pub struct Giver(#[route(Taker)] pub Channel<Label>);
+    /// Has the gift first.
+    #[derive(Debug, Role)]
+    #[protocol(Handover)]
+    #[message(Label)]
+    struct Giver(#[route(Taker)] Channel<Label>);
 
-/// Has it afterwards.
-#[derive(Debug, Role)]
-#[protocol(Handover)]
-#[role("taker")]
-#[message(Label)]
-pub struct Taker(#[route(Giver)] pub Channel<Label>);
+    /// Has it afterwards.
+    #[derive(Debug, Role)]
+    #[protocol(Handover)]
+    #[role("taker")]
+    #[message(Label)]
+    struct Taker(#[route(Giver)] Channel<Label>);
 
-/// What they say.
-#[derive(Debug, Message)]
-pub enum Label {
-    /// The gift.
-    Gift(Gift),
+    /// What the giver does.
+    #[session(Giver)]
+    type Give = Send<Taker, Gift, End>;
+
+    /// What the taker does.
+    #[session(Taker)]
+    type Take = Receive<Giver, Gift, End>;
 }
-
-/// The gift.
-#[derive(Debug)]
-pub struct Gift(pub Rc<str>);
-
-/// What the giver does.
-#[session(Giver)]
-pub type Give = Send<Taker, Gift, End>;
-
-/// What the taker does.
-#[session(Taker)]
-pub type Take = Receive<Giver, Gift, End>;
+pub use protocol::*;
 
 /// Gives.
 ///

@@ -1,11 +1,11 @@
 //! Verified sessions for the tests of this package.
 //!
 //! The package exists because sessions need a build script, which `rumpsteak-runtime` itself must
-//! not have. Its tests are of two sorts: `tests/ui.rs` compiles the mistakes in `ui/`, one in each
+//! not have. Its tests are of two sorts: `tests/ui` compiles the mistakes in `ui/`, one in each
 //! file, and compares what rustc says; the others run sessions and watch what happens.
 
-use rumpsteak_runtime::error::Action;
-use rumpsteak_runtime::{Error, ErrorKind, Result};
+use rumpsteak::error::Action;
+use rumpsteak::{Error, ErrorKind, Result};
 
 pub mod cancel;
 pub mod either;

@@ -1,72 +1,70 @@
 //! The protocol `Numbers`: recursion and choice.
 
-use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
+use rumpsteak::{Result, try_run};
 
-/// Both roles.
-#[derive(Debug, Roles)]
-pub struct Roles(pub P, pub Q);
+#[rumpsteak::protocol(Numbers)]
+mod protocol {
+    /// Both roles.
+    #[derive(Debug, Roles)]
+    struct Roles(P, Q);
 
-/// Sends the numbers.
-#[derive(Debug, Role)]
-#[protocol(Numbers::p)]
-#[message(Label)]
-pub struct P(#[route(Q)] pub Channel<Label>);
+    /// Sends the numbers.
+    #[derive(Debug, Role)]
+    struct P(#[route(Q)] Channel<Label>);
 
-/// Adds them.
-#[derive(Debug, Role)]
-#[protocol(Numbers::q)]
-#[message(Label)]
-pub struct Q(#[route(P)] pub Channel<Label>);
+    /// Adds them.
+    #[derive(Debug, Role)]
+    struct Q(#[route(P)] Channel<Label>);
 
-/// What they say.
-#[derive(Debug, Message)]
-pub enum Label {
+    /// What they say.
+    #[derive(Debug, Message)]
+    enum Label {
+        /// One more number.
+        Number(Number),
+        /// No more.
+        Stop(Stop),
+        /// The result.
+        #[label("sum")]
+        Total(Sum),
+    }
+
+    /// What `p` does.
+    #[session(P)]
+    type Producer = Select<Q, More>;
+
+    /// What `p` sends next.
+    enum More {
+        /// One more number.
+        Number(Number, Producer),
+        /// No more.
+        Stop(Stop, Receive<Q, Sum, End>),
+    }
+
+    /// What `q` does: a struct that refers to itself through its choice.
+    #[session(Q)]
+    struct Consumer(Branch<P, Next>);
+
+    /// What `q` gets next.
+    enum Next {
+        /// One more number.
+        Number(Number, Consumer),
+        /// No more.
+        Stop(Stop, Send<P, Sum, End>),
+    }
+
     /// One more number.
-    Number(Number),
+    #[derive(Debug)]
+    struct Number(i32);
+
     /// No more.
-    Stop(Stop),
+    #[derive(Debug)]
+    struct Stop;
+
     /// The result.
-    #[label("sum")]
-    Total(Sum),
+    #[derive(Debug)]
+    struct Sum(i32);
 }
-
-/// One more number.
-#[derive(Debug)]
-pub struct Number(pub i32);
-
-/// No more.
-#[derive(Debug)]
-pub struct Stop;
-
-/// The result.
-#[derive(Debug)]
-pub struct Sum(pub i32);
-
-/// What `p` does.
-#[session(P)]
-pub type Producer = Select<Q, More>;
-
-/// What `p` sends next.
-#[session]
-pub enum More {
-    /// One more number.
-    Number(Number, Producer),
-    /// No more.
-    Stop(Stop, Receive<Q, Sum, End>),
-}
-
-/// What `q` does: a struct that refers to itself through its choice.
-#[session(Q)]
-pub struct Consumer(Branch<P, Next>);
-
-/// What `q` gets next.
-#[session]
-pub enum Next {
-    /// One more number.
-    Number(Number, Consumer),
-    /// No more.
-    Stop(Stop, Send<P, Sum, End>),
-}
+pub use protocol::*;
 
 /// Sends all numbers and returns their sum, as `q` computed it.
 ///

@@ -1,64 +1,31 @@
 //! The protocol `Ping`: one message and its answer.
 
-use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
+use rumpsteak::{Result, try_run};
 
-/// Both roles, wired in the order opposite to that of the protocol.
-#[derive(Debug, Roles)]
-pub struct Roles {
-    /// The server.
-    pub s: S,
-    /// The client.
-    pub c: C,
+#[rumpsteak::protocol(Ping, derive(PartialEq, Eq))]
+mod protocol {
+    /// Both roles, wired in the order opposite to that of the protocol.
+    #[derive(Roles)]
+    struct Roles {
+        /// The server.
+        s: S,
+        /// The client.
+        c: C,
+    }
+
+    /// What the client does.
+    #[session(C)]
+    type Client = Send<S, Ping, Receive<S, Pong, End>>;
+
+    /// The same session under another name: a team may call it what it is in each place.
+    #[session(C)]
+    type HealthCheck = Send<S, Ping, Receive<S, Pong, End>>;
+
+    /// What the server does.
+    #[session(S)]
+    type Server = Receive<C, Ping, Send<C, Pong, End>>;
 }
-
-/// The client.
-#[derive(Debug, Role)]
-#[protocol(Ping::c)]
-#[message(Label)]
-pub struct C {
-    /// To the server.
-    #[route(S)]
-    pub s: Channel<Label>,
-}
-
-/// The server.
-#[derive(Debug, Role)]
-#[protocol(Ping::s)]
-#[message(Label)]
-pub struct S {
-    /// To the client.
-    #[route(C)]
-    pub c: Channel<Label>,
-}
-
-/// What they say.
-#[derive(Debug, Message)]
-pub enum Label {
-    /// The question.
-    Ping(Ping),
-    /// The answer.
-    Pong(Pong),
-}
-
-/// The question.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Ping(pub i32);
-
-/// The answer.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Pong(pub i32);
-
-/// What the client does.
-#[session(C)]
-pub type Client = Send<S, Ping, Receive<S, Pong, End>>;
-
-/// The same session under another name: a team may call it what it is in each place.
-#[session(C)]
-pub type HealthCheck = Send<S, Ping, Receive<S, Pong, End>>;
-
-/// What the server does.
-#[session(S)]
-pub type Server = Receive<C, Ping, Send<C, Pong, End>>;
+pub use protocol::*;
 
 /// Asks, and returns the answer.
 ///

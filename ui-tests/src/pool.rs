@@ -1,104 +1,70 @@
 //! The protocol `Pool`: a choice among peers, as a person writes it and as the build script does.
 
-use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
+use rumpsteak::{Result, try_run};
 
-/// All roles.
-#[derive(Debug, Roles)]
-pub struct Roles {
+#[rumpsteak::protocol(Pool)]
+mod protocol {
     /// Has the jobs.
-    pub d: Boss,
+    #[derive(Debug, Role)]
+    #[protocol(Pool::d)]
+    struct Boss {
+        /// A route.
+        #[route(Ann)]
+        a: Channel<Label>,
+        /// A route.
+        #[route(Bob)]
+        b: Channel<Label>,
+    }
+
     /// Does some.
-    pub a: Ann,
+    #[derive(Debug, Role)]
+    #[protocol(Pool::a)]
+    struct Ann(#[route(Boss)] Channel<Label>);
+
     /// Does the others.
-    pub b: Bob,
+    #[derive(Debug, Role)]
+    #[protocol(Pool::b)]
+    struct Bob(#[route(Boss)] Channel<Label>);
+
+    /// What `d` does.
+    #[session(Boss)]
+    type Dispatcher = Select<NextJob>;
+
+    /// To whom the next message goes.
+    enum NextJob {
+        /// A job for `a`.
+        ToA(Send<Ann, Job, Receive<Ann, Done, Dispatcher>>),
+        /// A job for `b`.
+        ToB(Send<Bob, Job, Receive<Bob, Done, Dispatcher>>),
+        /// No more.
+        Halt(Send<Ann, Halt, Send<Bob, Halt, End>>),
+    }
+
+    /// What `a` does.
+    #[session(Ann)]
+    type First = Branch<Boss, FirstJob>;
+
+    /// What `a` is told.
+    enum FirstJob {
+        /// A job.
+        Job(Job, Send<Boss, Done, First>),
+        /// No more.
+        Halt(Halt, End),
+    }
+
+    /// What `b` does.
+    #[session(Bob)]
+    struct Second(Branch<Boss, SecondJob>);
+
+    /// What `b` is told.
+    enum SecondJob {
+        /// A job.
+        Job(Job, Send<Boss, Done, Second>),
+        /// No more.
+        Halt(Halt, End),
+    }
 }
-
-/// Has the jobs.
-#[derive(Debug, Role)]
-#[protocol(Pool::d)]
-#[message(Label)]
-pub struct Boss {
-    #[route(Ann)]
-    a: Channel<Label>,
-    #[route(Bob)]
-    b: Channel<Label>,
-}
-
-/// Does some.
-#[derive(Debug, Role)]
-#[protocol(Pool::a)]
-#[message(Label)]
-pub struct Ann(#[route(Boss)] Channel<Label>);
-
-/// Does the others.
-#[derive(Debug, Role)]
-#[protocol(Pool::b)]
-#[message(Label)]
-pub struct Bob(#[route(Boss)] Channel<Label>);
-
-/// What they say.
-#[derive(Debug, Message)]
-pub enum Label {
-    /// A job.
-    Job(Job),
-    /// Its result.
-    Done(Done),
-    /// No more.
-    Halt(Halt),
-}
-
-/// A job.
-#[derive(Debug)]
-pub struct Job(pub i32);
-
-/// Its result.
-#[derive(Debug)]
-pub struct Done(pub i32);
-
-/// No more.
-#[derive(Debug)]
-pub struct Halt;
-
-/// What `d` does.
-#[session(Boss)]
-pub type Dispatcher = Select<NextJob>;
-
-/// To whom the next message goes.
-#[session]
-pub enum NextJob {
-    /// A job for `a`.
-    ToA(Send<Ann, Job, Receive<Ann, Done, Dispatcher>>),
-    /// A job for `b`.
-    ToB(Send<Bob, Job, Receive<Bob, Done, Dispatcher>>),
-    /// No more.
-    Halt(Send<Ann, Halt, Send<Bob, Halt, End>>),
-}
-
-/// What `a` does.
-#[session(Ann)]
-pub type First = Branch<Boss, FirstJob>;
-
-/// What `a` is told.
-#[session]
-pub enum FirstJob {
-    /// A job.
-    Job(Job, Send<Boss, Done, First>),
-    /// No more.
-    Halt(Halt, End),
-}
-
-/// What `b` does.
-#[session(Bob)]
-pub struct Second(Branch<Boss, SecondJob>);
-
-/// What `b` is told.
-#[session]
-pub enum SecondJob {
-    /// A job.
-    Job(Job, Send<Boss, Done, Second>),
-    /// No more.
-    Halt(Halt, End),
-}
+pub use protocol::*;
 
 /// Hands the even numbers to `a` and the odd ones to `b`, and adds what they answer.
 ///

@@ -2,75 +2,58 @@
 
 use std::convert::Infallible;
 
-use rumpsteak_runtime::channel::{Receiver, Sender};
-use rumpsteak_runtime::{Message, Result, Role, Roles, session, try_run};
+use rumpsteak::{Result, try_run};
 
-/// All roles. Their routes have one direction each.
-#[derive(Debug, Roles)]
-pub struct Roles {
-    /// The first.
-    pub x: X,
-    /// The second.
-    pub y: Y,
-    /// The third.
-    pub z: Z,
+#[rumpsteak::protocol(Ring)]
+mod protocol {
+    use rumpsteak::channel::{Receiver, Sender};
+
+    /// The first role. The routes of this protocol have one direction each.
+    #[derive(Debug, Role)]
+    struct X {
+        /// A route.
+        #[route(Z)]
+        before: Receiver<Label>,
+        /// A route.
+        #[route(Y)]
+        after: Sender<Label>,
+    }
+
+    /// The second role.
+    #[derive(Debug, Role)]
+    struct Y {
+        /// A route.
+        #[route(X)]
+        before: Receiver<Label>,
+        /// A route.
+        #[route(Z)]
+        after: Sender<Label>,
+    }
+
+    /// The third role.
+    #[derive(Debug, Role)]
+    struct Z {
+        /// A route.
+        #[route(Y)]
+        before: Receiver<Label>,
+        /// A route.
+        #[route(X)]
+        after: Sender<Label>,
+    }
+
+    /// What `x` does.
+    #[session(X)]
+    struct First(Send<Y, Token, Receive<Z, Token, Self>>);
+
+    /// What `y` does.
+    #[session(Y)]
+    struct Second(Receive<X, Token, Send<Z, Token, Self>>);
+
+    /// What `z` does.
+    #[session(Z)]
+    struct Third(Receive<Y, Token, Send<X, Token, Self>>);
 }
-
-/// The first.
-#[derive(Debug, Role)]
-#[protocol(Ring::x)]
-#[message(Label)]
-pub struct X {
-    #[route(Z)]
-    before: Receiver<Label>,
-    #[route(Y)]
-    after: Sender<Label>,
-}
-
-/// The second.
-#[derive(Debug, Role)]
-#[protocol(Ring::y)]
-#[message(Label)]
-pub struct Y {
-    #[route(X)]
-    before: Receiver<Label>,
-    #[route(Z)]
-    after: Sender<Label>,
-}
-
-/// The third.
-#[derive(Debug, Role)]
-#[protocol(Ring::z)]
-#[message(Label)]
-pub struct Z {
-    #[route(Y)]
-    before: Receiver<Label>,
-    #[route(X)]
-    after: Sender<Label>,
-}
-
-/// What they say.
-#[derive(Debug, Message)]
-pub enum Label {
-    /// The token.
-    Token(Token),
-}
-
-/// The token, and how many hops it has made.
-#[derive(Debug)]
-pub struct Token(pub u64);
-
-/// What `x` does.
-#[session(X)]
-pub struct First(Send<Y, Token, Receive<Z, Token, Self>>);
-
-/// What `y` does.
-#[session(Y)]
-pub struct Second(Receive<X, Token, Send<Z, Token, Self>>);
-
-/// What `z` does.
-#[session(Z)]
-pub struct Third(Receive<Y, Token, Send<X, Token, Self>>);
+pub use protocol::*;
 
 /// Sends a token round until it has made `hops`, then fails with the number of hops that it really
 /// made.
@@ -129,11 +112,11 @@ pub enum Stopped {
     /// After so many hops.
     After(u64),
     /// Because its session failed.
-    Failed(rumpsteak_runtime::Error),
+    Failed(rumpsteak::Error),
 }
 
-impl From<rumpsteak_runtime::Error> for Stopped {
-    fn from(error: rumpsteak_runtime::Error) -> Self {
+impl From<rumpsteak::Error> for Stopped {
+    fn from(error: rumpsteak::Error) -> Self {
         Self::Failed(error)
     }
 }

@@ -6,8 +6,8 @@
 use allocation_counter::{AllocationInfo, measure};
 use futures::executor::block_on;
 use futures::future::try_join;
-use rumpsteak_runtime::channel::{Capacity, Channel};
-use rumpsteak_runtime::join;
+use rumpsteak::channel::{Capacity, Channel};
+use rumpsteak::join;
 use rumpsteak_ui_tests::numbers::{Roles, consumer, producer};
 use rumpsteak_ui_tests::ring::{self, Stopped, first, second, third};
 

@@ -9,10 +9,10 @@ use std::thread;
 use futures::executor::block_on;
 use futures::future::{join, try_join};
 use futures::{FutureExt as _, SinkExt as _, StreamExt as _, poll};
-use rumpsteak_runtime::channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
-use rumpsteak_runtime::error::Action;
-use rumpsteak_runtime::transport::{Outgoing as _, Route as _};
-use rumpsteak_runtime::{Channel, Error, Result, Role as _, try_run};
+use rumpsteak::channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
+use rumpsteak::error::Action;
+use rumpsteak::transport::{Outgoing as _, Route as _};
+use rumpsteak::{Channel, Error, Result, Role as _, try_run};
 use rumpsteak_ui_tests::closed;
 use rumpsteak_ui_tests::numbers::{
     Label, Number, P, Producer, Q, Roles, Stop, Sum, consumer, producer,
@@ -45,9 +45,9 @@ fn the_roles_get_the_capacities_that_were_proven() {
     let (p, q) = (p.0.into_inner().unwrap(), q.0.into_inner().unwrap());
     // A producer may be any number of numbers ahead, a consumer answers once in each session. It
     // cannot be a session ahead: its next one begins with a number of the producer, who has
-    // received the sum by then.
+    // received the sum by then. One message is proven, and a queue has room for four at least.
     let numbers = Queue::new(Capacity::Waits(16)).between("p", "q");
-    let sums = Queue::new(Capacity::AtMost(1)).between("q", "p");
+    let sums = Queue::new(Capacity::AtMost(4)).between("q", "p");
     assert_eq!((p.0.queue(), p.1.queue()), (numbers, sums));
     assert_eq!((q.0.queue(), q.1.queue()), (sums, numbers));
 }
@@ -115,13 +115,14 @@ fn too_many_messages_for_a_proof_panic() {
     let Roles(_p, mut q) = Roles::default();
     let panic = catch_unwind(AssertUnwindSafe(|| {
         // By hand, past the session: the session itself cannot.
-        q.route().start_send(Label::Total(Sum(1))).unwrap();
-        q.route().start_send(Label::Total(Sum(2))).unwrap();
+        for sum in 0..5 {
+            q.route().start_send(Label::Total(Sum(sum))).unwrap();
+        }
     }))
     .unwrap_err();
     assert_eq!(
         message_of(panic),
-        "the channel from `q` to `p` is full: its capacity is 1, and it was proven that its sessions never have more \
+        "the channel from `q` to `p` is full: its capacity is 4, and it was proven that its sessions never have more \
          messages under way; those that were put into the route by hand, past a session, count too"
     );
 }

@@ -3,102 +3,61 @@
 use futures::FutureExt as _;
 use futures::executor::block_on;
 use futures::future::{try_join, try_join3};
-use rumpsteak_runtime::error::Action;
-use rumpsteak_runtime::{
-    Channel, Detached, ErrorKind, Message, Result, Role, Roles, session, try_run,
-};
+use rumpsteak::error::Action;
+use rumpsteak::{Detached, ErrorKind, Result, Role as _, try_run};
 use rumpsteak_ui_tests::closed;
 
-/// What a user and a portal are to each other.
+/// A user and a portal.
+#[rumpsteak::protocol(Portal)]
 mod portal {
-    use super::{Channel, Message, Role, Roles, session};
-
-    #[derive(Roles)]
-    pub(super) struct Portals {
-        pub(super) user: User,
-        pub(super) portal: Portal,
-    }
-
-    #[derive(Role)]
-    #[protocol(Portal::user)]
-    #[message(Label)]
-    pub(super) struct User(#[route(Portal)] Channel<Label>);
-
-    #[derive(Role)]
-    #[protocol(Portal::portal)]
-    #[message(Label)]
-    pub(super) struct Portal(#[route(User)] Channel<Label>);
-
-    #[derive(Message)]
-    pub(super) enum Label {
-        Name(Name),
-        Ask(Ask),
-        Answer(Answer),
-        Quit(Quit),
-    }
-
-    pub(super) struct Name(pub(super) String);
-    pub(super) struct Ask(pub(super) u64);
-    pub(super) struct Answer(pub(super) u64);
-    pub(super) struct Quit;
-
     #[session(User)]
-    pub(super) type Using = Send<Portal, Name, Select<Portal, Asking>>;
+    type Using = Send<Portal, Name, Select<Portal, Asking>>;
 
-    #[session]
-    pub(super) enum Asking {
+    enum Asking {
         Ask(Ask, Receive<Portal, Answer, Select<Portal, Asking>>),
         Quit(Quit, End),
     }
 
     #[session(Portal)]
-    pub(super) type Greeting = Receive<User, Name, Serving>;
+    type Greeting = Receive<User, Name, Serving>;
 
     /// What a server goes on with.
-    #[session]
-    pub(super) struct Serving(Branch<User, Served>);
+    struct Serving(Branch<User, Served>);
 
-    #[session]
-    pub(super) enum Served {
+    enum Served {
         Ask(Ask, Send<User, Answer, Serving>),
         Quit(Quit, End),
     }
 }
 
-use portal::{Answer, Ask, Greeting, Name, Portal, Portals, Quit, Served, Serving, User, Using};
+use portal::{
+    Answer, Ask, Greeting, Name, Portal, Quit, Roles as Portals, Served, Serving, User, Using,
+};
 
-#[derive(Roles)]
-struct Hires {
-    portal: Giver,
-    server: Server,
+/// A portal and a server.
+#[rumpsteak::protocol(Hire)]
+mod hire {
+    use super::{Detached, Serving, portal};
+
+    #[session(Portal)]
+    type Give = Send<Server, Job, Receive<Server, Taken, End>>;
+
+    #[session(Server)]
+    type Take = Receive<Portal, Job, Send<Portal, Taken, End>>;
+
+    #[derive(Message)]
+    #[allow(clippy::large_enum_variant, reason = "one is sent, and no more")]
+    enum Contract {
+        Job(Job),
+        Taken(Taken),
+    }
+
+    /// The session of the portal, from the user's first question on.
+    struct Job(Detached<Serving<'static, portal::Portal>>);
+    struct Taken;
 }
 
-#[derive(Role)]
-#[protocol(Hire::portal)]
-#[message(Contract)]
-struct Giver(#[route(Server)] Channel<Contract>);
-
-#[derive(Role)]
-#[protocol(Hire::server)]
-#[message(Contract)]
-struct Server(#[route(Giver)] Channel<Contract>);
-
-#[derive(Message)]
-#[allow(clippy::large_enum_variant, reason = "one is sent, and no more")]
-enum Contract {
-    Job(Job),
-    Taken(Taken),
-}
-
-/// The session of the portal, from the user's first question on.
-struct Job(Detached<Serving<'static, Portal>>);
-struct Taken;
-
-#[session(Giver)]
-type Give = Send<Server, Job, Receive<Server, Taken, End>>;
-
-#[session(Server)]
-type Take = Receive<Giver, Job, Send<Giver, Taken, End>>;
+use hire::{Give, Job, Roles as Hires, Take, Taken};
 
 async fn using(user: &mut User, questions: u64) -> Result<Vec<u64>> {
     try_run(user, async |s: Using<'_>| {

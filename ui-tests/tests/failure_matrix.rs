@@ -36,71 +36,69 @@ use std::time::Duration;
 
 use futures::channel::{mpsc, oneshot};
 use futures::future::{Either, select};
-use rumpsteak_runtime::channel::{Capacity, QueueReceiver, QueueSender};
-use rumpsteak_runtime::error::Action;
-use rumpsteak_runtime::transport::Bidirectional;
-use rumpsteak_runtime::{
-    Channel, Error, ErrorKind, Message, Result, Role, Roles, session, try_run,
-};
+use rumpsteak::channel::Capacity;
+use rumpsteak::error::Action;
+use rumpsteak::transport::Bidirectional;
+use rumpsteak::{Channel, Error, ErrorKind, Result, Role as _, try_run};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-#[derive(Debug, Roles)]
-struct Roles {
-    v: V,
-    p: P,
-    w: W,
+#[rumpsteak::protocol(Failures)]
+mod failures {
+    use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender};
+    use rumpsteak::channel::{QueueReceiver, QueueSender};
+
+    use super::Bidirectional;
+
+    #[derive(Roles)]
+    struct Roles {
+        v: V,
+        p: P,
+        w: W,
+    }
+
+    #[derive(Debug, Role)]
+    struct V {
+        #[route(P)]
+        p: Bidirectional<QueueSender<Label>, UnboundedReceiver<Label>>,
+        #[route(W)]
+        w: Channel<Label>,
+    }
+
+    #[derive(Role)]
+    struct P {
+        #[route(V)]
+        v: Bidirectional<UnboundedSender<Label>, QueueReceiver<Label>>,
+        #[route(W)]
+        w: Channel<Label>,
+    }
+
+    #[session(V)]
+    type Victim = Send<P, First, Send<P, Second, Send<W, Third, Branch<P, Choice>>>>;
+
+    enum Choice {
+        More(More, Send<P, Last, Send<W, Over, End>>),
+        Stop(Stop, Send<W, Over, End>),
+    }
+
+    #[session(P)]
+    type Prompt = Receive<V, First, Receive<V, Second, Receive<W, Fourth, Select<V, Choose>>>>;
+
+    #[session(P)]
+    type Patient = Receive<W, Fourth, Receive<V, First, Receive<V, Second, Select<V, Choose>>>>;
+
+    enum Choose {
+        More(More, Receive<V, Last, End>),
+        Stop(Stop, End),
+    }
+
+    #[session(W)]
+    type Watcher = Receive<V, Third, Send<P, Fourth, Receive<V, Over, End>>>;
 }
 
-#[derive(Debug, Role)]
-#[protocol(Failures::v)]
-#[message(Label)]
-struct V {
-    #[route(P)]
-    p: Bidirectional<QueueSender<Label>, mpsc::UnboundedReceiver<Label>>,
-    #[route(W)]
-    w: Channel<Label>,
-}
-
-#[derive(Debug, Role)]
-#[protocol(Failures::p)]
-#[message(Label)]
-struct P {
-    #[route(V)]
-    v: Bidirectional<mpsc::UnboundedSender<Label>, QueueReceiver<Label>>,
-    #[route(W)]
-    w: Channel<Label>,
-}
-
-#[derive(Debug, Role)]
-#[protocol(Failures::w)]
-#[message(Label)]
-struct W {
-    #[route(V)]
-    v: Channel<Label>,
-    #[route(P)]
-    p: Channel<Label>,
-}
-
-#[derive(Message)]
-enum Label {
-    First(First),
-    Second(Second),
-    Third(Third),
-    Fourth(Fourth),
-    More(More),
-    Last(Last),
-    Stop(Stop),
-    Over(Over),
-}
-
-struct First(Counted);
-struct Second(Counted);
-struct Third(Counted);
-struct Fourth(Counted);
-struct More(Counted);
-struct Last(Counted);
-struct Stop;
-struct Over;
+use failures::{
+    Choice, First, Fourth, Last, More, Over, P, Patient, Prompt, Roles, Second, Stop, Third, V,
+    Victim, W, Watcher,
+};
 
 /// A payload that knows its session, and whose copies can be counted.
 struct Counted {
@@ -133,30 +131,6 @@ impl Mint {
         Arc::strong_count(&self.alive) - 1
     }
 }
-
-#[session(V)]
-type Victim = Send<P, First, Send<P, Second, Send<W, Third, Branch<P, Choice>>>>;
-
-#[session]
-enum Choice {
-    More(More, Send<P, Last, Send<W, Over, End>>),
-    Stop(Stop, Send<W, Over, End>),
-}
-
-#[session(P)]
-type Prompt = Receive<V, First, Receive<V, Second, Receive<W, Fourth, Select<V, Choose>>>>;
-
-#[session(P)]
-type Patient = Receive<W, Fourth, Receive<V, First, Receive<V, Second, Select<V, Choose>>>>;
-
-#[session]
-enum Choose {
-    More(More, Receive<V, Last, End>),
-    Stop(Stop, End),
-}
-
-#[session(W)]
-type Watcher = Receive<V, Third, Send<P, Fourth, Receive<V, Over, End>>>;
 
 /// Where the victim fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use futures::channel::oneshot;
 use futures::executor::block_on;
-use rumpsteak_runtime::{Error, ErrorKind, Result, Role as _, join, try_run};
+use rumpsteak::{Error, ErrorKind, Result, Role as _, join, try_run};
 use rumpsteak_ui_tests::closed;
 use rumpsteak_ui_tests::numbers::{self, consumer, producer};
 use rumpsteak_ui_tests::ping::{self, Ping, Pong, Server, client, server};

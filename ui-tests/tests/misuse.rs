@@ -11,56 +11,31 @@ use std::task::{Context, Poll};
 
 use futures::executor::block_on;
 use futures::future::{FutureExt as _, join3};
-use rumpsteak_runtime::error::Action;
-use rumpsteak_runtime::transport::{Incoming, Link, Mark, Outgoing, Pair, RouteError};
-use rumpsteak_runtime::{
-    Channel, Error, ErrorKind, Message, Result, Role, Roles, session, try_run,
-};
+use rumpsteak::error::Action;
+use rumpsteak::transport::{Incoming, Link, Mark, Outgoing, Pair, RouteError};
+use rumpsteak::{Channel, Error, ErrorKind, Result, Role as _, try_run};
 use rumpsteak_ui_tests::closed;
-use rumpsteak_ui_tests::ping::{self, Ping, client, server};
+use rumpsteak_ui_tests::ping::{self, client, server};
 
-#[derive(Roles)]
-struct Roles {
-    a: A,
-    b: B,
-    c: C,
+#[rumpsteak::protocol(Fork)]
+mod fork {
+    #[derive(Role)]
+    struct B(#[route(A)] Channel<Label>);
+
+    #[derive(Role)]
+    struct C(#[route(A)] Channel<Label>);
+
+    #[session(A)]
+    type Sender = Send<B, Note, Send<C, Note, End>>;
+
+    #[session(B)]
+    type First = Receive<A, Note, End>;
+
+    #[session(C)]
+    type Second = Receive<A, Note, End>;
 }
 
-#[derive(Role)]
-#[protocol(Fork::a)]
-#[message(Label)]
-struct A {
-    #[route(B)]
-    b: Channel<Label>,
-    #[route(C)]
-    c: Channel<Label>,
-}
-
-#[derive(Role)]
-#[protocol(Fork::b)]
-#[message(Label)]
-struct B(#[route(A)] Channel<Label>);
-
-#[derive(Role)]
-#[protocol(Fork::c)]
-#[message(Label)]
-struct C(#[route(A)] Channel<Label>);
-
-#[derive(Message)]
-enum Label {
-    Note(Note),
-}
-
-struct Note(u8);
-
-#[session(A)]
-type Sender = Send<B, Note, Send<C, Note, End>>;
-
-#[session(B)]
-type First = Receive<A, Note, End>;
-
-#[session(C)]
-type Second = Receive<A, Note, End>;
+use fork::{A, B, C, First, Label, Note, Roles, Second, Sender};
 
 async fn a(role: &mut A) -> Result<()> {
     try_run(role, async |s: Sender<'_>| Ok(((), s.send(Note(1)).await?.send(Note(2)).await?))).await
@@ -221,16 +196,23 @@ fn a_leaked_role_stays_poisoned_in_another_place() {
 }
 
 /// A role whose route keeps its mark elsewhere.
-#[derive(Role)]
-#[protocol(Ping::c)]
-#[message(ping::Label)]
-struct Unmarked(#[route(ping::S)] Bus);
+#[rumpsteak::protocol(Ping)]
+mod unmarked {
+    use super::Bus;
 
-#[session(Unmarked)]
-type Asking = Send<ping::S, Ping, Receive<ping::S, ping::Pong, End>>;
+    #[derive(Role)]
+    #[role("c")]
+    struct Unmarked(#[route(S)] Bus);
+
+    #[session(Unmarked)]
+    type Asking = Send<S, Ping, Receive<S, Pong, End>>;
+}
+
+use unmarked::{Asking, Ping, Pong, Unmarked};
 
 /// A transport. With a size: roles without one are in one place, and do not compile.
-struct Bus(u8);
+#[derive(Debug)]
+pub struct Bus(u8);
 
 thread_local! {
     /// What a `Bus` lends: the same mark at each call, or another one.
@@ -254,12 +236,12 @@ impl Link for Bus {
     fn close(&mut self) {}
 }
 
-impl Outgoing<ping::Label> for Bus {
+impl Outgoing<unmarked::Label> for Bus {
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
         Poll::Ready(Ok(()))
     }
 
-    fn start_send(&mut self, _: ping::Label) -> Result<(), RouteError> {
+    fn start_send(&mut self, _: unmarked::Label) -> Result<(), RouteError> {
         Ok(())
     }
 
@@ -268,9 +250,9 @@ impl Outgoing<ping::Label> for Bus {
     }
 }
 
-impl Incoming<ping::Label> for Bus {
-    fn poll_receive(&mut self, _: &mut Context<'_>) -> Poll<Result<ping::Label, RouteError>> {
-        Poll::Ready(Ok(ping::Label::Pong(ping::Pong(self.0.into()))))
+impl Incoming<unmarked::Label> for Bus {
+    fn poll_receive(&mut self, _: &mut Context<'_>) -> Poll<Result<unmarked::Label, RouteError>> {
+        Poll::Ready(Ok(unmarked::Label::Pong(Pong(self.0.into()))))
     }
 }
 

@@ -8,9 +8,9 @@ use futures::channel::mpsc;
 use futures::executor::block_on;
 use futures::future::{join, try_join};
 use futures::{Sink, SinkExt as _, Stream, StreamExt as _, stream};
-use rumpsteak_runtime::error::Action;
-use rumpsteak_runtime::transport::Bidirectional;
-use rumpsteak_runtime::{Error, ErrorKind, Message, Result, Role, session, try_run};
+use rumpsteak::error::Action;
+use rumpsteak::transport::Bidirectional;
+use rumpsteak::{Error, ErrorKind, Result, Role as _, try_run};
 
 use rumpsteak_ui_tests::closed;
 
@@ -18,30 +18,24 @@ type Tx = Pin<Box<dyn Sink<Label, Error = io::Error>>>;
 type Rx = Pin<Box<dyn Stream<Item = io::Result<Label>>>>;
 type Transport = Bidirectional<Tx, Rx>;
 
-#[derive(Role)]
-#[protocol(Ping::c)]
-#[message(Label)]
-struct C(#[route(S)] Transport);
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    use super::Transport;
 
-#[derive(Role)]
-#[protocol(Ping::s)]
-#[message(Label)]
-struct S(#[route(C)] Transport);
+    #[derive(Role)]
+    struct C(#[route(S)] Transport);
 
-#[derive(Message)]
-enum Label {
-    Ping(Ping),
-    Pong(Pong),
+    #[derive(Role)]
+    struct S(#[route(C)] Transport);
+
+    #[session(C)]
+    type Client = Send<S, Ping, Receive<S, Pong, End>>;
+
+    #[session(S)]
+    type Server = Receive<C, Ping, Send<C, Pong, End>>;
 }
 
-struct Ping(i32);
-struct Pong(i32);
-
-#[session(C)]
-type Client = Send<S, Ping, Receive<S, Pong, End>>;
-
-#[session(S)]
-type Server = Receive<C, Ping, Send<C, Pong, End>>;
+use ping::{C, Client, Label, Ping, Pong, S, Server};
 
 async fn client(role: &mut C, question: i32) -> Result<i32> {
     try_run(role, async |s: Client<'_>| {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use futures::executor::block_on;
 use futures::future::{join, try_join};
-use rumpsteak_runtime::{Error, ErrorKind, Role};
+use rumpsteak::{Error, ErrorKind, Role};
 use rumpsteak_ui_tests::handover::{self, give, take};
 use rumpsteak_ui_tests::numbers::{self, consumer, producer};
 use rumpsteak_ui_tests::ping::{self, Client, HealthCheck, Ping, Pong, client, server};
@@ -94,7 +94,7 @@ fn processes_run_on_threads() {
 #[test]
 fn one_session_may_have_two_names() {
     let ping::Roles { mut s, mut c } = ping::Roles::default();
-    let checked = rumpsteak_runtime::try_run(&mut c, async |s: HealthCheck<'_>| {
+    let checked = rumpsteak::try_run(&mut c, async |s: HealthCheck<'_>| {
         let (Pong(answer), end) = s.send(Ping(0)).await?.receive().await?;
         Ok::<_, Error>((answer, end))
     });
@@ -103,14 +103,12 @@ fn one_session_may_have_two_names() {
 
 #[test]
 fn a_process_may_be_a_function() {
-    async fn process(
-        s: Client<'_>,
-    ) -> Result<(i32, rumpsteak_runtime::states::End<'_, ping::C>), Error> {
+    async fn process(s: Client<'_>) -> Result<(i32, rumpsteak::states::End<'_, ping::C>), Error> {
         let (Pong(answer), end) = s.send(Ping(5)).await?.receive().await?;
         Ok((answer, end))
     }
     let ping::Roles { mut s, mut c } = ping::Roles::default();
-    let asked = rumpsteak_runtime::try_run(&mut c, process);
+    let asked = rumpsteak::try_run(&mut c, process);
     assert_eq!(block_on(try_join(asked, server(&mut s))).unwrap(), (6, ()));
 }
 
@@ -127,7 +125,7 @@ fn a_process_may_have_errors_of_its_own() {
         }
     }
     let ping::Roles { mut s, mut c } = ping::Roles::default();
-    let asked = rumpsteak_runtime::try_run(&mut c, async |s: Client<'_>| {
+    let asked = rumpsteak::try_run(&mut c, async |s: Client<'_>| {
         let (Pong(answer), end) = s.send(Ping(1)).await?.receive().await?;
         if answer < 10 {
             return Err(Own::TooSmall(answer));
@@ -144,7 +142,7 @@ fn a_process_may_have_errors_of_its_own() {
 fn a_process_that_cannot_fail_uses_session() {
     let ping::Roles { s: _, mut c } = ping::Roles::default();
     // Without a peer, the only processes that do not fail are those that never end.
-    let asked = rumpsteak_runtime::run(&mut c, async |s: Client<'_>| {
+    let asked = rumpsteak::run(&mut c, async |s: Client<'_>| {
         match s.send(Ping(1)).await {
             Ok(_) => unreachable!("there is no server"),
             Err(error) => panic!("{error}"),
@@ -162,7 +160,7 @@ fn a_process_that_cannot_fail_uses_session() {
 #[test]
 fn states_show_where_they_are() {
     let numbers::Roles(mut p, mut q) = numbers::Roles::default();
-    let sending = rumpsteak_runtime::try_run(&mut p, async |s: numbers::Producer<'_>| {
+    let sending = rumpsteak::try_run(&mut p, async |s: numbers::Producer<'_>| {
         assert_eq!(
             format!("{s:?}"),
             r#"Select { role: "p", peer: "q", labels: ["Number", "Stop"] }"#
@@ -173,7 +171,7 @@ fn states_show_where_they_are() {
         assert_eq!(format!("{end:?}"), r#"End { role: "p" }"#);
         Ok::<_, Error>(((), end))
     });
-    let receiving = rumpsteak_runtime::try_run(&mut q, async |s: numbers::Consumer<'_>| {
+    let receiving = rumpsteak::try_run(&mut q, async |s: numbers::Consumer<'_>| {
         // A type of the user's shows its name.
         assert_eq!(format!("{s:?}"), "Consumer");
         let s = s.into_session();

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use futures::future::join;
-use rumpsteak_runtime::{Error, ErrorKind, Result, try_run};
+use rumpsteak::{Error, ErrorKind, Result, try_run};
 use rumpsteak_ui_tests::numbers::{Consumer, Next, Number, Producer, Q, Roles, Stop, Sum};
 use tokio::task::yield_now;
 use tokio::time::timeout;

@@ -9,9 +9,9 @@ use std::task::Poll;
 use futures::FutureExt as _;
 use futures::executor::block_on;
 use futures::future::{join3, select, try_join, try_join3};
-use rumpsteak_runtime::states::{End, Raced, Until};
-use rumpsteak_runtime::testing::explore;
-use rumpsteak_runtime::{ErrorKind, Result, try_run};
+use rumpsteak::states::{End, Raced, Until};
+use rumpsteak::testing::explore;
+use rumpsteak::{ErrorKind, Result, try_run};
 
 /// Lets all others do what they can.
 async fn pause() {
@@ -24,65 +24,9 @@ async fn pause() {
     .await;
 }
 
+#[rumpsteak::protocol(Detour)]
 mod detour {
-    use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
-
-    #[derive(Roles)]
-    pub(super) struct Roles {
-        pub(super) a: A,
-        pub(super) b: B,
-        pub(super) c: C,
-    }
-
-    #[derive(Role)]
-    #[protocol(Detour::a)]
-    #[message(Label)]
-    pub(super) struct A {
-        #[route(B)]
-        b: Channel<Label>,
-        #[route(C)]
-        c: Channel<Label>,
-    }
-
-    impl A {
-        pub(super) fn into_route_to_b(self) -> Channel<Label> {
-            self.b
-        }
-    }
-
-    #[derive(Role)]
-    #[protocol(Detour::b)]
-    #[message(Label)]
-    pub(super) struct B {
-        #[route(A)]
-        a: Channel<Label>,
-        #[route(C)]
-        c: Channel<Label>,
-    }
-
-    #[derive(Role)]
-    #[protocol(Detour::c)]
-    #[message(Label)]
-    pub(super) struct C {
-        #[route(A)]
-        a: Channel<Label>,
-        #[route(B)]
-        b: Channel<Label>,
-    }
-
-    #[derive(Message)]
-    pub(super) enum Label {
-        X(X),
-        N(N),
-        M(M),
-        Go(Go),
-        Y(Y),
-    }
-    pub(super) struct X;
-    pub(super) struct N;
-    pub(super) struct M;
-    pub(super) struct Go;
-    pub(super) struct Y;
+    use rumpsteak::{Result, try_run};
 
     #[session(A)]
     type Direct = Send<C, X, Send<B, N, End>>;
@@ -90,31 +34,29 @@ mod detour {
     type Indirect = Send<B, Go, End>;
     #[session(B)]
     type Middle = Branch<A, OfB>;
-    #[session]
     enum OfB {
         N(N, Send<C, M, End>),
         Go(Go, Send<C, Y, End>),
     }
     #[session(C)]
     type Last = Branch<OfC>;
-    #[session]
     enum OfC {
         First(Receive<A, X, Receive<B, M, End>>),
         Second(Receive<B, Y, End>),
     }
 
     pub(super) async fn direct(a: &mut A) -> Result<()> {
-        try_run(a, async |s: Direct<'_>| Ok(((), s.send(X).await?.send(N).await?))).await
+        try_run(a, async |s: Direct<'_>| s.send(X).await?.send(N).await?.end(())).await
     }
 
     pub(super) async fn indirect(a: &mut A) -> Result<()> {
-        try_run(a, async |s: Indirect<'_>| Ok(((), s.send(Go).await?))).await
+        try_run(a, async |s: Indirect<'_>| s.send(Go).await?.end(())).await
     }
 
     pub(super) async fn middle(b: &mut B) -> Result<()> {
         try_run(b, async |s: Middle<'_>| match s.branch().await? {
-            OfB::N(_, s) => Ok(((), s.send(M).await?)),
-            OfB::Go(_, s) => Ok(((), s.send(Y).await?)),
+            OfB::N(_, s) => s.send(M).await?.end(()),
+            OfB::Go(_, s) => s.send(Y).await?.end(()),
         })
         .await
     }
@@ -122,8 +64,8 @@ mod detour {
     /// Returns true if `c` heard `a`.
     pub(super) async fn last(c: &mut C) -> Result<bool> {
         try_run(c, async |s: Last<'_>| match s.branch().await? {
-            OfC::First(_, s) => Ok((true, s.receive().await?.1)),
-            OfC::Second(_, end) => Ok((false, end)),
+            OfC::First(_, s) => s.receive().await?.1.end(true),
+            OfC::Second(_, end) => end.end(false),
         })
         .await
     }
@@ -188,7 +130,7 @@ fn a_role_that_waits_to_begin_is_reported_as_waiting() {
                 for _ in 0..3 {
                     detour::direct(&mut a).await?;
                 }
-                Ok::<_, rumpsteak_runtime::Error>(())
+                Ok::<_, rumpsteak::Error>(())
             });
             processes.add("behind", async move {
                 let _roles = (b, c);
@@ -205,7 +147,7 @@ fn a_role_that_waits_to_begin_is_reported_as_waiting() {
 fn the_halves_of_a_route_that_was_used_are_not_to_be_had() {
     let detour::Roles { mut a, b: _b, c: _c } = detour::Roles::default();
     assert!(detour::direct(&mut a).now_or_never().is_some_and(|played| played.is_ok()));
-    assert!(a.into_route_to_b().into_inner().is_none());
+    assert!(a.b.into_inner().is_none());
 }
 
 #[test]
@@ -216,7 +158,7 @@ fn a_role_that_waits_to_begin_is_not_poisoned_and_wakes_when_its_peer_goes() {
     }
     // Dropped before it began.
     assert!(detour::direct(&mut a).now_or_never().is_none());
-    assert!(!rumpsteak_runtime::Role::is_poisoned(&a));
+    assert!(!rumpsteak::Role::is_poisoned(&a));
     let (waits, ()) = block_on(futures::future::join(detour::direct(&mut a), async {
         pause().await;
         drop(b);
@@ -226,10 +168,8 @@ fn a_role_that_waits_to_begin_is_not_poisoned_and_wakes_when_its_peer_goes() {
     assert!(matches!(error.kind(), ErrorKind::Closed { .. }), "{error}");
 }
 
-mod recall {
-    rumpsteak_runtime::protocol!(Recall);
-    pub(super) use recall::*;
-}
+#[rumpsteak::protocol(Recall)]
+mod recall {}
 
 /// `a` is slow: in its first session it hears both that this is over and that the second is
 /// cancelled.
@@ -333,10 +273,8 @@ fn the_next_session_is_interrupted_and_this_one_is_not() {
     assert_eq!(played.unwrap().0, [false, true]);
 }
 
-mod broadcast {
-    rumpsteak_runtime::protocol!(Broadcast);
-    pub(super) use broadcast::*;
-}
+#[rumpsteak::protocol(Broadcast)]
+mod broadcast {}
 
 /// `c` is done and plays again, while `a` and `b` stream for ever: they hear nothing of it.
 #[test]
@@ -386,10 +324,8 @@ fn a_session_begins_beside_one_without_an_end() {
     assert!(matches!(played.into_inner(), Some(Ok(()))));
 }
 
-mod notify {
-    rumpsteak_runtime::protocol!(Notify);
-    pub(super) use notify::*;
-}
+#[rumpsteak::protocol(Notify)]
+mod notify {}
 
 async fn seller(role: &mut notify::Seller, ships: bool) -> Result<()> {
     use notify::{Nothing, OutOfStock, SellerSession, Ship};
@@ -449,24 +385,23 @@ fn whoever_is_told_by_one_of_two_is_told_in_the_right_session() {
 }
 
 /// [`detour`] over queues that know nothing of sessions.
+#[rumpsteak::protocol(Detour)]
 mod detour_over_mpsc {
     use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender};
-    use rumpsteak_runtime::transport::Bidirectional;
-    use rumpsteak_runtime::{Message, Result, Role, Roles, session, try_run};
+    use rumpsteak::transport::Bidirectional;
+    use rumpsteak::{Result, try_run};
 
     type Route = Bidirectional<UnboundedSender<Label>, UnboundedReceiver<Label>>;
 
     #[derive(Roles)]
-    pub(super) struct Roles {
-        pub(super) a: A,
-        pub(super) b: B,
-        pub(super) c: C,
+    struct Roles {
+        a: A,
+        b: B,
+        c: C,
     }
 
     #[derive(Role)]
-    #[protocol(Detour::a)]
-    #[message(Label)]
-    pub(super) struct A {
+    struct A {
         #[route(B)]
         b: Route,
         #[route(C)]
@@ -474,9 +409,7 @@ mod detour_over_mpsc {
     }
 
     #[derive(Role)]
-    #[protocol(Detour::b)]
-    #[message(Label)]
-    pub(super) struct B {
+    struct B {
         #[route(A)]
         a: Route,
         #[route(C)]
@@ -484,62 +417,44 @@ mod detour_over_mpsc {
     }
 
     #[derive(Role)]
-    #[protocol(Detour::c)]
-    #[message(Label)]
-    pub(super) struct C {
+    struct C {
         #[route(A)]
         a: Route,
         #[route(B)]
         b: Route,
     }
-
-    #[derive(Message)]
-    pub(super) enum Label {
-        X(X),
-        N(N),
-        M(M),
-        Go(Go),
-        Y(Y),
-    }
-    pub(super) struct X;
-    pub(super) struct N;
-    pub(super) struct M;
-    pub(super) struct Go;
-    pub(super) struct Y;
 
     #[session(A)]
     type Indirect = Send<B, Go, End>;
     #[session(B)]
     type Middle = Branch<A, OfB>;
-    #[session]
     enum OfB {
         N(N, Send<C, M, End>),
         Go(Go, Send<C, Y, End>),
     }
     #[session(C)]
     type Last = Branch<OfC>;
-    #[session]
     enum OfC {
         First(Receive<A, X, Receive<B, M, End>>),
         Second(Receive<B, Y, End>),
     }
 
     pub(super) async fn indirect(a: &mut A) -> Result<()> {
-        try_run(a, async |s: Indirect<'_>| Ok(((), s.send(Go).await?))).await
+        try_run(a, async |s: Indirect<'_>| s.send(Go).await?.end(())).await
     }
 
     pub(super) async fn middle(b: &mut B) -> Result<()> {
         try_run(b, async |s: Middle<'_>| match s.branch().await? {
-            OfB::N(_, s) => Ok(((), s.send(M).await?)),
-            OfB::Go(_, s) => Ok(((), s.send(Y).await?)),
+            OfB::N(_, s) => s.send(M).await?.end(()),
+            OfB::Go(_, s) => s.send(Y).await?.end(()),
         })
         .await
     }
 
     pub(super) async fn last(c: &mut C) -> Result<()> {
         try_run(c, async |s: Last<'_>| match s.branch().await? {
-            OfC::First(_, s) => Ok(((), s.receive().await?.1)),
-            OfC::Second(_, end) => Ok(((), end)),
+            OfC::First(_, s) => s.receive().await?.1.end(()),
+            OfC::Second(_, end) => end.end(()),
         })
         .await
     }
@@ -557,17 +472,15 @@ fn over_a_route_of_another_kind_a_role_that_hears_several_peers_has_one_session(
     let error = block_on(last(&mut c)).unwrap_err();
     let is_second = matches!(error.kind(), ErrorKind::SecondSession { role: "c", peer: "a" });
     assert!(is_second, "{error}");
-    assert!(rumpsteak_runtime::Role::is_poisoned(&c));
+    assert!(rumpsteak::Role::is_poisoned(&c));
     // Fresh roles.
     Roles::reset_each(&mut a, &mut b, &mut c);
     let again = async { try_join3(indirect(&mut a), middle(&mut b), last(&mut c)).await };
     assert_eq!(block_on(again).unwrap(), ((), (), ()));
 }
 
-mod referral {
-    rumpsteak_runtime::protocol!(Referral);
-    pub(super) use referral::*;
-}
+#[rumpsteak::protocol(Referral)]
+mod referral {}
 
 #[test]
 fn beside_a_role_on_demand_with_several_peers_a_role_has_one_session() {

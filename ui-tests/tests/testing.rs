@@ -10,9 +10,9 @@ use std::rc::Rc;
 use futures::channel::oneshot;
 use futures::executor::block_on;
 use futures::future::join;
-use rumpsteak_runtime::Error;
-use rumpsteak_runtime::machine::Machine;
-use rumpsteak_runtime::testing::{Mock, Processes, explore, explore_up_to};
+use rumpsteak::Error;
+use rumpsteak::machine::Machine;
+use rumpsteak::testing::{Mock, Processes, explore, explore_up_to};
 use rumpsteak_ui_tests::either;
 use rumpsteak_ui_tests::numbers::{self, consumer, producer};
 use rumpsteak_ui_tests::ping::{self, C, Client, Ping, Pong, S, Server, client, server};
@@ -53,7 +53,7 @@ fn what_processes_share_outside_of_their_sessions_is_seen_in_every_order() {
             let numbers::Roles(mut p, mut q) = numbers::Roles::default();
             processes.add(name, async move {
                 let both = (producer(&mut p, &[1]), consumer(&mut q));
-                let (produced, consumed) = rumpsteak_runtime::join(both).await;
+                let (produced, consumed) = rumpsteak::join(both).await;
                 log.borrow_mut().push(name);
                 if log.borrow().len() == 3 {
                     orders.borrow_mut().insert(log.borrow().clone());

@@ -5,71 +5,61 @@
 use std::future::poll_fn;
 
 use futures::executor::block_on;
-use rumpsteak_runtime::channel::{Receiver, Sender};
-use rumpsteak_runtime::transport::{Incoming, Outgoing, Route};
-use rumpsteak_runtime::{Channel, Message, Role, Roles};
+use rumpsteak::Role as _;
+use rumpsteak::transport::{Incoming, Outgoing, Route};
+use rumpsteak_ui_tests::fan_in;
 
-/// A message that says who sent it to whom.
-#[derive(Debug, Message, PartialEq)]
-struct Note(&'static str, &'static str);
+#[rumpsteak::protocol(Wiring)]
+mod wiring {
+    use rumpsteak::channel::{Receiver, Sender};
 
-#[derive(Role)]
-#[message(Note)]
-struct A {
-    #[route(B)]
-    b: Channel<Note>,
-    #[route(C)]
-    c: Channel<Note>,
-    #[route(D)]
-    d: Sender<Note>,
+    /// A message that says who sent it to whom.
+    #[derive(Debug, Message, PartialEq)]
+    struct Note(String, String);
+
+    #[derive(Role)]
+    struct A {
+        #[route(B)]
+        b: Channel<Note>,
+        #[route(C)]
+        c: Channel<Note>,
+        #[route(D)]
+        d: Sender<Note>,
+    }
+
+    // The same peers in another order, and without names.
+    #[derive(Role)]
+    struct B(#[route(D)] Channel<Note>, #[route(C)] Channel<Note>, #[route(A)] Channel<Note>);
+
+    #[derive(Role)]
+    struct D {
+        #[route(B)]
+        b: Channel<Note>,
+        #[route(A)]
+        a: Receiver<Note>,
+    }
+
+    #[derive(Roles)]
+    struct Named {
+        d: D,
+        a: A,
+        idle: Idle,
+        c: C,
+        b: B,
+    }
+
+    #[derive(Roles)]
+    struct Unnamed(B, A, D, C);
 }
 
-// The same peers in another order, and without names.
-#[derive(Role)]
-#[message(Note)]
-struct B(#[route(D)] Channel<Note>, #[route(C)] Channel<Note>, #[route(A)] Channel<Note>);
-
-#[derive(Role)]
-#[message(Note)]
-struct C {
-    #[route(A)]
-    a: Channel<Note>,
-    #[route(B)]
-    b: Channel<Note>,
-}
-
-#[derive(Role)]
-#[message(Note)]
-struct D {
-    #[route(B)]
-    b: Channel<Note>,
-    #[route(A)]
-    a: Receiver<Note>,
-}
-
-/// Takes part in nothing.
-#[derive(Role)]
-#[message(Note)]
-struct Idle;
-
-#[derive(Roles)]
-struct Named {
-    d: D,
-    a: A,
-    idle: Idle,
-    c: C,
-    b: B,
-}
-
-#[derive(Roles)]
-struct Unnamed(B, A, D, C);
+use wiring::{A, B, C, D, Idle, Named, Note, Unnamed};
 
 fn passes<R, P>(from: &mut R, to: &mut P)
 where
     R: Route<P, Message = Note, Link: Outgoing<Note>>,
     P: Route<R, Message = Note, Link: Incoming<Note>>,
 {
-    let note = || Note(R::NAME, P::NAME);
+    let note = || Note(R::NAME.to_owned(), P::NAME.to_owned());
     block_on(async {
         poll_fn(|context| from.route().poll_ready(context)).await.unwrap();
         from.route().start_send(note()).unwrap();
@@ -99,7 +89,7 @@ fn routes_are_wired_by_type() {
 }
 
 #[test]
-fn a_role_without_a_protocol_is_named_after_its_struct() {
-    assert_eq!((A::PROTOCOL, A::NAME), ("", "A"));
-    assert_eq!((D::PROTOCOL, D::NAME), ("", "D"));
+fn roles_of_a_closed_system_are_named_after_module_and_struct() {
+    assert_eq!((A::PROTOCOL, A::NAME), ("Wiring", "a"));
+    assert_eq!((fan_in::Left::PROTOCOL, fan_in::Left::NAME), ("fan_in", "Left"));
 }

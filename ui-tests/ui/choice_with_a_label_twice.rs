@@ -1,42 +1,14 @@
 //! Nobody could tell the two apart.
 
-use rumpsteak_runtime::{Channel, Message, Role, session};
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[session(C)]
+    type Client = Select<S, Choice>;
 
-#[derive(Role)]
-#[protocol(Ping::c)]
-#[message(Label)]
-pub struct C {
-    #[route(S)]
-    s: Channel<Label>,
+    enum Choice {
+        Once(Ping, Receive<S, Pong, End>),
+        Again(Ping, End),
+    }
 }
-
-#[derive(Role)]
-#[protocol(Ping::s)]
-#[message(Label)]
-pub struct S {
-    #[route(C)]
-    c: Channel<Label>,
-}
-
-#[derive(Message)]
-pub enum Label {
-    Ping(Ping),
-    Pong(Pong),
-}
-
-pub struct Ping(i32);
-pub struct Pong(i32);
-
-#[session(C)]
-pub type Client = Select<S, Choice>;
-
-#[session]
-pub enum Choice {
-    Once(Ping, Receive<S, Pong, End>),
-    Again(Ping, End),
-}
-
-#[session(S)]
-pub type Server = Receive<C, Ping, Send<C, Pong, End>>;
 
 fn main() {}

@@ -1,6 +1,6 @@
 //! The `End` of one role does not end the session of another.
 
-use rumpsteak_runtime::{Result, try_run, states::End};
+use rumpsteak::{Result, try_run, states::End};
 use rumpsteak_ui_tests::ping::{C, Client, S};
 
 pub async fn client<'s>(role: &'s mut C, end: End<'s, S>) -> Result<()> {

@@ -1,6 +1,6 @@
 //! `Option::take` may find nothing, so what it returns is no proof that the session ended.
 
-use rumpsteak_runtime::{Result, try_run, states::End};
+use rumpsteak::{Result, try_run, states::End};
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong};
 
 pub async fn client(role: &mut C, hurry: bool) -> Result<()> {

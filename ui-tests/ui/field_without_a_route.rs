@@ -1,20 +1,13 @@
 //! A role holds its routes and nothing else.
 
-use rumpsteak_runtime::{Channel, Message, Role};
-
-#[derive(Message)]
-pub struct Note;
-
-#[derive(Role)]
-#[message(Note)]
-pub struct A {
-    #[route(B)]
-    b: Channel<Note>,
-    count: usize,
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[derive(Role)]
+    struct C {
+        #[route(S)]
+        s: Channel<Label>,
+        count: usize,
+    }
 }
-
-#[derive(Role)]
-#[message(Note)]
-pub struct B(#[route(A)] Channel<Note>);
 
 fn main() {}

@@ -1,38 +1,11 @@
-//! `Hello` is not in `Label`.
+//! `Hello` is not in the protocol.
 
-use rumpsteak_runtime::{Channel, Message, Role, session};
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[session(C)]
+    type Client = Send<S, Hello, Receive<S, Pong, End>>;
 
-#[derive(Role)]
-#[protocol(Ping::c)]
-#[message(Label)]
-pub struct C {
-    #[route(S)]
-    s: Channel<Label>,
+    struct Hello(i32);
 }
-
-#[derive(Role)]
-#[protocol(Ping::s)]
-#[message(Label)]
-pub struct S {
-    #[route(C)]
-    c: Channel<Label>,
-}
-
-#[derive(Message)]
-pub enum Label {
-    Ping(Ping),
-    Pong(Pong),
-}
-
-pub struct Ping(i32);
-pub struct Pong(i32);
-
-pub struct Hello(i32);
-
-#[session(C)]
-pub type Client = Send<S, Hello, Receive<S, Pong, End>>;
-
-#[session(S)]
-pub type Server = Receive<C, Ping, Send<C, Pong, End>>;
 
 fn main() {}

@@ -1,11 +1,10 @@
 //! A role whose session was leaked is poisoned until its whole set is reset.
 
-use rumpsteak_runtime::{Role, transport::Link, transport::Mark};
+use rumpsteak::{Role, transport::Link, transport::Mark};
 use rumpsteak_ui_tests::ping::C;
 
 pub fn use_again(role: &mut C) {
     assert!(role.is_poisoned());
-    role.finish();
     role.s.set_in_session(false);
     role.s.mark().set_in_session(false);
     let _: &mut Mark = role.s.mark();

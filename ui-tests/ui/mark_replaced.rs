@@ -1,6 +1,6 @@
 //! What marks a route as in a session can be seen, and not replaced.
 
-use rumpsteak_runtime::transport::Link;
+use rumpsteak::transport::Link;
 use rumpsteak_ui_tests::ping::C;
 
 pub fn use_again(role: &mut C) {

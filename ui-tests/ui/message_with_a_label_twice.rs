@@ -1,15 +1,13 @@
-//! To the protocol, `value_one` and `ValueOne` are the same label.
+//! To the protocol, `ping_pong` and `PingPong` are the same label.
 
-use rumpsteak_runtime::Message;
-
-#[derive(Message)]
-pub enum Label {
-    ValueOne(First),
-    #[label("value_one")]
-    Other(Second),
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[derive(Message)]
+    enum Label {
+        PingPong(Ping),
+        #[label("ping_pong")]
+        Other(Pong),
+    }
 }
-
-pub struct First;
-pub struct Second;
 
 fn main() {}

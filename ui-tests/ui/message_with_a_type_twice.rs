@@ -1,13 +1,14 @@
 //! A type cannot stand for two labels.
 
-use rumpsteak_runtime::Message;
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[derive(Message)]
+    enum Label {
+        Ping(Number),
+        Pong(Number),
+    }
 
-#[derive(Message)]
-pub enum Label {
-    Sum(Number),
-    Difference(Number),
+    struct Number(i32);
 }
-
-pub struct Number(i32);
 
 fn main() {}

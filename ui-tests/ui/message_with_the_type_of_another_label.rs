@@ -1,14 +1,12 @@
 //! A variant is copied, and its type is not changed.
 
-use rumpsteak_runtime::Message;
-
-#[derive(Message)]
-pub enum Label {
-    Close(Close),
-    Closed(Close),
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[derive(Message)]
+    enum Label {
+        Ping(Ping),
+        Pong(Ping),
+    }
 }
-
-pub struct Close;
-pub struct Closed;
 
 fn main() {}

@@ -1,10 +1,12 @@
 //! A label is a type of its own.
 
-use rumpsteak_runtime::Message;
-
-#[derive(Message)]
-pub enum Label {
-    Add(i32, i32),
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[derive(Message)]
+    enum Label {
+        Ping(i32, i32),
+        Pong(Pong),
+    }
 }
 
 fn main() {}

@@ -1,6 +1,6 @@
 //! The peer may choose `Stop`, which the process does not handle.
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::numbers::{Consumer, Next, Number, Q};
 
 pub async fn consumer(role: &mut Q) -> Result<i32> {

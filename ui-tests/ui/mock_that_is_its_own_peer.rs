@@ -1,6 +1,6 @@
 //! A mock names its own role, where the peer is due.
 
-use rumpsteak_runtime::testing::Mock;
+use rumpsteak::testing::Mock;
 use rumpsteak_ui_tests::ping::{Pong, S};
 
 async fn ask(mock: &mut Mock<S>) {

@@ -1,6 +1,6 @@
 //! An action of a mock names the peer at its other end.
 
-use rumpsteak_runtime::testing::Mock;
+use rumpsteak::testing::Mock;
 use rumpsteak_ui_tests::ping::{Pong, S};
 
 async fn answer(mock: &mut Mock<S>) {

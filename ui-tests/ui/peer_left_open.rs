@@ -1,6 +1,6 @@
 //! The label goes to either of two peers, and nothing says to whom.
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::pool::{Boss, Dispatcher, Halt, Job};
 
 pub async fn boss(role: &mut Boss) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Two things may happen next, and the process waits for the one and wishes nothing.
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::cancel::{Asker, Asking, Patience, Question, Thanks};
 
 pub async fn asker(role: &mut Asker) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Two things may happen next, and the process waits for one of them.
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::cancel::{Answer, Asker, Asking, Question, Thanks};
 
 pub async fn asker(role: &mut Asker) -> Result<i32> {

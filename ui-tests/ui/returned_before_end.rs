@@ -1,6 +1,6 @@
 //! The state that is returned is not the `End`.
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Client, Ping};
 
 pub async fn client(role: &mut C) -> Result<()> {

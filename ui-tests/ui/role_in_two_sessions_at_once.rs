@@ -1,7 +1,7 @@
 //! A session borrows its role exclusively.
 
 use futures::future::try_join;
-use rumpsteak_runtime::Result;
+use rumpsteak::Result;
 use rumpsteak_ui_tests::ping::{C, client};
 
 pub async fn both(role: &mut C) -> Result<(i32, i32)> {

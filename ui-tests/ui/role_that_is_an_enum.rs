@@ -1,12 +1,9 @@
 //! A role is a struct.
 
-use rumpsteak_runtime::{Message, Role};
-
-#[derive(Message)]
-pub struct Note;
-
-#[derive(Role)]
-#[message(Note)]
-pub enum A {}
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[derive(Role)]
+    enum C {}
+}
 
 fn main() {}

@@ -1,44 +1,10 @@
 //! `Ping` has no role `d`.
 
-use rumpsteak_runtime::{Channel, Message, Role, session};
-
-#[derive(Role)]
-#[protocol(Ping::c)]
-#[message(Label)]
-pub struct C {
-    #[route(S)]
-    s: Channel<Label>,
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[derive(Role)]
+    #[protocol(Ping::d)]
+    struct D(#[route(S)] Channel<Label>);
 }
-
-#[derive(Role)]
-#[protocol(Ping::s)]
-#[message(Label)]
-pub struct S {
-    #[route(C)]
-    c: Channel<Label>,
-}
-
-#[derive(Message)]
-pub enum Label {
-    Ping(Ping),
-    Pong(Pong),
-}
-
-pub struct Ping(i32);
-pub struct Pong(i32);
-
-#[derive(Role)]
-#[protocol(Ping::d)]
-#[message(Label)]
-pub struct D {
-    #[route(S)]
-    s: Channel<Label>,
-}
-
-#[session(C)]
-pub type Client = Send<S, Ping, Receive<S, Pong, End>>;
-
-#[session(S)]
-pub type Server = Receive<C, Ping, Send<C, Pong, End>>;
 
 fn main() {}

@@ -1,44 +1,21 @@
 //! The client cannot send over a `Receiver`.
 
-use rumpsteak_runtime::{Channel, Message, Result, Role, session, try_run, channel::Receiver};
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    use rumpsteak::channel::{Receiver, Sender};
 
-#[derive(Role)]
-#[protocol(Ping::c)]
-#[message(Label)]
-pub struct C {
-    #[route(S)]
-    s: Receiver<Label>,
+    #[derive(Role)]
+    struct C(#[route(S)] Receiver<Label>);
+
+    #[derive(Role)]
+    struct S(#[route(C)] Sender<Label>);
 }
+use ping::*;
+use rumpsteak::Ended;
 
-#[derive(Role)]
-#[protocol(Ping::s)]
-#[message(Label)]
-pub struct S {
-    #[route(C)]
-    c: Channel<Label>,
-}
-
-#[derive(Message)]
-pub enum Label {
-    Ping(Ping),
-    Pong(Pong),
-}
-
-pub struct Ping(i32);
-pub struct Pong(i32);
-
-#[session(C)]
-pub type Client = Send<S, Ping, Receive<S, Pong, End>>;
-
-#[session(S)]
-pub type Server = Receive<C, Ping, Send<C, Pong, End>>;
-
-pub async fn client(role: &mut C) -> Result<()> {
-    try_run(role, async |s: Client<'_>| {
-        let (Pong(_), end) = s.send(Ping(1)).await?.receive().await?;
-        Ok(((), end))
-    })
-    .await
+async fn client(s: CSession<'_>) -> Ended<'_, C> {
+    let (Pong(_), end) = s.send(Ping(1)).await?.receive().await?;
+    end.end(())
 }
 
 fn main() {}

@@ -1,18 +1,11 @@
 //! A sender alone carries no mark of the session.
 
-use rumpsteak_runtime::{Channel, Message, Role};
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    use futures::channel::mpsc::UnboundedSender;
 
-#[derive(Message)]
-pub struct Note;
-
-use futures::channel::mpsc::UnboundedSender;
-
-#[derive(Role)]
-#[message(Note)]
-pub struct A(#[route(B)] UnboundedSender<Note>);
-
-#[derive(Role)]
-#[message(Note)]
-pub struct B(#[route(A)] Channel<Note>);
+    #[derive(Role)]
+    struct C(#[route(S)] UnboundedSender<Label>);
+}
 
 fn main() {}

@@ -1,12 +1,9 @@
 //! A role does not talk to itself.
 
-use rumpsteak_runtime::{Channel, Message, Role};
-
-#[derive(Message)]
-pub struct Note;
-
-#[derive(Role)]
-#[message(Note)]
-pub struct A(#[route(A)] Channel<Note>);
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[derive(Role)]
+    struct C(#[route(C)] Channel<Label>);
+}
 
 fn main() {}

@@ -1,22 +1,9 @@
-//! `A` has a route to `B`, but not the other way round.
+//! `A` has a route to `B`, but not the other way round, and they never speak.
 
-use rumpsteak_runtime::{Channel, Message, Role, Roles};
-
-#[derive(Message)]
-pub struct Note;
-
-#[derive(Roles)]
-pub struct Roles {
-    pub a: A,
-    pub b: B,
+#[rumpsteak::protocol(Fork)]
+mod fork {
+    #[derive(Role)]
+    struct B(#[route(A)] Channel<Label>, #[route(C)] Channel<Label>);
 }
-
-#[derive(Role)]
-#[message(Note)]
-pub struct A(#[route(B)] Channel<Note>);
-
-#[derive(Role)]
-#[message(Note)]
-pub struct B;
 
 fn main() {}

@@ -1,22 +1,14 @@
 //! Two ends that both only receive.
 
-use rumpsteak_runtime::{Message, Role, Roles, channel::Receiver};
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    use rumpsteak::channel::Receiver;
 
-#[derive(Message)]
-pub struct Note;
+    #[derive(Role)]
+    struct C(#[route(S)] Receiver<Label>);
 
-#[derive(Roles)]
-pub struct Roles {
-    pub a: A,
-    pub b: B,
+    #[derive(Role)]
+    struct S(#[route(C)] Receiver<Label>);
 }
-
-#[derive(Role)]
-#[message(Note)]
-pub struct A(#[route(B)] Receiver<Note>);
-
-#[derive(Role)]
-#[message(Note)]
-pub struct B(#[route(A)] Receiver<Note>);
 
 fn main() {}

@@ -1,16 +1,9 @@
-//! One route for each peer.
+//! Which of the two is meant?
 
-use rumpsteak_runtime::{Channel, Message, Role};
-
-#[derive(Message)]
-pub struct Note;
-
-#[derive(Role)]
-#[message(Note)]
-pub struct A(#[route(B)] Channel<Note>, #[route(B)] Channel<Note>);
-
-#[derive(Role)]
-#[message(Note)]
-pub struct B(#[route(A)] Channel<Note>);
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[derive(Role)]
+    struct C(#[route(S)] Channel<Label>, #[route(S)] Channel<Label>);
+}
 
 fn main() {}

@@ -1,6 +1,6 @@
 //! The choice offers `Number` and `Stop`, not `Sum`.
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::numbers::{P, Producer, Sum};
 
 pub async fn producer(role: &mut P) -> Result<()> {

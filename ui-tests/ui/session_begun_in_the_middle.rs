@@ -1,6 +1,6 @@
 //! Only the root was verified as a whole: a part of it is no session.
 
-use rumpsteak_runtime::{Result, try_run, states::{End, Receive}};
+use rumpsteak::{Result, try_run, states::{End, Receive}};
 use rumpsteak_ui_tests::ping::{C, Pong, S};
 
 pub async fn client(role: &mut C) -> Result<i32> {

@@ -1,6 +1,6 @@
 //! `Server` is what `S` runs.
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Ping, Pong, Server};
 
 pub async fn client(role: &mut C) -> Result<()> {

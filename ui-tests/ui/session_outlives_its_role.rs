@@ -1,6 +1,6 @@
 //! A state borrows the role, so it cannot leave the function that owns the role.
 
-use rumpsteak_runtime::{Error, ErrorKind, try_run};
+use rumpsteak::{Error, ErrorKind, try_run};
 use rumpsteak_ui_tests::ping::{C, Client, Roles};
 
 pub async fn keep() -> Option<Client<'static>> {

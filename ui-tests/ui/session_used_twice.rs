@@ -1,6 +1,6 @@
 //! A state allows one action: `send` consumes it.
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::ping::{Client, Ping, Pong, C};
 
 pub async fn client(role: &mut C) -> Result<i32> {

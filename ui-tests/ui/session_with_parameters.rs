@@ -1,36 +1,9 @@
 //! `#[session]` adds the parameters.
 
-use rumpsteak_runtime::{Channel, Message, Role, session};
-
-#[derive(Role)]
-#[protocol(Ping::c)]
-#[message(Label)]
-pub struct C {
-    #[route(S)]
-    s: Channel<Label>,
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[session(C)]
+    type Client<'s> = Send<S, Ping, Receive<S, Pong, End>>;
 }
-
-#[derive(Role)]
-#[protocol(Ping::s)]
-#[message(Label)]
-pub struct S {
-    #[route(C)]
-    c: Channel<Label>,
-}
-
-#[derive(Message)]
-pub enum Label {
-    Ping(Ping),
-    Pong(Pong),
-}
-
-pub struct Ping(i32);
-pub struct Pong(i32);
-
-#[session(C)]
-pub type Client<'s> = Send<S, Ping, Receive<S, Pong, End>>;
-
-#[session(S)]
-pub type Server = Receive<C, Ping, Send<C, Pong, End>>;
 
 fn main() {}

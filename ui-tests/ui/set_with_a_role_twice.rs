@@ -1,15 +1,9 @@
 //! One struct, two fields.
 
-use rumpsteak_runtime::{Message, Role, Roles};
-
-#[derive(Message)]
-pub struct Note;
-
-#[derive(Roles)]
-pub struct Roles(A, A);
-
-#[derive(Role)]
-#[message(Note)]
-pub struct A;
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[derive(Roles)]
+    struct Roles(C, C);
+}
 
 fn main() {}

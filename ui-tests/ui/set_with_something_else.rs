@@ -1,15 +1,9 @@
 //! `String` is not a role.
 
-use rumpsteak_runtime::{Message, Role, Roles};
-
-#[derive(Message)]
-pub struct Note;
-
-#[derive(Roles)]
-pub struct Roles(A, String);
-
-#[derive(Role)]
-#[message(Note)]
-pub struct A;
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[derive(Roles)]
+    struct Roles(C, S, String);
+}
 
 fn main() {}

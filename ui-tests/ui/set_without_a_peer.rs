@@ -1,21 +1,11 @@
-//! `A` has a route to `B`, which the set lacks.
+//! `C` has a route to `S`, which the set lacks.
 
-use rumpsteak_runtime::{Channel, Message, Role, Roles};
-
-#[derive(Message)]
-pub struct Note;
-
-#[derive(Roles)]
-pub struct Roles {
-    pub a: A,
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[derive(Roles)]
+    struct Roles {
+        c: C,
+    }
 }
-
-#[derive(Role)]
-#[message(Note)]
-pub struct A(#[route(B)] Channel<Note>);
-
-#[derive(Role)]
-#[message(Note)]
-pub struct B(#[route(A)] Channel<Note>);
 
 fn main() {}

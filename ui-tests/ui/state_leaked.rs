@@ -1,6 +1,6 @@
 //! `mem::forget` skips the rest of the session, and with it the way to its `End`.
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Client, Ping};
 
 pub async fn client(role: &mut C) -> Result<()> {

@@ -1,6 +1,6 @@
 //! States come from `try_run` and from the actions before them, from nowhere else.
 
-use rumpsteak_runtime::states::State;
+use rumpsteak::states::State;
 use rumpsteak_ui_tests::ping::C;
 
 pub fn begin(role: &mut C) -> State<'_, C> {

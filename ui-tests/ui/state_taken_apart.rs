@@ -1,12 +1,12 @@
 //! What a state holds is its own.
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Client};
 
 pub async fn client(role: &mut C) -> Result<()> {
     try_run(role, async |s: Client<'_>| {
         let state = s.state;
-        Ok(((), rumpsteak_runtime::states::Session::from_state(state)))
+        Ok(((), rumpsteak::states::Session::from_state(state)))
     })
     .await
 }

@@ -1,6 +1,6 @@
 //! States of different roles, or at different places of a session, cannot change places.
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Roles, S, Server};
 
 pub async fn both(Roles { mut c, mut s }: Roles) -> Result<()> {

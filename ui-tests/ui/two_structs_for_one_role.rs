@@ -1,21 +1,17 @@
 //! Both play `c`.
 
-use rumpsteak_runtime::{Message, Role, Roles};
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[derive(Role)]
+    #[protocol(Ping::c)]
+    struct Asker(#[route(S)] Channel<Label>);
 
-#[derive(Message)]
-pub struct Note;
+    #[derive(Role)]
+    #[protocol(Ping::c)]
+    struct Tester(#[route(S)] Channel<Label>);
 
-#[derive(Roles)]
-pub struct Roles(A, B);
-
-#[derive(Role)]
-#[protocol(Ping::c)]
-#[message(Note)]
-pub struct A;
-
-#[derive(Role)]
-#[protocol(Ping::c)]
-#[message(Note)]
-pub struct B;
+    #[derive(Role)]
+    struct S(#[route(Asker)] Channel<Label>);
+}
 
 fn main() {}

@@ -1,7 +1,7 @@
 //! What a role sends itself is matched on as if it had been heard.
 
-use rumpsteak_runtime::states::Raced;
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::states::Raced;
+use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::cancel::{Answer, Cancel, Cancelled, Received, Thanks, Work, Worker, Working};
 
 pub async fn worker(role: &mut Worker) -> Result<()> {

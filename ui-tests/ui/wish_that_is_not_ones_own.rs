@@ -1,7 +1,7 @@
 //! The worker wishes what only its peer may say.
 
-use rumpsteak_runtime::states::Raced;
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::states::Raced;
+use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::cancel::{Cancel, Cancelled, Work, Worker, Working};
 
 pub async fn worker(role: &mut Worker) -> Result<()> {

@@ -1,6 +1,6 @@
 //! The session sends `Ping`, not `Pong`.
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Client, Pong};
 
 pub async fn client(role: &mut C) -> Result<()> {

@@ -1,6 +1,6 @@
 //! `Ping` carries an `i32`.
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong};
 
 pub async fn client(role: &mut C) -> Result<()> {

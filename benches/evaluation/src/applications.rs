@@ -1,26 +1,10 @@
 //! SJ framework, Figs. 15 and 16: Jacobi's method and n-body, wherever their workers are.
 
-#[allow(
-    clippy::print_stdout,
-    dead_code,
-    unreachable_pub,
-    reason = "the programs' `main`, and what only it needs"
-)]
-#[path = "../../../examples/applications/jacobi.rs"]
-mod jacobi;
-#[allow(
-    clippy::print_stdout,
-    dead_code,
-    unreachable_pub,
-    reason = "the programs' `main`, and what only it needs"
-)]
-#[path = "../../../examples/applications/n_body.rs"]
-mod n_body;
-
 use std::cell::LazyCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use rumpsteak_examples::{jacobi, n_body};
 use rumpsteak_net::{Host, Join, Joined, Joins};
 use tokio::runtime::{Builder, Runtime};
 
@@ -163,7 +147,7 @@ fn cases<R: Joins + 'static>(
 fn jacobi_cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
     let task = jacobi::Task { size: x as usize, accuracy: ACCURACY };
     let expected = Rc::new(LazyCell::new(move || jacobi::sequential(task)));
-    let run = move |Running { first, runtime, .. }: &mut Running<jacobi::M>| {
+    let run = move |Running { first, runtime, .. }: &mut Running<jacobi::roles::M>| {
         let solution = runtime.block_on(jacobi::master(&mut first.role, task));
         expect(&solution.map_err(Error::wrong)?, &**expected)
     };
@@ -175,7 +159,7 @@ fn n_body_cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
         let [first, ..] = n_body::sequential(x as usize, STEPS);
         first
     }));
-    let run = move |Running { first, runtime, .. }: &mut Running<n_body::A>| {
+    let run = move |Running { first, runtime, .. }: &mut Running<n_body::roles::A>| {
         let worker = n_body::Worker::new(0, x as usize);
         let worker = runtime.block_on(n_body::first(&mut first.role, worker, STEPS));
         expect(&worker.map_err(Error::wrong)?, &**expected)
@@ -198,20 +182,20 @@ pub(crate) async fn work(
     // A session cannot begin once the first role has left.
     match worker {
         "jacobi a" => {
-            let mut a = join(host.join::<jacobi::A>(SESSION)).await?;
+            let mut a = join(host.join::<jacobi::roles::A>(SESSION)).await?;
             while jacobi::above(&mut a.role).await.is_ok() {}
         }
         "jacobi b" => {
-            let mut b = join(host.join::<jacobi::B>(SESSION)).await?;
+            let mut b = join(host.join::<jacobi::roles::B>(SESSION)).await?;
             while jacobi::below(&mut b.role).await.is_ok() {}
         }
         "n-body b" => {
-            let mut b = join(host.join::<n_body::B>(SESSION).peer("c", next)).await?;
+            let mut b = join(host.join::<n_body::roles::B>(SESSION).peer("c", next)).await?;
             let worker = n_body::Worker::new(1, size);
             while n_body::second(&mut b.role, worker.clone()).await.is_ok() {}
         }
         "n-body c" => {
-            let mut c = join(host.join::<n_body::C>(SESSION)).await?;
+            let mut c = join(host.join::<n_body::roles::C>(SESSION)).await?;
             let worker = n_body::Worker::new(2, size);
             while n_body::third(&mut c.role, worker.clone()).await.is_ok() {}
         }

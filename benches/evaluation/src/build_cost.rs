@@ -39,7 +39,7 @@ const TOOLS: [(&str, Option<&str>, Of); 4] = [
 /// The programs whose actions rustc compiles, each with its series.
 const PROGRAMS: [(Program, &str, Of, &str); 7] = [
     (Program::Session, "by hand", Of::Ours, "the session types written by hand"),
-    (Program::Generated, "generated", Of::Ours, "those that `protocol!` makes"),
+    (Program::Generated, "generated", Of::Ours, "those of a module that writes nothing"),
     (Program::Original, "rumpsteak 0.1", Of::Peer, "the same actions"),
     (Program::Ferrite, "ferrite-session", Of::Peer, "the same actions"),
     (Program::Channels, "tokio's channels", Of::Floor, "as many awaits, without states"),
@@ -224,6 +224,20 @@ fn actions_cases(x: u64, _: Mode) -> Result<Vec<Case>> {
     Ok(cases.collect())
 }
 
+/// The sessions of a protocol, written by hand in the order of the protocol but for the kernel.
+const SESSIONS: &str = "\
+#[rumpsteak::protocol(DoubleBuffering)]
+pub mod double_buffering {
+    #[session(S)]
+    struct SSession(Receive<K, Ready, Send<K, Value, Self>>);
+    #[session(K)]
+    type KSession = Send<S, Ready, KLoop>;
+    struct KLoop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
+    #[session(T)]
+    struct TSession(Send<K, Ready, Receive<K, Value, Self>>);
+}
+";
+
 /// Something that is made when it is needed first.
 struct Lazy<T, F> {
     make: F,
@@ -280,9 +294,8 @@ impl Package {
     pub fn with_protocols(count: u64) -> Result<Self> {
         const NAME: &str = "DoubleBuffering";
         let protocol = include_str!("../../../protocols/double_buffering.scr");
-        let sessions = include_str!("../../../examples/workflows/hybrid/double_buffering.rs");
         let package = Self::new(&format!(
-            "[dependencies]\nrumpsteak-runtime = {}\n\n[build-dependencies]\nrumpsteak-build = {}\n",
+            "[dependencies]\nrumpsteak = {}\n\n[build-dependencies]\nrumpsteak-build = {}\n",
             ours("rumpsteak-runtime")?,
             ours("rumpsteak-build")?,
         ))?;
@@ -296,13 +309,7 @@ impl Package {
             let name = format!("{NAME}{index}");
             modules += &format!("pub mod p{index};\n");
             package.write(&format!("protocols/p{index}.scr"), &protocol.replace(NAME, &name))?;
-            // Without the processes, which the example shares with others.
-            let own: String = sessions
-                .lines()
-                .filter(|line| !line.starts_with("include!"))
-                .map(|line| format!("{line}\n"))
-                .collect();
-            package.write(&format!("src/p{index}.rs"), &own.replace(NAME, &name))?;
+            package.write(&format!("src/p{index}.rs"), &SESSIONS.replace(NAME, &name))?;
         }
         package.write("src/lib.rs", &modules)?;
         package.fetch()?;
@@ -475,7 +482,7 @@ fn ours(folder: &str) -> Result<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let path = path.canonicalize().map_err(Error::io(&path))?;
     // A basic string of TOML escapes as Rust does what may be in a path.
-    Ok(format!("{{ path = {:?} }}", path.display().to_string()))
+    Ok(format!("{{ package = {folder:?}, path = {:?} }}", path.display().to_string()))
 }
 
 /// The CPU-seconds, user and system, of all processes that this one has waited for, with those that

@@ -3,9 +3,8 @@
 use std::time::Instant;
 
 use futures::{SinkExt as _, StreamExt as _};
-use rumpsteak_net::{Codec as _, Host, Joined, Net, Parcel, Postcard};
-use rumpsteak_runtime::{self as rumpsteak, Detached, Message, Role, session, try_run};
-use serde::{Deserialize, Serialize};
+use rumpsteak_net::{Codec as _, Host, Joined, Postcard};
+use rumpsteak_runtime::{self as rumpsteak, Detached, try_run};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 use tokio_util::bytes::Bytes;
@@ -29,71 +28,27 @@ const FEW: u64 = 10;
 /// How many exchanges a session has that changes hands.
 const BULK: u64 = 1_000;
 
-#[derive(Role)]
-#[protocol(Exchange::alice)]
-#[message(Label)]
-struct Alice(#[route(Bob)] Net<Label>);
+#[rumpsteak_runtime::protocol(
+    Exchange,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod exchange {}
+use exchange::*;
 
-#[derive(Role)]
-#[protocol(Exchange::bob)]
-#[message(Label)]
-struct Bob(#[route(Alice)] Net<Label>);
+#[rumpsteak_runtime::protocol(
+    Delegation,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod delegation {
+    use super::exchange::BobSession as Updating;
+    use rumpsteak_net::Parcel;
 
-#[derive(Message, Serialize, Deserialize)]
-enum Label {
-    Given(Given),
-    Updated(Updated),
-    Stop(Stop),
+    #[derive(serde::Serialize, serde::Deserialize)]
+    struct Job(Parcel<Updating<'static>>);
 }
-
-#[derive(Serialize, Deserialize)]
-struct Given(Vec<u64>);
-#[derive(Serialize, Deserialize)]
-struct Updated(Vec<u64>);
-#[derive(Serialize, Deserialize)]
-struct Stop;
-
-#[session(Alice)]
-type Giving = Select<Bob, Turn>;
-
-#[session]
-enum Turn {
-    Given(Given, Receive<Bob, Updated, Select<Bob, Turn>>),
-    Stop(Stop, End),
-}
-
-#[session(Bob)]
-type Updating = Branch<Alice, Asked>;
-
-#[session]
-enum Asked {
-    Given(Given, Send<Alice, Updated, Branch<Alice, Asked>>),
-    Stop(Stop, End),
-}
-
-#[derive(Role)]
-#[protocol(Delegation::carol)]
-#[message(Contract)]
-struct Carol(#[route(Taker)] Net<Contract>);
-
-#[derive(Role)]
-#[protocol(Delegation::bob)]
-#[message(Contract)]
-struct Taker(#[route(Carol)] Net<Contract>);
-
-#[derive(Message, Serialize, Deserialize)]
-enum Contract {
-    Job(Job),
-}
-
-#[derive(Serialize, Deserialize)]
-struct Job(Parcel<Updating<'static>>);
-
-#[session(Carol)]
-type Gives = Send<Taker, Job, End>;
-
-#[session(Taker)]
-type Takes = Receive<Carol, Job, End>;
+use delegation::{Bob as Taker, BobSession as Takes, Carol, CarolSession as Gives, Job};
 
 /// All three.
 #[must_use]
@@ -160,7 +115,7 @@ pub fn figures() -> Vec<Figure> {
 
 /// Gives so many objects so many times; how many came back.
 async fn give(role: &mut Alice, exchanges: u64, objects: u64) -> rumpsteak::Result<u64> {
-    try_run(role, async |mut session: Giving<'_>| {
+    try_run(role, async |mut session: AliceSession<'_>| {
         let mut came = 0;
         for _ in 0..exchanges {
             let given = Given(vec![7; objects as usize]);
@@ -178,21 +133,21 @@ macro_rules! update {
     ($session:ident) => {
         loop {
             match $session.branch().await? {
-                Asked::Given(Given(objects), next) => {
+                BobGivenOrStop::Given(Given(objects), next) => {
                     $session = next.send(Updated(updated(objects))).await?;
                 }
-                Asked::Stop(Stop, end) => return Ok(((), end)),
+                BobGivenOrStop::Stop(Stop, end) => return Ok(((), end)),
             }
         }
     };
 }
 
 async fn update(role: &mut Bob) -> rumpsteak::Result<()> {
-    try_run(role, async |mut session: Updating<'_>| update!(session)).await
+    try_run(role, async |mut session: BobSession<'_>| update!(session)).await
 }
 
-async fn update_rest(mut rest: Detached<Updating<'static>>) -> rumpsteak::Result<()> {
-    rest.run(async |mut session: Updating<'_>| update!(session)).await
+async fn update_rest(mut rest: Detached<BobSession<'static>>) -> rumpsteak::Result<()> {
+    rest.run(async |mut session: BobSession<'_>| update!(session)).await
 }
 
 fn updated(mut objects: Vec<u64>) -> Vec<u64> {
@@ -387,10 +342,10 @@ async fn delegate(host: Host, at: &str) -> Result<()> {
     let carol = host.join::<Carol>("b").peer("bob", [at]).connect();
     let (mut carol, mut bob) =
         tokio::try_join!(carol, host.join::<Bob>("a").connect()).map_err(Error::wrong)?;
-    let rest = try_run(&mut bob.role, async |session: Updating<'_>| {
+    let rest = try_run(&mut bob.role, async |session: BobSession<'_>| {
         Ok::<_, rumpsteak::Error>(Detached::new(session))
     });
-    let rest: Detached<Updating<'static>> = rest.await.map_err(Error::wrong)?;
+    let rest: Detached<BobSession<'static>> = rest.await.map_err(Error::wrong)?;
     let parcel = bob.pack(rest, [at]).await.map_err(Error::wrong)?;
     let given: rumpsteak::Result<()> = try_run(&mut carol.role, async |session: Gives<'_>| {
         Ok(((), session.send(Job(parcel)).await?))
@@ -406,19 +361,20 @@ async fn forward(host: Host, at: &str) -> Result<()> {
     let onward = host.join::<Alice>("b").peer("bob", [at]).connect();
     let (mut onward, mut bob) =
         tokio::try_join!(onward, host.join::<Bob>("a").connect()).map_err(Error::wrong)?;
-    let passed: rumpsteak::Result<()> = try_run(&mut bob.role, async |mut s: Updating<'_>| {
-        let passed: rumpsteak::Result<_> = try_run(&mut onward.role, async |mut o: Giving<'_>| {
-            loop {
-                match s.branch().await? {
-                    Asked::Given(given, next) => {
-                        let (updated, then) = o.select(given).await?.receive().await?;
-                        (s, o) = (next.send(updated).await?, then);
+    let passed: rumpsteak::Result<()> = try_run(&mut bob.role, async |mut s: BobSession<'_>| {
+        let passed: rumpsteak::Result<_> =
+            try_run(&mut onward.role, async |mut o: AliceSession<'_>| {
+                loop {
+                    match s.branch().await? {
+                        BobGivenOrStop::Given(given, next) => {
+                            let (updated, then) = o.select(given).await?.receive().await?;
+                            (s, o) = (next.send(updated).await?, then);
+                        }
+                        BobGivenOrStop::Stop(Stop, end) => return Ok((end, o.select(Stop).await?)),
                     }
-                    Asked::Stop(Stop, end) => return Ok((end, o.select(Stop).await?)),
                 }
-            }
-        })
-        .await;
+            })
+            .await;
         Ok(((), passed?))
     })
     .await;

@@ -56,12 +56,8 @@ fn the_sessions_of_the_packages_are_verified() {
     package.build(true).unwrap();
     package.append("src/p1.rs", "// Nothing.\n").unwrap();
     package.build(true).unwrap();
-    package
-        .append(
-            "src/p1.rs",
-            "#[session(T)]\npub type Wrong = Receive<K, Ready, rumpsteak_runtime::states::End>;\n",
-        )
-        .unwrap();
+    let wrong = "#[rumpsteak::protocol(DoubleBuffering1)]\nmod wrong {\n    #[session(T)]\n    type Wrong = Receive<K, Ready, End>;\n}\n";
+    package.append("src/p1.rs", wrong).unwrap();
     match package.build(true) {
         Err(Error::Wrong(why)) => assert!(why.contains("src/p1.rs"), "{why}"),
         other => panic!("{other:?}"),
@@ -74,9 +70,8 @@ fn the_sessions_of_the_packages_are_verified() {
         package.build(true).unwrap_or_else(|error| panic!("{program:?}: {error}"));
     }
     package.become_program(Program::Session, 2).unwrap();
-    package
-        .append("src/main.rs", "#[rumpsteak_runtime::session(A)] pub type Wrong = End;\n")
-        .unwrap();
+    let wrong = "#[rumpsteak::protocol(Many)]\nmod wrong { #[session(A)] type Wrong = End; }\n";
+    package.append("src/main.rs", wrong).unwrap();
     match package.build(true) {
         Err(Error::Wrong(why)) => assert!(why.contains("Wrong = End"), "{why}"),
         other => panic!("{other:?}"),

@@ -7,243 +7,176 @@ use fallible_iterator::FallibleIterator as _;
 use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::{ErrorResponseBody, Message as Answered};
 use postgres_protocol::message::frontend;
-use rumpsteak_net::{Bridge, Net};
-use rumpsteak_runtime::{Message, Result, Role, session, try_run};
+use rumpsteak::{Result, try_run};
+use rumpsteak_net::Bridge;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio_util::codec::{Decoder, Encoder};
 
-/// The client.
-#[derive(Debug, Role)]
-#[protocol(PostgresExtendedQuery::frontend)]
-#[message(Label)]
-pub struct Frontend {
-    #[route(Backend)]
-    backend: Net<Label>,
+#[rumpsteak::protocol(
+    PostgresExtendedQuery,
+    routes = rumpsteak_net::Net,
+    // A client that goes on sending need never read what it is answered.
+    fair(frontend)
+)]
+mod protocol {
+    use bytes::Bytes;
+
+    /// Prepares a query, and asks for the names of its columns.
+    #[derive(Debug)]
+    struct Parse(String);
+    /// Gives the query that was prepared its parameters, as texts.
+    #[derive(Debug)]
+    struct Bind(Vec<String>);
+    /// Asks for so many rows at most; for all, if 0.
+    #[derive(Debug)]
+    struct Execute(u32);
+    #[derive(Debug)]
+    struct Sync;
+    /// The names of the columns.
+    #[derive(Debug)]
+    struct RowDescription(Vec<String>);
+    /// The columns of a row, each with its length before it: see [`columns`](super::columns).
+    #[derive(Debug)]
+    struct DataRow(Bytes);
+
+    /// In the order of the protocol: each query waits for the rows of the one before.
+    #[session(Frontend)]
+    type InOrder = Select<Backend, Start>;
+
+    enum Start {
+        Parse(Parse, Branch<Backend, Prepared>),
+        Terminate(Terminate, End),
+    }
+
+    enum Prepared {
+        ParseComplete(ParseComplete, Branch<Backend, Described>),
+        ErrorResponse(ErrorResponse, Done),
+    }
+
+    enum Described {
+        RowDescription(RowDescription, Ready),
+        NoData(NoData, Ready),
+    }
+
+    struct Ready(Select<Backend, Next>);
+
+    enum Next {
+        Bind(Bind, Send<Backend, Execute, Branch<Backend, Bound>>),
+        Sync(Sync, Receive<Backend, ReadyForQuery, InOrder>),
+    }
+
+    enum Bound {
+        BindComplete(BindComplete, Branch<Backend, Answer>),
+        ErrorResponse(ErrorResponse, Done),
+    }
+
+    enum Answer {
+        DataRow(DataRow, Branch<Backend, Answer>),
+        CommandComplete(CommandComplete, Ready),
+        PortalSuspended(PortalSuspended, Ready),
+        EmptyQueryResponse(EmptyQueryResponse, Ready),
+        ErrorResponse(ErrorResponse, Done),
+    }
+
+    /// The end of a batch. Nothing else is answered after an error.
+    struct Done(Send<Backend, Sync, Receive<Backend, ReadyForQuery, InOrder>>);
+
+    /// All queries of a batch are sent before any answer is read, as far as the answer to the
+    /// `Sync` that was sent behind them.
+    #[session(Frontend)]
+    type Pipelined = Select<Backend, First>;
+
+    enum First {
+        Parse(Parse, Filling),
+        Bind(Bind, Send<Backend, Execute, Filling>),
+        Terminate(Terminate, End),
+    }
+
+    struct Filling(Select<Backend, Further>);
+
+    enum Further {
+        Parse(Parse, Filling),
+        Bind(Bind, Send<Backend, Execute, Filling>),
+        Sync(Sync, Draining),
+    }
+
+    struct Draining(Branch<Backend, Late>);
+
+    enum Late {
+        ParseComplete(ParseComplete, Draining),
+        RowDescription(RowDescription, Draining),
+        NoData(NoData, Draining),
+        BindComplete(BindComplete, Draining),
+        DataRow(DataRow, Draining),
+        CommandComplete(CommandComplete, Draining),
+        PortalSuspended(PortalSuspended, Draining),
+        EmptyQueryResponse(EmptyQueryResponse, Draining),
+        ErrorResponse(ErrorResponse, Draining),
+        ReadyForQuery(ReadyForQuery, Pipelined),
+    }
+
+    /// What the server does, by its documentation. Nobody runs it here: it is what both clients are
+    /// proven to get on with.
+    #[session(Backend)]
+    type Serving = Branch<Frontend, Asks>;
+
+    enum Asks {
+        Parse(Parse, Parsing),
+        Bind(Bind, Receive<Frontend, Execute, Executing>),
+        Terminate(Terminate, End),
+    }
+
+    struct Parsing(Select<Frontend, Parses>);
+
+    enum Parses {
+        ParseComplete(ParseComplete, Select<Frontend, Describes>),
+        ErrorResponse(ErrorResponse, Skipping),
+    }
+
+    enum Describes {
+        RowDescription(RowDescription, Going),
+        NoData(NoData, Going),
+    }
+
+    struct Executing(Select<Frontend, Binds>);
+
+    enum Binds {
+        BindComplete(BindComplete, Select<Frontend, Executes>),
+        ErrorResponse(ErrorResponse, Skipping),
+    }
+
+    enum Executes {
+        DataRow(DataRow, Select<Frontend, Executes>),
+        CommandComplete(CommandComplete, Going),
+        PortalSuspended(PortalSuspended, Going),
+        EmptyQueryResponse(EmptyQueryResponse, Going),
+        ErrorResponse(ErrorResponse, Skipping),
+    }
+
+    /// In a batch.
+    struct Going(Branch<Frontend, Goes>);
+
+    enum Goes {
+        Parse(Parse, Parsing),
+        Bind(Bind, Receive<Frontend, Execute, Executing>),
+        Sync(Sync, Send<Frontend, ReadyForQuery, Serving>),
+    }
+
+    /// After an error, to the end of the batch.
+    struct Skipping(Branch<Frontend, Skips>);
+
+    enum Skips {
+        Parse(Parse, Skipping),
+        Bind(Bind, Receive<Frontend, Execute, Skipping>),
+        Sync(Sync, Send<Frontend, ReadyForQuery, Serving>),
+    }
 }
 
-/// The role that PostgreSQL plays.
-#[derive(Debug, Role)]
-#[protocol(PostgresExtendedQuery::backend)]
-#[message(Label)]
-pub struct Backend {
-    #[route(Frontend)]
-    frontend: Net<Label>,
-}
-
-#[derive(Debug, Message)]
-pub enum Label {
-    Parse(Parse),
-    Bind(Bind),
-    Execute(Execute),
-    Sync(Sync),
-    Terminate(Terminate),
-    ParseComplete(ParseComplete),
-    RowDescription(RowDescription),
-    NoData(NoData),
-    BindComplete(BindComplete),
-    DataRow(DataRow),
-    CommandComplete(CommandComplete),
-    PortalSuspended(PortalSuspended),
-    EmptyQueryResponse(EmptyQueryResponse),
-    ErrorResponse(ErrorResponse),
-    ReadyForQuery(ReadyForQuery),
-}
-
-/// Prepares a query, and asks for the names of its columns.
-#[derive(Debug)]
-pub struct Parse(pub String);
-/// Gives the query that was prepared its parameters, as texts.
-#[derive(Debug)]
-pub struct Bind(pub Vec<String>);
-/// Asks for so many rows at most; for all, if 0.
-#[derive(Debug)]
-pub struct Execute(pub u32);
-#[derive(Debug)]
-pub struct Sync;
-#[derive(Debug)]
-pub struct Terminate;
-#[derive(Debug)]
-pub struct ParseComplete;
-/// The names of the columns.
-#[derive(Debug)]
-pub struct RowDescription(pub Vec<String>);
-#[derive(Debug)]
-pub struct NoData;
-#[derive(Debug)]
-pub struct BindComplete;
-/// The columns of a row, each with its length before it: see [`columns`].
-#[derive(Debug)]
-pub struct DataRow(pub Bytes);
-#[derive(Debug)]
-pub struct CommandComplete(pub String);
-#[derive(Debug)]
-pub struct PortalSuspended;
-#[derive(Debug)]
-pub struct EmptyQueryResponse;
-#[derive(Debug)]
-pub struct ErrorResponse(pub String);
-#[derive(Debug)]
-pub struct ReadyForQuery(pub u8);
+pub use protocol::*;
 
 /// The rows that a query has, or the error that it ends with.
 pub type Rows = std::result::Result<Vec<Bytes>, String>;
-
-/// In the order of the protocol: each query waits for the rows of the one before.
-#[session(Frontend)]
-pub type InOrder = Select<Backend, Start>;
-
-#[session]
-pub enum Start {
-    Parse(Parse, Branch<Backend, Prepared>),
-    Terminate(Terminate, End),
-}
-
-#[session]
-pub enum Prepared {
-    ParseComplete(ParseComplete, Branch<Backend, Described>),
-    ErrorResponse(ErrorResponse, Done),
-}
-
-#[session]
-pub enum Described {
-    RowDescription(RowDescription, Ready),
-    NoData(NoData, Ready),
-}
-
-#[session]
-pub struct Ready(Select<Backend, Next>);
-
-#[session]
-pub enum Next {
-    Bind(Bind, Send<Backend, Execute, Branch<Backend, Bound>>),
-    Sync(Sync, Receive<Backend, ReadyForQuery, InOrder>),
-}
-
-#[session]
-pub enum Bound {
-    BindComplete(BindComplete, Branch<Backend, Answer>),
-    ErrorResponse(ErrorResponse, Done),
-}
-
-#[session]
-pub enum Answer {
-    DataRow(DataRow, Branch<Backend, Answer>),
-    CommandComplete(CommandComplete, Ready),
-    PortalSuspended(PortalSuspended, Ready),
-    EmptyQueryResponse(EmptyQueryResponse, Ready),
-    ErrorResponse(ErrorResponse, Done),
-}
-
-/// The end of a batch. Nothing else is answered after an error.
-#[session]
-pub struct Done(Send<Backend, Sync, Receive<Backend, ReadyForQuery, InOrder>>);
-
-/// All queries of a batch are sent before any answer is read, as far as the answer to the `Sync`
-/// that was sent behind them.
-#[session(Frontend)]
-pub type Pipelined = Select<Backend, First>;
-
-#[session]
-pub enum First {
-    Parse(Parse, Filling),
-    Bind(Bind, Send<Backend, Execute, Filling>),
-    Terminate(Terminate, End),
-}
-
-#[session]
-pub struct Filling(Select<Backend, Further>);
-
-#[session]
-pub enum Further {
-    Parse(Parse, Filling),
-    Bind(Bind, Send<Backend, Execute, Filling>),
-    Sync(Sync, Draining),
-}
-
-#[session]
-pub struct Draining(Branch<Backend, Late>);
-
-#[session]
-pub enum Late {
-    ParseComplete(ParseComplete, Draining),
-    RowDescription(RowDescription, Draining),
-    NoData(NoData, Draining),
-    BindComplete(BindComplete, Draining),
-    DataRow(DataRow, Draining),
-    CommandComplete(CommandComplete, Draining),
-    PortalSuspended(PortalSuspended, Draining),
-    EmptyQueryResponse(EmptyQueryResponse, Draining),
-    ErrorResponse(ErrorResponse, Draining),
-    ReadyForQuery(ReadyForQuery, Pipelined),
-}
-
-/// What the server does, by its documentation. Nobody runs it here: it is what both clients are
-/// proven to get on with.
-#[session(Backend)]
-pub type Serving = Branch<Frontend, Asks>;
-
-#[session]
-pub enum Asks {
-    Parse(Parse, Parsing),
-    Bind(Bind, Receive<Frontend, Execute, Executing>),
-    Terminate(Terminate, End),
-}
-
-#[session]
-pub struct Parsing(Select<Frontend, Parses>);
-
-#[session]
-pub enum Parses {
-    ParseComplete(ParseComplete, Select<Frontend, Describes>),
-    ErrorResponse(ErrorResponse, Skipping),
-}
-
-#[session]
-pub enum Describes {
-    RowDescription(RowDescription, Going),
-    NoData(NoData, Going),
-}
-
-#[session]
-pub struct Executing(Select<Frontend, Binds>);
-
-#[session]
-pub enum Binds {
-    BindComplete(BindComplete, Select<Frontend, Executes>),
-    ErrorResponse(ErrorResponse, Skipping),
-}
-
-#[session]
-pub enum Executes {
-    DataRow(DataRow, Select<Frontend, Executes>),
-    CommandComplete(CommandComplete, Going),
-    PortalSuspended(PortalSuspended, Going),
-    EmptyQueryResponse(EmptyQueryResponse, Going),
-    ErrorResponse(ErrorResponse, Skipping),
-}
-
-/// In a batch.
-#[session]
-pub struct Going(Branch<Frontend, Goes>);
-
-#[session]
-pub enum Goes {
-    Parse(Parse, Parsing),
-    Bind(Bind, Receive<Frontend, Execute, Executing>),
-    Sync(Sync, Send<Frontend, ReadyForQuery, Serving>),
-}
-
-/// After an error, to the end of the batch.
-#[session]
-pub struct Skipping(Branch<Frontend, Skips>);
-
-#[session]
-pub enum Skips {
-    Parse(Parse, Skipping),
-    Bind(Bind, Receive<Frontend, Execute, Skipping>),
-    Sync(Sync, Send<Frontend, ReadyForQuery, Serving>),
-}
 
 /// Connects to a server that trusts this user.
 ///

@@ -8,68 +8,89 @@ use redis_protocol::error::RedisProtocolError;
 use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::encode::extend_encode_borrowed;
 use redis_protocol::resp2::types::{BorrowedFrame, BytesFrame};
-use rumpsteak_net::{Bridge, Net};
-use rumpsteak_runtime::{Message, Result, Role, session, try_run};
+use rumpsteak::{Result, try_run};
+use rumpsteak_net::Bridge;
 use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio_util::codec::{Decoder, Encoder};
 
-/// The client.
-#[derive(Debug, Role)]
-#[protocol(RedisPipelining::client)]
-#[message(Label)]
-pub struct Client {
-    #[route(Server)]
-    server: Net<Label>,
+#[rumpsteak::protocol(
+    RedisPipelining,
+    routes = rumpsteak_net::Net,
+    // A client that goes on sending need never read what it is answered.
+    fair(client)
+)]
+mod protocol {
+    use bytes::Bytes;
+
+    /// A command, as it goes over the socket.
+    #[derive(Clone, Debug)]
+    struct Command(Bytes);
+    /// An array, as it came over the socket.
+    #[derive(Debug)]
+    struct Array(Bytes);
+
+    /// In the order of the protocol: each command waits for the reply to the one before.
+    #[session(Client)]
+    type InOrder = Select<Server, Request>;
+
+    enum Request {
+        Command(Command, Branch<Server, Answer>),
+        Quit(Quit, Receive<Server, Bye, End>),
+    }
+
+    enum Answer {
+        SimpleString(SimpleString, InOrder),
+        Error(Error, InOrder),
+        Integer(Integer, InOrder),
+        BulkString(BulkString, InOrder),
+        Nil(Nil, InOrder),
+        Array(Array, InOrder),
+    }
+
+    /// Any number of commands are sent before their replies are read, as far as the answer to what
+    /// was sent behind them.
+    #[session(Client)]
+    type Pipelined = Select<Server, Further>;
+
+    enum Further {
+        Command(Command, Pipelined),
+        Ping(Ping, Branch<Server, Late>),
+        Quit(Quit, Branch<Server, Late>),
+    }
+
+    enum Late {
+        SimpleString(SimpleString, Branch<Server, Late>),
+        Error(Error, Branch<Server, Late>),
+        Integer(Integer, Branch<Server, Late>),
+        BulkString(BulkString, Branch<Server, Late>),
+        Nil(Nil, Branch<Server, Late>),
+        Array(Array, Branch<Server, Late>),
+        Pong(Pong, Pipelined),
+        Bye(Bye, End),
+    }
+
+    /// What the server does, by its documentation. Nobody runs it here: it is what both clients are
+    /// proven to get on with.
+    #[session(Server)]
+    type Serving = Branch<Client, Asks>;
+
+    enum Asks {
+        Command(Command, Select<Client, Replies>),
+        Ping(Ping, Send<Client, Pong, Serving>),
+        Quit(Quit, Send<Client, Bye, End>),
+    }
+
+    enum Replies {
+        SimpleString(SimpleString, Serving),
+        Error(Error, Serving),
+        Integer(Integer, Serving),
+        BulkString(BulkString, Serving),
+        Nil(Nil, Serving),
+        Array(Array, Serving),
+    }
 }
 
-/// The role that `redis-server` plays.
-#[derive(Debug, Role)]
-#[protocol(RedisPipelining::server)]
-#[message(Label)]
-pub struct Server {
-    #[route(Client)]
-    client: Net<Label>,
-}
-
-#[derive(Debug, Message)]
-pub enum Label {
-    Command(Command),
-    SimpleString(SimpleString),
-    Error(Error),
-    Integer(Integer),
-    BulkString(BulkString),
-    Nil(Nil),
-    Array(Array),
-    Ping(Ping),
-    Pong(Pong),
-    Quit(Quit),
-    Bye(Bye),
-}
-
-/// A command, as it goes over the socket.
-#[derive(Clone, Debug)]
-pub struct Command(pub Bytes);
-#[derive(Debug)]
-pub struct SimpleString(pub Bytes);
-#[derive(Debug)]
-pub struct Error(pub Bytes);
-#[derive(Debug)]
-pub struct Integer(pub i64);
-#[derive(Debug)]
-pub struct BulkString(pub Bytes);
-#[derive(Debug)]
-pub struct Nil;
-/// An array, as it came over the socket.
-#[derive(Debug)]
-pub struct Array(pub Bytes);
-#[derive(Debug)]
-pub struct Ping;
-#[derive(Debug)]
-pub struct Pong;
-#[derive(Debug)]
-pub struct Quit;
-#[derive(Debug)]
-pub struct Bye;
+pub use protocol::*;
 
 /// What a command is answered.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -81,72 +102,6 @@ pub enum Reply {
     Nil,
     /// As it came over the socket.
     Array(Bytes),
-}
-
-/// In the order of the protocol: each command waits for the reply to the one before.
-#[session(Client)]
-pub type InOrder = Select<Server, Request>;
-
-#[session]
-pub enum Request {
-    Command(Command, Branch<Server, Answer>),
-    Quit(Quit, Receive<Server, Bye, End>),
-}
-
-#[session]
-pub enum Answer {
-    SimpleString(SimpleString, InOrder),
-    Error(Error, InOrder),
-    Integer(Integer, InOrder),
-    BulkString(BulkString, InOrder),
-    Nil(Nil, InOrder),
-    Array(Array, InOrder),
-}
-
-/// Any number of commands are sent before their replies are read, as far as the answer to what was
-/// sent behind them.
-#[session(Client)]
-pub type Pipelined = Select<Server, Further>;
-
-#[session]
-pub enum Further {
-    Command(Command, Pipelined),
-    Ping(Ping, Branch<Server, Late>),
-    Quit(Quit, Branch<Server, Late>),
-}
-
-#[session]
-pub enum Late {
-    SimpleString(SimpleString, Branch<Server, Late>),
-    Error(Error, Branch<Server, Late>),
-    Integer(Integer, Branch<Server, Late>),
-    BulkString(BulkString, Branch<Server, Late>),
-    Nil(Nil, Branch<Server, Late>),
-    Array(Array, Branch<Server, Late>),
-    Pong(Pong, Pipelined),
-    Bye(Bye, End),
-}
-
-/// What the server does, by its documentation. Nobody runs it here: it is what both clients are
-/// proven to get on with.
-#[session(Server)]
-pub type Serving = Branch<Client, Asks>;
-
-#[session]
-pub enum Asks {
-    Command(Command, Select<Client, Replies>),
-    Ping(Ping, Send<Client, Pong, Serving>),
-    Quit(Quit, Send<Client, Bye, End>),
-}
-
-#[session]
-pub enum Replies {
-    SimpleString(SimpleString, Serving),
-    Error(Error, Serving),
-    Integer(Integer, Serving),
-    BulkString(BulkString, Serving),
-    Nil(Nil, Serving),
-    Array(Array, Serving),
 }
 
 /// Connects to a server.

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use rumpsteak::ErrorKind;
 use rumpsteak_net::NetError;
-use rumpsteak_runtime::ErrorKind;
 use rumpsteak_servers::local::Server;
 use rumpsteak_servers::postgres::{self, Batch};
 use rumpsteak_servers::redis::{self, Command, Reply, command};
@@ -86,7 +86,7 @@ async fn redis_answers_a_batch_of_any_size() {
 }
 
 /// The error of a session with a server.
-fn lost(error: &rumpsteak_runtime::Error) -> String {
+fn lost(error: &rumpsteak::Error) -> String {
     match error.kind() {
         ErrorKind::Closed { peer, .. } => format!("{peer} is gone"),
         ErrorKind::Transport { source, .. } => {

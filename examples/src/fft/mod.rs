@@ -28,25 +28,30 @@
 //!   and each does its own half of the arithmetic. Each must keep what it sends, so it also writes
 //!   each value twice.
 //!
-//! Both compute the same, but not by the same messages: all eight processes have to be of one
-//! module. They borrow their roles, for one transform after another over the same channels, and may
-//! run in one task ([`run`]) or in several.
+//! Both compute the same. Their roles are different types, so that all eight processes are of one
+//! module. A set of roles runs one transform after another over the same channels, in one task
+//! ([`run`]) or in several.
 
 mod butterfly;
+mod matrix;
 pub mod optimised;
 pub mod plain;
-mod roles;
 #[cfg(test)]
 mod tests;
+mod twiddle;
 
 use num_complex::Complex32;
-use rumpsteak_runtime::Result;
+use rumpsteak::Result;
 
 pub use butterfly::butterfly;
-pub use roles::{Column, Label, P0, P1, P2, P3, P4, P5, P6, P7, Roles, Row};
+pub use matrix::{Matrix, Row};
 
-/// A matrix by its rows, which all have the same length.
-pub type Matrix = [Row; 8];
+/// The roles of both orders.
+#[derive(Default)]
+pub struct Roles {
+    plain: plain::processes::Roles,
+    optimised: optimised::processes::Roles,
+}
 
 /// The transform, in one task: the fastest way on one thread.
 ///
@@ -71,48 +76,19 @@ pub type Matrix = [Row; 8];
 ///
 /// # Errors
 ///
-/// If the roles are poisoned, as after a transform that was cancelled: see [`Roles`](struct@Roles).
+/// If the roles are poisoned, as after a transform that was cancelled.
 ///
 /// # Cancel safety
 ///
 /// Dropping the future poisons the roles.
 pub async fn run(roles: &mut Roles, rows: Matrix, order: Order) -> Result<Matrix> {
-    let [x0, x1, x2, x3, x4, x5, x6, x7] = begin(rows);
-    let Roles { p0, p1, p2, p3, p4, p5, p6, p7 } = roles;
-    let (x0, x1, x2, x3, x4, x5, x6, x7) = match order {
-        Order::Plain => {
-            use plain::*;
-            rumpsteak_runtime::join((
-                process0(p0, x0),
-                process1(p1, x1),
-                process2(p2, x2),
-                process3(p3, x3),
-                process4(p4, x4),
-                process5(p5, x5),
-                process6(p6, x6),
-                process7(p7, x7),
-            ))
-            .await
-        }
-        Order::Optimised => {
-            use optimised::*;
-            rumpsteak_runtime::join((
-                process0(p0, x0),
-                process1(p1, x1),
-                process2(p2, x2),
-                process3(p3, x3),
-                process4(p4, x4),
-                process5(p5, x5),
-                process6(p6, x6),
-                process7(p7, x7),
-            ))
-            .await
-        }
-    };
-    Ok([x0?, x1?, x2?, x3?, x4?, x5?, x6?, x7?])
+    match order {
+        Order::Plain => plain::run(&mut roles.plain, begin(rows)).await,
+        Order::Optimised => optimised::run(&mut roles.optimised, begin(rows)).await,
+    }
 }
 
-/// Which sessions the processes of [`run`] follow.
+/// The order of actions of the processes of [`run`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Those of [`plain`].
@@ -121,7 +97,7 @@ pub enum Order {
     Optimised,
 }
 
-/// The row that each process begins with: those of `rows`, in bit reversed order and of one length.
+/// The row that each process begins with: the rows in bit reversed order, and of one length.
 #[must_use]
 pub fn begin(rows: Matrix) -> Matrix {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);

@@ -1,115 +1,71 @@
-//! The processes with both sides of each butterfly sending before they receive.
+//! The processes where both sides of each butterfly send before they receive.
 //!
 //! A send may move ahead of a receive, so the build accepts this order of the protocol that
 //! [`super::plain`] follows. All eight processes have the same shape now, and all of them work at
 //! the same time.
 //!
-//! Who sends a row still needs it. So each result is written twice, to the buffer that is kept and
-//! to that which came in, and the latter is sent next: but for the first row, nothing is copied or
-//! allocated.
+//! A process still needs the row that it sends. So each result is written twice, to the buffer that
+//! is kept and to the one that was received, which is sent next. Nothing but the first row is
+//! copied or allocated.
 
 use num_complex::Complex32;
-use rumpsteak_runtime::states::{End, Receive, Send, Session, State};
-use rumpsteak_runtime::transport::Route;
-use rumpsteak_runtime::{Channel, Result, Role, session, try_run};
+use rumpsteak::states::{End, Receive, Send, Session, State};
+use rumpsteak::transport::Route;
+use rumpsteak::{Channel, Ended, Result, Role};
 
-use super::roles::{Column, Label, P0, P1, P2, P3, P4, P5, P6, P7, Row, Twiddle, eighth, quarter};
+use super::matrix::{Matrix, Row};
+use super::twiddle::{Twiddle, eighth, quarter};
 
-#[session(P0)]
-pub type Process0 = Send<
-    P1,
-    Column,
-    Receive<
-        P1,
-        Column,
-        Send<P2, Column, Receive<P2, Column, Send<P4, Column, Receive<P4, Column, End>>>>,
-    >,
->;
+#[rumpsteak::protocol(Fft)]
+pub mod processes {
+    #[session(P1)]
+    type Process1 = Send<P0, Column, Receive<P0, Column, Rest1>>;
+    type Rest1 = Send<P3, Column, Receive<P3, Column, Send<P5, Column, Receive<P5, Column, End>>>>;
 
-#[session(P1)]
-pub type Process1 = Send<
-    P0,
-    Column,
-    Receive<
-        P0,
-        Column,
-        Send<P3, Column, Receive<P3, Column, Send<P5, Column, Receive<P5, Column, End>>>>,
-    >,
->;
+    #[session(P2)]
+    type Process2 = Send<P3, Column, Receive<P3, Column, Rest2>>;
+    type Rest2 = Send<P0, Column, Receive<P0, Column, Send<P6, Column, Receive<P6, Column, End>>>>;
 
-#[session(P2)]
-pub type Process2 = Send<
-    P3,
-    Column,
-    Receive<
-        P3,
-        Column,
-        Send<P0, Column, Receive<P0, Column, Send<P6, Column, Receive<P6, Column, End>>>>,
-    >,
->;
+    #[session(P3)]
+    type Process3 = Send<P2, Column, Receive<P2, Column, Rest3>>;
+    type Rest3 = Send<P1, Column, Receive<P1, Column, Send<P7, Column, Receive<P7, Column, End>>>>;
 
-#[session(P3)]
-pub type Process3 = Send<
-    P2,
-    Column,
-    Receive<
-        P2,
-        Column,
-        Send<P1, Column, Receive<P1, Column, Send<P7, Column, Receive<P7, Column, End>>>>,
-    >,
->;
+    #[session(P4)]
+    type Process4 = Send<P5, Column, Receive<P5, Column, Rest4>>;
+    type Rest4 = Send<P6, Column, Receive<P6, Column, Send<P0, Column, Receive<P0, Column, End>>>>;
 
-#[session(P4)]
-pub type Process4 = Send<
-    P5,
-    Column,
-    Receive<
-        P5,
-        Column,
-        Send<P6, Column, Receive<P6, Column, Send<P0, Column, Receive<P0, Column, End>>>>,
-    >,
->;
+    #[session(P5)]
+    type Process5 = Send<P4, Column, Receive<P4, Column, Rest5>>;
+    type Rest5 = Send<P7, Column, Receive<P7, Column, Send<P1, Column, Receive<P1, Column, End>>>>;
 
-#[session(P5)]
-pub type Process5 = Send<
-    P4,
-    Column,
-    Receive<
-        P4,
-        Column,
-        Send<P7, Column, Receive<P7, Column, Send<P1, Column, Receive<P1, Column, End>>>>,
-    >,
->;
+    #[session(P6)]
+    type Process6 = Send<P7, Column, Receive<P7, Column, Rest6>>;
+    type Rest6 = Send<P4, Column, Receive<P4, Column, Send<P2, Column, Receive<P2, Column, End>>>>;
 
-#[session(P6)]
-pub type Process6 = Send<
-    P7,
-    Column,
-    Receive<
-        P7,
-        Column,
-        Send<P4, Column, Receive<P4, Column, Send<P2, Column, Receive<P2, Column, End>>>>,
-    >,
->;
+    #[session(P7)]
+    type Process7 = Send<P6, Column, Receive<P6, Column, Rest7>>;
+    type Rest7 = Send<P5, Column, Receive<P5, Column, Send<P3, Column, Receive<P3, Column, End>>>>;
+}
+use processes::*;
 
-#[session(P7)]
-pub type Process7 = Send<
-    P6,
-    Column,
-    Receive<
-        P6,
-        Column,
-        Send<P5, Column, Receive<P5, Column, Send<P3, Column, Receive<P3, Column, End>>>>,
-    >,
->;
-
-/// Exchanges its row with three others, one after the other.
+/// The transform of rows in the order of [`begin`](super::begin), in one task.
 ///
 /// # Errors
 ///
-/// Those of the session.
-pub async fn process0(role: &mut P0, row: Row) -> Result<Row> {
-    try_run(role, async |s: Process0<'_>| exchanges(s, row, 0).await).await
+/// Those of the sessions.
+pub async fn run(roles: &mut Roles, rows: Matrix) -> Result<Matrix> {
+    let [x0, x1, x2, x3, x4, x5, x6, x7] = rows;
+    let rows = roles.run(
+        |s| process0(s, x0),
+        |s| process1(s, x1),
+        |s| process2(s, x2),
+        |s| process3(s, x3),
+        |s| process4(s, x4),
+        |s| process5(s, x5),
+        |s| process6(s, x6),
+        |s| process7(s, x7),
+    );
+    Ok(rows.await?.into())
 }
 
 /// Exchanges its row with three others, one after the other.
@@ -117,8 +73,8 @@ pub async fn process0(role: &mut P0, row: Row) -> Result<Row> {
 /// # Errors
 ///
 /// Those of the session.
-pub async fn process1(role: &mut P1, row: Row) -> Result<Row> {
-    try_run(role, async |s: Process1<'_>| exchanges(s, row, 1).await).await
+pub async fn process0(s: P0Session<'_>, row: Row) -> Ended<'_, P0, Row> {
+    exchanges(s, row, 0).await
 }
 
 /// Exchanges its row with three others, one after the other.
@@ -126,8 +82,8 @@ pub async fn process1(role: &mut P1, row: Row) -> Result<Row> {
 /// # Errors
 ///
 /// Those of the session.
-pub async fn process2(role: &mut P2, row: Row) -> Result<Row> {
-    try_run(role, async |s: Process2<'_>| exchanges(s, row, 2).await).await
+pub async fn process1(s: Process1<'_>, row: Row) -> Ended<'_, P1, Row> {
+    exchanges(s, row, 1).await
 }
 
 /// Exchanges its row with three others, one after the other.
@@ -135,8 +91,8 @@ pub async fn process2(role: &mut P2, row: Row) -> Result<Row> {
 /// # Errors
 ///
 /// Those of the session.
-pub async fn process3(role: &mut P3, row: Row) -> Result<Row> {
-    try_run(role, async |s: Process3<'_>| exchanges(s, row, 3).await).await
+pub async fn process2(s: Process2<'_>, row: Row) -> Ended<'_, P2, Row> {
+    exchanges(s, row, 2).await
 }
 
 /// Exchanges its row with three others, one after the other.
@@ -144,8 +100,8 @@ pub async fn process3(role: &mut P3, row: Row) -> Result<Row> {
 /// # Errors
 ///
 /// Those of the session.
-pub async fn process4(role: &mut P4, row: Row) -> Result<Row> {
-    try_run(role, async |s: Process4<'_>| exchanges(s, row, 4).await).await
+pub async fn process3(s: Process3<'_>, row: Row) -> Ended<'_, P3, Row> {
+    exchanges(s, row, 3).await
 }
 
 /// Exchanges its row with three others, one after the other.
@@ -153,8 +109,8 @@ pub async fn process4(role: &mut P4, row: Row) -> Result<Row> {
 /// # Errors
 ///
 /// Those of the session.
-pub async fn process5(role: &mut P5, row: Row) -> Result<Row> {
-    try_run(role, async |s: Process5<'_>| exchanges(s, row, 5).await).await
+pub async fn process4(s: Process4<'_>, row: Row) -> Ended<'_, P4, Row> {
+    exchanges(s, row, 4).await
 }
 
 /// Exchanges its row with three others, one after the other.
@@ -162,8 +118,8 @@ pub async fn process5(role: &mut P5, row: Row) -> Result<Row> {
 /// # Errors
 ///
 /// Those of the session.
-pub async fn process6(role: &mut P6, row: Row) -> Result<Row> {
-    try_run(role, async |s: Process6<'_>| exchanges(s, row, 6).await).await
+pub async fn process5(s: Process5<'_>, row: Row) -> Ended<'_, P5, Row> {
+    exchanges(s, row, 5).await
 }
 
 /// Exchanges its row with three others, one after the other.
@@ -171,8 +127,17 @@ pub async fn process6(role: &mut P6, row: Row) -> Result<Row> {
 /// # Errors
 ///
 /// Those of the session.
-pub async fn process7(role: &mut P7, row: Row) -> Result<Row> {
-    try_run(role, async |s: Process7<'_>| exchanges(s, row, 7).await).await
+pub async fn process6(s: Process6<'_>, row: Row) -> Ended<'_, P6, Row> {
+    exchanges(s, row, 6).await
+}
+
+/// Exchanges its row with three others, one after the other.
+///
+/// # Errors
+///
+/// Those of the session.
+pub async fn process7(s: Process7<'_>, row: Row) -> Ended<'_, P7, Row> {
+    exchanges(s, row, 7).await
 }
 
 /// One butterfly, from either side.
@@ -187,7 +152,7 @@ async fn exchanges<'s, R, A, B, C>(
     session: Exchanges<'s, R, A, B, C>,
     row: Row,
     number: usize,
-) -> Result<(Row, End<'s, R>)>
+) -> Ended<'s, R, Row>
 where
     R: Role<Message = Label>
         + Route<A, Link = Channel<Label>>
@@ -201,7 +166,7 @@ where
     let session = exchange(session, &mut rows, number, 0).await?;
     let session = exchange(session, &mut rows, number, 1).await?;
     let session = exchange(session, &mut rows, number, 2).await?;
-    Ok((rows.row, session))
+    session.end(rows.row)
 }
 
 /// A row, and the copy of it that is sent.

@@ -1,119 +1,41 @@
-//! The processes as the protocol has them.
+//! The processes in the order of the protocol.
 //!
-//! Who sends first *asks*: it parts with its row, waits, and is given the row that it goes on with.
-//! Who receives first *answers*: it has both rows, makes both results in place and sends one back.
-//! So rows are moved and never copied.
+//! The process that sends first *asks*: it parts with its row, waits, and receives the row that it
+//! goes on with. The process that receives first *answers*: it has both rows, makes both results in
+//! place and sends one back. So rows are moved and never copied.
 //!
 //! Each butterfly keeps one of two processes busy.
 
-use rumpsteak_runtime::states::{Receive, Send, Session, State};
-use rumpsteak_runtime::transport::Route;
-use rumpsteak_runtime::{Channel, Result, Role, session, try_run};
+use rumpsteak::states::{Receive, Send, Session, State};
+use rumpsteak::transport::Route;
+use rumpsteak::{Channel, Ended, Result, Role};
 
 use super::butterfly::butterfly;
-use super::roles::{Column, Label, P0, P1, P2, P3, P4, P5, P6, P7, Row, Twiddle};
+use super::matrix::{Matrix, Row};
+use super::twiddle::Twiddle;
 
-#[session(P0)]
-pub type Process0 = Send<
-    P1,
-    Column,
-    Receive<
-        P1,
-        Column,
-        Send<P2, Column, Receive<P2, Column, Send<P4, Column, Receive<P4, Column, End>>>>,
-    >,
->;
+#[rumpsteak::protocol(Fft)]
+pub mod processes {}
+use processes::*;
 
-#[session(P1)]
-pub type Process1 = Receive<
-    P0,
-    Column,
-    Send<
-        P0,
-        Column,
-        Send<P3, Column, Receive<P3, Column, Send<P5, Column, Receive<P5, Column, End>>>>,
-    >,
->;
-
-#[session(P2)]
-pub type Process2 = Send<
-    P3,
-    Column,
-    Receive<
-        P3,
-        Column,
-        Receive<P0, Column, Send<P0, Column, Send<P6, Column, Receive<P6, Column, End>>>>,
-    >,
->;
-
-#[session(P3)]
-pub type Process3 = Receive<
-    P2,
-    Column,
-    Send<
-        P2,
-        Column,
-        Receive<P1, Column, Send<P1, Column, Send<P7, Column, Receive<P7, Column, End>>>>,
-    >,
->;
-
-#[session(P4)]
-pub type Process4 = Send<
-    P5,
-    Column,
-    Receive<
-        P5,
-        Column,
-        Send<P6, Column, Receive<P6, Column, Receive<P0, Column, Send<P0, Column, End>>>>,
-    >,
->;
-
-#[session(P5)]
-pub type Process5 = Receive<
-    P4,
-    Column,
-    Send<
-        P4,
-        Column,
-        Send<P7, Column, Receive<P7, Column, Receive<P1, Column, Send<P1, Column, End>>>>,
-    >,
->;
-
-#[session(P6)]
-pub type Process6 = Send<
-    P7,
-    Column,
-    Receive<
-        P7,
-        Column,
-        Receive<P4, Column, Send<P4, Column, Receive<P2, Column, Send<P2, Column, End>>>>,
-    >,
->;
-
-#[session(P7)]
-pub type Process7 = Receive<
-    P6,
-    Column,
-    Send<
-        P6,
-        Column,
-        Receive<P5, Column, Send<P5, Column, Receive<P3, Column, Send<P3, Column, End>>>>,
-    >,
->;
-
-/// Asks or answers three times.
+/// The transform of rows in the order of [`begin`](super::begin), in one task.
 ///
 /// # Errors
 ///
-/// Those of the session.
-pub async fn process0(role: &mut P0, row: Row) -> Result<Row> {
-    try_run(role, async |s: Process0<'_>| {
-        let (row, s) = ask(s, row).await?;
-        let (row, s) = ask(s, row).await?;
-        let (row, s) = ask(s, row).await?;
-        Ok((row, s))
-    })
-    .await
+/// Those of the sessions.
+pub async fn run(roles: &mut Roles, rows: Matrix) -> Result<Matrix> {
+    let [x0, x1, x2, x3, x4, x5, x6, x7] = rows;
+    let rows = roles.run(
+        |s| process0(s, x0),
+        |s| process1(s, x1),
+        |s| process2(s, x2),
+        |s| process3(s, x3),
+        |s| process4(s, x4),
+        |s| process5(s, x5),
+        |s| process6(s, x6),
+        |s| process7(s, x7),
+    );
+    Ok(rows.await?.into())
 }
 
 /// Asks or answers three times.
@@ -121,14 +43,11 @@ pub async fn process0(role: &mut P0, row: Row) -> Result<Row> {
 /// # Errors
 ///
 /// Those of the session.
-pub async fn process1(role: &mut P1, row: Row) -> Result<Row> {
-    try_run(role, async |s: Process1<'_>| {
-        let (row, s) = answer(s, row, Twiddle::One).await?;
-        let (row, s) = ask(s, row).await?;
-        let (row, s) = ask(s, row).await?;
-        Ok((row, s))
-    })
-    .await
+pub async fn process0(s: P0Session<'_>, row: Row) -> Ended<'_, P0, Row> {
+    let (row, s) = ask(s, row).await?;
+    let (row, s) = ask(s, row).await?;
+    let (row, s) = ask(s, row).await?;
+    s.end(row)
 }
 
 /// Asks or answers three times.
@@ -136,14 +55,11 @@ pub async fn process1(role: &mut P1, row: Row) -> Result<Row> {
 /// # Errors
 ///
 /// Those of the session.
-pub async fn process2(role: &mut P2, row: Row) -> Result<Row> {
-    try_run(role, async |s: Process2<'_>| {
-        let (row, s) = ask(s, row).await?;
-        let (row, s) = answer(s, row, Twiddle::One).await?;
-        let (row, s) = ask(s, row).await?;
-        Ok((row, s))
-    })
-    .await
+pub async fn process1(s: P1Session<'_>, row: Row) -> Ended<'_, P1, Row> {
+    let (row, s) = answer(s, row, Twiddle::One).await?;
+    let (row, s) = ask(s, row).await?;
+    let (row, s) = ask(s, row).await?;
+    s.end(row)
 }
 
 /// Asks or answers three times.
@@ -151,14 +67,11 @@ pub async fn process2(role: &mut P2, row: Row) -> Result<Row> {
 /// # Errors
 ///
 /// Those of the session.
-pub async fn process3(role: &mut P3, row: Row) -> Result<Row> {
-    try_run(role, async |s: Process3<'_>| {
-        let (row, s) = answer(s, row, Twiddle::One).await?;
-        let (row, s) = answer(s, row, Twiddle::Quarter).await?;
-        let (row, s) = ask(s, row).await?;
-        Ok((row, s))
-    })
-    .await
+pub async fn process2(s: P2Session<'_>, row: Row) -> Ended<'_, P2, Row> {
+    let (row, s) = ask(s, row).await?;
+    let (row, s) = answer(s, row, Twiddle::One).await?;
+    let (row, s) = ask(s, row).await?;
+    s.end(row)
 }
 
 /// Asks or answers three times.
@@ -166,14 +79,11 @@ pub async fn process3(role: &mut P3, row: Row) -> Result<Row> {
 /// # Errors
 ///
 /// Those of the session.
-pub async fn process4(role: &mut P4, row: Row) -> Result<Row> {
-    try_run(role, async |s: Process4<'_>| {
-        let (row, s) = ask(s, row).await?;
-        let (row, s) = ask(s, row).await?;
-        let (row, s) = answer(s, row, Twiddle::One).await?;
-        Ok((row, s))
-    })
-    .await
+pub async fn process3(s: P3Session<'_>, row: Row) -> Ended<'_, P3, Row> {
+    let (row, s) = answer(s, row, Twiddle::One).await?;
+    let (row, s) = answer(s, row, Twiddle::Quarter).await?;
+    let (row, s) = ask(s, row).await?;
+    s.end(row)
 }
 
 /// Asks or answers three times.
@@ -181,14 +91,11 @@ pub async fn process4(role: &mut P4, row: Row) -> Result<Row> {
 /// # Errors
 ///
 /// Those of the session.
-pub async fn process5(role: &mut P5, row: Row) -> Result<Row> {
-    try_run(role, async |s: Process5<'_>| {
-        let (row, s) = answer(s, row, Twiddle::One).await?;
-        let (row, s) = ask(s, row).await?;
-        let (row, s) = answer(s, row, Twiddle::Eighth).await?;
-        Ok((row, s))
-    })
-    .await
+pub async fn process4(s: P4Session<'_>, row: Row) -> Ended<'_, P4, Row> {
+    let (row, s) = ask(s, row).await?;
+    let (row, s) = ask(s, row).await?;
+    let (row, s) = answer(s, row, Twiddle::One).await?;
+    s.end(row)
 }
 
 /// Asks or answers three times.
@@ -196,14 +103,11 @@ pub async fn process5(role: &mut P5, row: Row) -> Result<Row> {
 /// # Errors
 ///
 /// Those of the session.
-pub async fn process6(role: &mut P6, row: Row) -> Result<Row> {
-    try_run(role, async |s: Process6<'_>| {
-        let (row, s) = ask(s, row).await?;
-        let (row, s) = answer(s, row, Twiddle::One).await?;
-        let (row, s) = answer(s, row, Twiddle::Quarter).await?;
-        Ok((row, s))
-    })
-    .await
+pub async fn process5(s: P5Session<'_>, row: Row) -> Ended<'_, P5, Row> {
+    let (row, s) = answer(s, row, Twiddle::One).await?;
+    let (row, s) = ask(s, row).await?;
+    let (row, s) = answer(s, row, Twiddle::Eighth).await?;
+    s.end(row)
 }
 
 /// Asks or answers three times.
@@ -211,14 +115,23 @@ pub async fn process6(role: &mut P6, row: Row) -> Result<Row> {
 /// # Errors
 ///
 /// Those of the session.
-pub async fn process7(role: &mut P7, row: Row) -> Result<Row> {
-    try_run(role, async |s: Process7<'_>| {
-        let (row, s) = answer(s, row, Twiddle::One).await?;
-        let (row, s) = answer(s, row, Twiddle::Quarter).await?;
-        let (row, s) = answer(s, row, Twiddle::ThreeEighths).await?;
-        Ok((row, s))
-    })
-    .await
+pub async fn process6(s: P6Session<'_>, row: Row) -> Ended<'_, P6, Row> {
+    let (row, s) = ask(s, row).await?;
+    let (row, s) = answer(s, row, Twiddle::One).await?;
+    let (row, s) = answer(s, row, Twiddle::Quarter).await?;
+    s.end(row)
+}
+
+/// Asks or answers three times.
+///
+/// # Errors
+///
+/// Those of the session.
+pub async fn process7(s: P7Session<'_>, row: Row) -> Ended<'_, P7, Row> {
+    let (row, s) = answer(s, row, Twiddle::One).await?;
+    let (row, s) = answer(s, row, Twiddle::Quarter).await?;
+    let (row, s) = answer(s, row, Twiddle::ThreeEighths).await?;
+    s.end(row)
 }
 
 /// The lower half of a butterfly: parts with its row, and is given the sum.

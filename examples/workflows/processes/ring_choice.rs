@@ -2,66 +2,49 @@
 
 use std::convert::Infallible;
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Ended, Result};
 use tokio::sync::oneshot;
 
-async fn begin(role: &mut A, done: oneshot::Sender<i32>) -> Result<Infallible> {
-    try_run(role, async |mut s: ASession<'_>| {
-        let mut held = 7;
-        for _ in 0..3 {
-            s = match s.send(Add(held)).await?.branch().await? {
-                AAddOrSub::Add(Add(value), next) => {
-                    held += value;
-                    next
-                }
-                AAddOrSub::Sub(Sub(value), next) => {
-                    held -= value;
-                    next
-                }
-            };
-        }
-        let _ = done.send(held);
-        std::future::pending().await
-    })
-    .await
+async fn begin(mut s: ASession<'_>, done: oneshot::Sender<i32>) -> Ended<'_, A, Infallible> {
+    let mut held = 7;
+    for _ in 0..3 {
+        s = match s.send(Add(held)).await?.branch().await? {
+            AAddOrSub::Add(Add(value), next) => {
+                held += value;
+                next
+            }
+            AAddOrSub::Sub(Sub(value), next) => {
+                held -= value;
+                next
+            }
+        };
+    }
+    let _ = done.send(held);
+    std::future::pending().await
 }
 
-async fn choose(role: &mut B) -> Result<Infallible> {
-    try_run(role, async |mut s: BSession<'_>| {
-        loop {
-            let (Add(value), next) = s.receive().await?;
-            s = if value < 10 {
-                next.select(Add(value)).await?
-            } else {
-                next.select(Sub(1)).await?
-            };
-        }
-    })
-    .await
+async fn choose(mut s: BSession<'_>) -> Ended<'_, B, Infallible> {
+    loop {
+        let (Add(value), next) = s.receive().await?;
+        s = if value < 10 { next.select(Add(value)).await? } else { next.select(Sub(1)).await? };
+    }
 }
 
-async fn pass_on(role: &mut C) -> Result<Infallible> {
-    try_run(role, async |mut s: CSession<'_>| {
-        loop {
-            s = match s.branch().await? {
-                CAddOrSub::Add(add, next) => next.send(add).await?,
-                CAddOrSub::Sub(sub, next) => next.send(sub).await?,
-            };
-        }
-    })
-    .await
+async fn pass_on(mut s: CSession<'_>) -> Ended<'_, C, Infallible> {
+    loop {
+        s = match s.branch().await? {
+            CAddOrSub::Add(add, next) => next.send(add).await?,
+            CAddOrSub::Sub(sub, next) => next.send(sub).await?,
+        };
+    }
 }
 
 /// What the first role holds after three laps: 7 + 7 - 1 - 1.
 pub async fn run() -> Result<i32> {
-    let Roles {
-        mut a,
-        mut b,
-        mut c,
-    } = Roles::default();
     let (done, finished) = oneshot::channel();
+    let mut roles = Roles::default();
     tokio::select! {
-        stopped = async { tokio::try_join!(begin(&mut a, done), choose(&mut b), pass_on(&mut c)) } => match stopped?.0 {},
+        stopped = roles.run(|session| begin(session, done), choose, pass_on) => match stopped?.0 {},
         Ok(held) = finished => Ok(held),
     }
 }

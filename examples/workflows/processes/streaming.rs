@@ -1,38 +1,31 @@
 // The processes of streaming, the same in all workflows.
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Ended, Result};
 
-async fn source(role: &mut S) -> Result<()> {
-    try_run(role, async |mut s: SSession<'_>| {
-        for value in 1..=4 {
-            let (Ready, next) = s.receive().await?;
-            s = next.select(Value(value)).await?;
-        }
+async fn source(mut s: SSession<'_>) -> Ended<'_, S> {
+    for value in 1..=4 {
         let (Ready, next) = s.receive().await?;
-        Ok(((), next.select(Stop).await?))
-    })
-    .await
+        s = next.select(Value(value)).await?;
+    }
+    let (Ready, next) = s.receive().await?;
+    next.select(Stop).await?.end(())
 }
 
-async fn sink(role: &mut T) -> Result<i32> {
-    try_run(role, async |mut s: TSession<'_>| {
-        let mut sum = 0;
-        loop {
-            match s.send(Ready).await?.branch().await? {
-                TValueOrStop::Value(Value(value), next) => {
-                    sum += value;
-                    s = next;
-                }
-                TValueOrStop::Stop(Stop, end) => return Ok((sum, end)),
+async fn sink(mut s: TSession<'_>) -> Ended<'_, T, i32> {
+    let mut sum = 0;
+    loop {
+        match s.send(Ready).await?.branch().await? {
+            TValueOrStop::Value(Value(value), next) => {
+                sum += value;
+                s = next;
             }
+            TValueOrStop::Stop(Stop, end) => return end.end(sum),
         }
-    })
-    .await
+    }
 }
 
 /// The sum of the values at the sink.
 pub async fn run() -> Result<i32> {
-    let Roles { mut s, mut t } = Roles::default();
-    let ((), sum) = tokio::try_join!(source(&mut s), sink(&mut t))?;
+    let ((), sum) = Roles::default().run(source, sink).await?;
     Ok(sum)
 }

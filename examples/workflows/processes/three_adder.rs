@@ -1,44 +1,31 @@
 // The processes of the three adder, the same in all workflows.
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Ended, Result};
 
-async fn first(role: &mut A, own: i32) -> Result<i32> {
-    try_run(role, async |s: ASession<'_>| {
-        let (Add(other), s) = s.send(Add(own)).await?.receive().await?;
-        let (Sum(sum), end) = s.send(Add(other)).await?.receive().await?;
-        Ok((sum, end))
-    })
-    .await
+async fn first(s: ASession<'_>, own: i32) -> Ended<'_, A, i32> {
+    let (Add(other), s) = s.send(Add(own)).await?.receive().await?;
+    let (Sum(sum), end) = s.send(Add(other)).await?.receive().await?;
+    end.end(sum)
 }
 
-async fn second(role: &mut B, own: i32) -> Result<i32> {
-    try_run(role, async |s: BSession<'_>| {
-        let (Add(other), s) = s.receive().await?;
-        let s = s.send(Add(own)).await?.send(Add(other)).await?;
-        let (Sum(sum), end) = s.receive().await?;
-        Ok((sum, end))
-    })
-    .await
+async fn second(s: BSession<'_>, own: i32) -> Ended<'_, B, i32> {
+    let (Add(other), s) = s.receive().await?;
+    let s = s.send(Add(own)).await?.send(Add(other)).await?;
+    let (Sum(sum), end) = s.receive().await?;
+    end.end(sum)
 }
 
-async fn adder(role: &mut C) -> Result<()> {
-    try_run(role, async |s: CSession<'_>| {
-        let (Add(left), s) = s.receive().await?;
-        let (Add(right), s) = s.receive().await?;
-        let s = s.send(Sum(left + right)).await?;
-        Ok(((), s.send(Sum(left + right)).await?))
-    })
-    .await
+async fn adder(s: CSession<'_>) -> Ended<'_, C> {
+    let (Add(left), s) = s.receive().await?;
+    let (Add(right), s) = s.receive().await?;
+    let s = s.send(Sum(left + right)).await?;
+    s.send(Sum(left + right)).await?.end(())
 }
 
 /// The sum at the first two roles.
 pub async fn run() -> Result<i32> {
-    let Roles {
-        mut a,
-        mut b,
-        mut c,
-    } = Roles::default();
-    let (left, right, ()) = tokio::try_join!(first(&mut a, 30), second(&mut b, 12), adder(&mut c))?;
+    let mut roles = Roles::default();
+    let (left, right, ()) = roles.run(|a| first(a, 30), |b| second(b, 12), adder).await?;
     assert_eq!(left, right);
     Ok(left)
 }

@@ -35,21 +35,18 @@ impl From<verify::Refused> for Refused {
     }
 }
 
-/// A refusal in words.
 pub(crate) struct Told {
     /// The words for the rule that is broken, if subtyping is what refuses.
     pub(crate) explanation: Option<Explanation>,
     pub(crate) notice: Notice,
     /// Its run is what the subtype does until the rule is broken.
     pub(crate) answer: Answer,
-    /// The run among the peers.
     pub(crate) system: Value,
     /// With whom the actions are that it shows.
     pub(crate) peers: Vec<Role>,
 }
 
 impl Comparison {
-    /// The machine that subtyping knows nothing of.
     pub(crate) fn blamed(&self, error: &InputError) -> &Machine {
         match error.side {
             Side::Sub => &self.sub,
@@ -109,7 +106,6 @@ impl Comparison {
         }
     }
 
-    /// An action of the subtype.
     pub(crate) fn action(&self, id: &TransitionId) -> Value {
         json::action(self.sub.fsm.transition(*id).action)
     }

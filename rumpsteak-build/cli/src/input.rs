@@ -10,7 +10,6 @@ use rumpsteak_build::command::{NamedText, Notice, did_you_mean};
 /// Longer inputs are refused: they are devices or wrong files, not protocols.
 const LIMIT_MIB: u64 = 64;
 
-/// Reads inputs; standard input at most once.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
     stdin_read: bool,
@@ -19,9 +18,6 @@ pub(crate) struct Reader {
 impl Reader {
     /// Reads a file, or standard input for `-`. `what` names the contents, such as "a Scribble
     /// module".
-    ///
-    /// # Errors
-    /// A notice that says why it cannot be read, or that it is empty, too long or not text.
     pub(crate) fn read(&mut self, path: &Path, what: &str) -> Result<Arc<NamedText>, Notice> {
         let stdin = path == Path::new("-");
         let name = if stdin { "<stdin>".to_owned() } else { path.display().to_string() };

@@ -17,17 +17,14 @@ pub(crate) struct Answer {
     pub(crate) limit: Option<(&'static str, usize)>,
     /// The steps that lead to the error.
     pub(crate) run: Option<Vec<Value>>,
-    /// The reason, in a sentence.
     pub(crate) reason: Option<String>,
 }
 
 impl Answer {
-    /// The answer that says no more than why.
     pub(crate) fn because(reason: impl Into<String>) -> Self {
         Self { reason: Some(reason.into()), ..Self::default() }
     }
 
-    /// The answer of a search that a limit ended.
     pub(crate) fn limited(limit: Limit) -> Self {
         let named = Some((limit.setting(), limit.value()));
         Self { limit: named, ..Self::because(limit.to_string()) }
@@ -36,31 +33,24 @@ impl Answer {
     /// `verdict`, `bound`, `limit`, `run` and `reason`: always all of them, in this order. Those
     /// that do not apply are `null`.
     pub(crate) fn object(self, outcome: Outcome) -> Value {
-        let limit = |(name, value)| json!({"setting": name, "value": value});
-        json!({
-            "verdict": outcome.verdict(),
-            "bound": self.bound,
-            "limit": self.limit.map(limit),
-            "run": self.run,
-            "reason": self.reason,
-        })
+        let Self { bound, limit, run, reason } = self;
+        let limit = limit.map(|(name, value)| json!({"setting": name, "value": value}));
+        let verdict = outcome.verdict();
+        json!({"verdict": verdict, "bound": bound, "limit": limit, "run": run, "reason": reason})
     }
 }
 
-/// Pretty-printed, with a line break at the end.
 pub(crate) fn text(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-/// An object on a line of its own.
 pub(crate) fn line(kind: &str, value: Value) -> String {
     format!("{}\n", joined(json!({"kind": kind}), value))
 }
 
-/// A diagnostic with its places.
 pub(crate) fn notice(notice: &Notice) -> Value {
     let marks = notice.excerpt.marks().iter().enumerate();
-    let spans: Vec<Value> = marks.map(|(index, mark)| span(mark, index == 0)).collect();
+    let spans = marks.map(|(index, mark)| span(mark, index == 0));
     json!({
         "level": match notice.severity {
             Severity::Error => "error",
@@ -69,7 +59,7 @@ pub(crate) fn notice(notice: &Notice) -> Value {
         },
         "code": notice.code,
         "message": notice.message,
-        "spans": spans,
+        "spans": spans.collect::<Vec<_>>(),
         "notes": notice.notes,
         "help": notice.help,
         "rendered": paragraph(notice, false),
@@ -92,7 +82,6 @@ fn span(mark: &Mark, is_primary: bool) -> Value {
     })
 }
 
-/// A machine: states by number, transitions in the order of the machine.
 pub(crate) fn machine(fsm: &Fsm) -> Value {
     let transitions = fsm.transitions().map(|transition| {
         let (from, to) = (transition.source.index(), transition.target.index());
@@ -106,7 +95,6 @@ pub(crate) fn machine(fsm: &Fsm) -> Value {
     })
 }
 
-/// An action: its parts, and the whole as text.
 pub(crate) fn action(action: &Action) -> Value {
     let payload = action.message.payload.iter().map(Sort::as_str);
     json!({
@@ -121,7 +109,6 @@ pub(crate) fn action(action: &Action) -> Value {
     })
 }
 
-/// An object with the fields of two.
 pub(crate) fn joined(mut object: Value, more: Value) -> Value {
     if let (Value::Object(object), Value::Object(more)) = (&mut object, more) {
         object.extend(more);
@@ -129,39 +116,28 @@ pub(crate) fn joined(mut object: Value, more: Value) -> Value {
     object
 }
 
-/// Steps, in order.
 pub(crate) fn steps(steps: &[Step]) -> Vec<Value> {
     let step = |step: &Step| joined(json!({"role": step.role.as_str()}), action(&step.action));
     steps.iter().map(step).collect()
 }
 
-/// A run with its end.
 pub(crate) fn run(run: &Run) -> Value {
     json!({"run": steps(&run.steps), "end": end(run)})
 }
 
-/// The answer that a run refutes.
 pub(crate) fn unsafe_run(run: &Run) -> Value {
-    let answer = Answer {
-        run: Some(steps(&run.steps)),
-        reason: Some(run.failure.to_string()),
-        ..Answer::default()
-    };
+    let answer =
+        Answer { run: Some(steps(&run.steps)), ..Answer::because(run.failure.to_string()) };
     let mut object = answer.object(Outcome::Fails);
     object["end"] = end(run);
     object
 }
 
-/// The states of the roles and the queues at the end of a run.
 fn end(run: &Run) -> Value {
-    let states = run.states.iter();
+    let states = run.states.iter().map(|(role, state)| (role.to_string(), json!(state.index())));
     let queues = run.queues.iter().map(|queue| {
-        let messages = queue.messages.iter().map(ToString::to_string);
-        json!({
-            "from": queue.from.as_str(),
-            "to": queue.to.as_str(),
-            "messages": messages.collect::<Vec<_>>(),
-        })
+        let messages: Vec<String> = queue.messages.iter().map(ToString::to_string).collect();
+        json!({"from": queue.from.as_str(), "to": queue.to.as_str(), "messages": messages})
     });
     let waits = run.waits.iter().map(|wait| {
         let actions = wait.transitions.iter().map(|(_, action)| action.to_string());
@@ -169,9 +145,7 @@ fn end(run: &Run) -> Value {
     });
     json!({
         "failure": run.failure.to_string(),
-        "states": states
-            .map(|(role, state)| (role.to_string(), json!(state.index())))
-            .collect::<Map<_, _>>(),
+        "states": states.collect::<Map<_, _>>(),
         "queues": queues.collect::<Vec<_>>(),
         "waits": waits.collect::<Vec<_>>(),
         "chart": run.chart(),

@@ -12,12 +12,12 @@ use rumpsteak_scribble::Projection;
 use crate::input::Reader;
 use crate::modules::{self, Module};
 use crate::options::Scribble;
+use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
 /// A machine, and where it was written.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
-    /// The machine.
     pub(crate) fsm: Fsm,
     /// The name of the file that it is in.
     pub(crate) file: String,
@@ -25,7 +25,6 @@ pub(crate) struct Machine {
     places: Vec<Option<Place>>,
 }
 
-/// A place in a text.
 type Place = (Arc<NamedText>, Range<usize>);
 
 impl Machine {
@@ -42,7 +41,6 @@ impl Machine {
         marks.fold(notice, |notice, (id, label)| self.mark(notice, id, label))
     }
 
-    /// Marks where a transition was written.
     pub(crate) fn mark(&self, notice: Notice, transition: TransitionId, label: &str) -> Notice {
         match self.places.get(transition.index()) {
             Some(Some((text, span))) => notice.mark(text, span.clone(), label),
@@ -53,10 +51,6 @@ impl Machine {
 
 /// Reads all machines of a file, `-` being standard input; at least one. Those of a Scribble file
 /// are the projections of its protocol.
-///
-/// # Errors
-/// The file cannot be read, holds no machines, or is a Scribble file with errors, which are
-/// reported.
 pub(crate) fn read(
     reader: &mut Reader,
     path: &Path,
@@ -74,7 +68,6 @@ pub(crate) fn read(
         return projections(&module, scribble.protocol.as_deref(), terminal);
     }
     let machines = text::parse_named(&source.text, form).map_err(|error| {
-        let form = described(form);
         Notice::of_error(&error.message)
             .mark(&source, error.span, "")
             .remark(format!("it begins as {form}, so it is read as that"))
@@ -102,7 +95,7 @@ fn projections(
 ) -> Result<Vec<Machine>, Notice> {
     let broken = || Notice::error(format!("`{}` has errors", module.name()));
     module.warn(terminal);
-    if module.complain(&module.contents.diagnostics, terminal) {
+    if module.complain(&module.contents.diagnostics, terminal) != Outcome::Holds {
         return Err(broken());
     }
     let projections = module.pick(protocol)?.project_all();
@@ -127,23 +120,7 @@ pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> V
     projections.into_iter().map(machine).collect()
 }
 
-/// The name of a form in a sentence.
-fn described(form: Form) -> &'static str {
-    match form {
-        Form::Binary => "a binary type",
-        Form::Cfsm => "CFSM text",
-        Form::Dot => "DOT",
-        Form::Local => "local types",
-        Form::Mermaid => "Mermaid",
-        Form::Svg => "SVG",
-        _ => "machines",
-    }
-}
-
 /// Picks the machine of `role`, or the only one.
-///
-/// # Errors
-/// There is no machine of this role, or there are several and no role to pick by.
 pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine, Notice> {
     let roles: Vec<Role> = machines.iter().map(|machine| machine.fsm.role().clone()).collect();
     let name = machines.first().map(|machine| machine.file.clone()).unwrap_or_default();
@@ -153,21 +130,21 @@ pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine
     let mut found = machines
         .into_iter()
         .filter(|machine| role.is_none_or(|role| machine.fsm.role().as_str() == role));
-    match (found.next(), found.next(), role) {
-        (Some(machine), None, _) => Ok(machine),
+    let (message, help) = match (found.next(), found.next(), role) {
+        (Some(machine), None, _) => return Ok(machine),
         (None, _, Some(role)) => {
-            let notice = Notice::error(format!("`{name}` holds no machine of `{role}`"));
-            Err(notice.help(meant(role, &names, "it holds")))
+            (format!("`{name}` holds no machine of `{role}`"), meant(role, &names, "it holds"))
         }
         (_, _, Some(role)) => {
-            Err(Notice::error(format!("`{name}` holds several machines of `{role}`"))
-                .help("leave one of them in the file"))
+            let help = "leave one of them in the file".to_owned();
+            (format!("`{name}` holds several machines of `{role}`"), help)
         }
-        (_, _, None) => Err(Notice::error(format!(
-            "`{name}` holds {count} machines, and two are compared at a time"
-        ))
-        .help(format!("say which one with `--role`: {}", list(names)))),
-    }
+        (_, _, None) => (
+            format!("`{name}` holds {count} machines, and two are compared at a time"),
+            format!("say which one with `--role`: {}", list(names)),
+        ),
+    };
+    Err(Notice::error(message).help(help))
 }
 
 /// The error for a machine that is no local type, at its place.
@@ -197,7 +174,6 @@ fn marks(machine: &Fsm, defect: &Defect) -> Vec<(TransitionId, &'static str)> {
     }
 }
 
-/// Marks where a transition of a role was written.
 pub(crate) fn mark(
     notice: Notice,
     machines: &[Machine],

@@ -13,6 +13,7 @@
 mod comparison;
 mod input;
 mod json;
+mod liveness;
 mod machines;
 mod modules;
 mod options;
@@ -63,11 +64,7 @@ fn main() -> ExitCode {
         Err(error) => {
             // Help that nobody reads (a closed pipe) is no failure.
             let _ = error.print();
-            return if error.use_stderr() {
-                Outcome::BadInput.into()
-            } else {
-                Outcome::Holds.into()
-            };
+            return if error.use_stderr() { Outcome::BadInput } else { Outcome::Holds }.into();
         }
     };
 
@@ -77,14 +74,10 @@ fn main() -> ExitCode {
 }
 
 /// The command line without the `rumpsteak` that cargo passes on: `cargo rumpsteak check` starts
-/// `cargo-rumpsteak rumpsteak check`. What `--format json` was called once is what it is called
-/// now.
+/// `cargo-rumpsteak rumpsteak check`.
 fn arguments() -> impl Iterator<Item = OsString> {
     std::env::args_os()
         .enumerate()
         .filter(|(index, argument)| *index != 1 || argument != "rumpsteak")
-        .map(|(_, argument)| match argument.to_str() {
-            Some("--json") => "--format=json".into(),
-            _ => argument,
-        })
+        .map(|(_, argument)| argument)
 }

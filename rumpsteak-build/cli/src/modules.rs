@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rumpsteak_build::command::{NamedText, Notice, ScrModule, gravest, list, meant, root_of};
+use rumpsteak_fsm::Role;
 use rumpsteak_scribble::{Diagnostic, Protocol, Span, file_of_module, parse};
 
 use crate::input::Reader;
@@ -32,10 +33,6 @@ pub(crate) struct Module {
 /// An imported module `shop.Base` is the file `shop/Base.scr` below the import paths, below the
 /// folder in which the path of the importing file is its own name, or below the folder of that
 /// file.
-///
-/// # Errors
-/// The file cannot be read, or its name is that of a machine. What is wrong in the module is in its
-/// diagnostics.
 pub(crate) fn read(
     reader: &mut Reader,
     path: &Path,
@@ -96,7 +93,6 @@ fn machine(path: &Path) -> Notice {
         .help(format!("name {which}; `subtype` and `kmc` read machines"))
 }
 
-/// Whether a text declares protocols.
 pub(crate) fn is_scribble(text: &str) -> bool {
     !parse(text).module.protocols.is_empty()
 }
@@ -119,23 +115,17 @@ fn place_of(path: &Path) -> Option<PathBuf> {
 }
 
 impl Module {
-    /// How the file is called.
     pub(crate) fn name(&self) -> &str {
         &self.contents.texts[0].name
     }
 
     /// The protocol of this name, or the only one.
-    ///
-    /// # Errors
-    /// See [`pick`].
     pub(crate) fn pick(&self, wanted: Option<&str>) -> Result<&Protocol, Notice> {
-        let names = self.contents.protocols.iter().map(|protocol| protocol.name().as_str());
-        let names: Vec<&str> = names.collect();
-        let position = pick(self.name(), &names, wanted, "projected")?;
-        Ok(&self.contents.protocols[position])
+        let protocols = &self.contents.protocols;
+        let names: Vec<&str> = protocols.iter().map(|protocol| protocol.name().as_str()).collect();
+        Ok(&protocols[pick(self.name(), &names, wanted, "projected")?])
     }
 
-    /// Diagnostics of this module, ready to print.
     pub(crate) fn reports<'a>(
         &'a self,
         diagnostics: &'a [Diagnostic],
@@ -143,25 +133,17 @@ impl Module {
         diagnostics.iter().map(|diagnostic| Notice::of_diagnostic(&self.contents.texts, diagnostic))
     }
 
-    /// Reports what is doubtful in the module, but no error.
     pub(crate) fn warn(&self, terminal: &mut Terminal) {
-        for report in self.reports(&self.contents.warnings) {
-            terminal.report(&report);
-        }
+        self.reports(&self.contents.warnings).for_each(|notice| terminal.report(&notice));
     }
 
-    /// Reports what is wrong with the module; whether something is.
-    pub(crate) fn complain(&self, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> bool {
-        if diagnostics.is_empty() {
-            return false;
+    /// Reports what is wrong with the module, and tells how grave it is.
+    pub(crate) fn complain(&self, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Outcome {
+        if !diagnostics.is_empty() {
+            self.unreadable.iter().for_each(|notice| terminal.report(notice));
         }
-        for notice in self.unreadable.iter() {
-            terminal.report(notice);
-        }
-        for notice in self.reports(diagnostics) {
-            terminal.report(&notice);
-        }
-        true
+        self.reports(diagnostics).for_each(|notice| terminal.report(&notice));
+        outcome(diagnostics)
     }
 
     /// The text and the bytes of a span; the module itself for a text that does not exist.
@@ -172,10 +154,6 @@ impl Module {
 }
 
 /// The position of the protocol of this name among those of a file, or of the only one.
-///
-/// # Errors
-/// There is none of this name, or there are several and no name to pick by. `done` says what is
-/// done with protocols, such as "projected".
 pub(crate) fn pick(
     file: &str,
     names: &[&str],
@@ -188,22 +166,28 @@ pub(crate) fn pick(
             .help(format!(
                 "`aux` protocols and those with parameters are {done} where others call them"
             ))),
-        (None, _) => {
-            let listed = list(names);
-            Err(Notice::error(format!("`{file}` holds several protocols"))
-                .help(format!("say which one with `--protocol`: {listed}")))
-        }
-        (Some(wanted), _) => {
-            let found = names.iter().position(|name| *name == wanted);
-            found.ok_or_else(|| {
-                let notice = Notice::error(format!("`{file}` holds no protocol `{wanted}`"));
-                notice.help(meant(wanted, names, "it holds"))
-            })
-        }
+        (None, _) => Err(Notice::error(format!("`{file}` holds several protocols"))
+            .help(format!("say which one with `--protocol`: {}", list(names)))),
+        (Some(wanted), _) => names.iter().position(|name| *name == wanted).ok_or_else(|| {
+            let notice = Notice::error(format!("`{file}` holds no protocol `{wanted}`"));
+            notice.help(meant(wanted, names, "it holds"))
+        }),
     }
 }
 
 /// What errors mean for the exit status.
 pub(crate) fn outcome(diagnostics: &[Diagnostic]) -> Outcome {
     gravest(diagnostics).into()
+}
+
+/// The position of a role among `roles`.
+pub(crate) fn position(
+    role: &Role,
+    roles: &[Role],
+    message: impl FnOnce() -> String,
+) -> Result<usize, Notice> {
+    roles.iter().position(|known| known == role).ok_or_else(|| {
+        let names: Vec<&str> = roles.iter().map(Role::as_str).collect();
+        Notice::error(message()).help(meant(role.as_str(), &names, "the roles are"))
+    })
 }

@@ -3,10 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use rumpsteak_build::Configuration;
 use rumpsteak_fsm::Limit;
 
-/// The form of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people
@@ -15,7 +13,6 @@ enum Format {
     Json,
 }
 
-/// How to print the answer.
 #[derive(Debug, Args)]
 pub(crate) struct Output {
     /// How to print the answer
@@ -24,13 +21,11 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Whether standard output is to be one JSON object.
     pub(crate) fn json(&self) -> bool {
         self.format == Format::Json
     }
 }
 
-/// The liveness that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Liveness {
     /// Whatever the roles choose
@@ -52,7 +47,8 @@ pub(crate) struct Scribble {
     pub(crate) limits: Limits,
 }
 
-/// How far to go before giving up. Each option has the name of the setter in build.rs.
+/// How far to go before giving up. Each option has the name of a limit in the attribute of a
+/// module.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Limits {
     /// Explore at most N configurations of the roles and their queues [default: 100000]
@@ -68,40 +64,31 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// The limits of the verifier.
     pub(crate) fn verifier(&self) -> rumpsteak_fsm::Limits {
         let default = rumpsteak_fsm::Limits::default();
         let configurations = self.configurations.unwrap_or(default.configurations);
         default.configurations(configurations).queue(self.queue.unwrap_or(default.queue))
     }
 
-    /// The limits of reading Scribble files.
     pub(crate) fn scribble(&self) -> rumpsteak_scribble::Limits {
         let default = rumpsteak_scribble::Limits::default();
         let local_transitions = self.local_transitions.unwrap_or(default.local_transitions);
         rumpsteak_scribble::Limits { local_transitions, verifier: self.verifier(), ..default }
     }
 
-    /// Takes these limits in place of the limits of a build script.
-    pub(crate) fn limit(
-        &self,
-        configuration: Configuration,
-        generated_lines: Option<usize>,
-    ) -> Configuration {
-        configuration.limited([
-            ("configurations", self.configurations),
-            ("generated_lines", generated_lines),
-            ("local_transitions", self.local_transitions),
-            ("queue", self.queue),
-        ])
+    /// The limits of modules that set none.
+    pub(crate) fn build(&self, generated_lines: Option<usize>) -> rumpsteak_build::Limits {
+        let limits = rumpsteak_build::Limits::from(self.verifier());
+        let limits = limits.local_transitions(self.scribble().local_transitions);
+        generated_lines.map_or(limits, |most| limits.generated_lines(most))
     }
 }
 
 /// The advice to raise a limit, by the name of its option.
 pub(crate) fn raise(limit: Limit) -> String {
-    let option = match limit.setting() {
-        "anticipation" => "bound",
-        setting => setting,
-    };
-    format!("raise the limit with `--{option}`")
+    let setting = limit.setting();
+    format!(
+        "raise the limit with `--{}`",
+        if setting == "anticipation" { "bound" } else { setting }
+    )
 }

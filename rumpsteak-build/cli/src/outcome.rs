@@ -1,11 +1,9 @@
-//! The exit status.
+//! The outcome of a call, and its exit status.
 
 use std::process::ExitCode;
 
 use rumpsteak_build::command::Gravity;
 
-/// The exit status, the same for every verb.
-///
 /// In order of severity, so that the outcome of several files is their maximum. A file that cannot
 /// be read hides all verdicts, and a refusal outweighs a search that came to no end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +19,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The word that JSON has for it; `None` for a bad input.
+    /// The word in JSON; `None` for a bad input.
     pub(crate) fn verdict(self) -> Option<&'static str> {
         match self {
             Self::Holds => Some("safe"),

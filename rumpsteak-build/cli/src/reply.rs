@@ -1,4 +1,4 @@
-//! What a verb answers.
+//! The answer of a verb.
 
 use rumpsteak_build::command::Notice;
 use serde_json::Value;
@@ -7,7 +7,6 @@ use crate::json;
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
-/// An answer for people, and the same as JSON.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) outcome: Outcome,
@@ -15,7 +14,6 @@ pub(crate) struct Reply {
     pub(crate) object: Value,
 }
 
-/// A part of an answer for people.
 #[derive(Debug)]
 pub(crate) enum Words {
     /// Lines on standard output.
@@ -24,7 +22,7 @@ pub(crate) enum Words {
     Notice(Notice),
     /// Lines beside an answer that is a file: on standard error.
     Remark(String),
-    /// A diagnostic beside the answer.
+    /// Beside the answer.
     Report(Notice),
 }
 
@@ -34,7 +32,11 @@ impl Reply {
         Self { outcome, words: vec![], object }
     }
 
-    /// Writes the answer, in the form that was asked for.
+    /// A text, for a verb that never answers in JSON.
+    pub(crate) fn text(text: String) -> Self {
+        Self { outcome: Outcome::Holds, words: vec![Words::Lines(text)], object: Value::Null }
+    }
+
     pub(crate) fn print(self, is_json: bool, terminal: &mut Terminal) -> Outcome {
         if is_json {
             terminal.print(&json::text(&self.object));

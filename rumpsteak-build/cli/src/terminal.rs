@@ -15,9 +15,7 @@ use crate::outcome::Outcome;
 pub(crate) enum Colour {
     /// On a terminal, unless the environment says otherwise.
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 
@@ -53,12 +51,10 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// The terminal of this process.
     pub(crate) fn new(colour: Colour) -> Self {
         Self { colour, codes: BTreeSet::new(), failure: None }
     }
 
-    /// Writes to standard output.
     pub(crate) fn print(&mut self, text: &str) {
         if self.failure.is_some() {
             return;
@@ -67,12 +63,10 @@ impl Terminal {
         self.failure = out.write_all(text.as_bytes()).and_then(|()| out.flush()).err();
     }
 
-    /// Whether diagnostics are to be coloured.
     pub(crate) fn colours_diagnostics(&self) -> bool {
         self.colour.applies(io::stderr().is_terminal())
     }
 
-    /// Writes a diagnostic to standard error.
     pub(crate) fn report(&mut self, notice: &Notice) {
         let colour = self.colours_diagnostics();
         self.explain(notice.code);
@@ -84,7 +78,6 @@ impl Terminal {
         self.codes.extend(code);
     }
 
-    /// Writes to standard error.
     pub(crate) fn remark(&mut self, text: &str) {
         // Nobody is left to tell when standard error is gone.
         let _ = io::stderr().lock().write_all(text.as_bytes());
@@ -100,17 +93,14 @@ impl Terminal {
     pub(crate) fn finish(mut self, outcome: Outcome) -> Outcome {
         let codes = std::mem::take(&mut self.codes);
         if let Some(first) = codes.first() {
-            let text = match codes.len() {
-                1 => format!("for more about this error, try `cargo rumpsteak explain {first}`\n"),
-                _ => {
-                    let codes: Vec<&str> = codes.iter().copied().collect();
-                    format!(
-                        "for more about these errors ({}), try `cargo rumpsteak explain {first}`\n",
-                        codes.join(", ")
-                    )
-                }
+            let all: Vec<&str> = codes.iter().copied().collect();
+            let errors = match all.len() {
+                1 => "this error".to_owned(),
+                _ => format!("these errors ({})", all.join(", ")),
             };
-            self.remark(&text);
+            self.remark(&format!(
+                "for more about {errors}, try `cargo rumpsteak explain {first}`\n"
+            ));
         }
         match self.failure.take() {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {

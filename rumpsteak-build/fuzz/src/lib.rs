@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use bolero::check;
 use proc_macro2::TokenStream;
-use rumpsteak_build::command::Cfg;
-use rumpsteak_contract::{MessageItem, ProtocolItem, RoleItem, SessionItem, SetItem, Verdicts};
+use rumpsteak_front::module::ModuleKind;
+use rumpsteak_front::{Module, cut};
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Limits, System, Verdict, dot, kmc, subtype, system};
 use rumpsteak_oracle::equal;
@@ -145,29 +145,6 @@ fn machines_of_peers() {
     });
 }
 
-/// A verdict file that was cut off or changed is refused, or read as what it says.
-#[test]
-fn verdict_files() {
-    each_text!(|source: &str| {
-        let version = source.lines().next().unwrap_or_default().trim();
-        let Ok(verdicts) = Verdicts::parse(source, version) else { return };
-        let printed = verdicts.print(version);
-        let again = Verdicts::parse(&printed, version).unwrap();
-        assert_eq!(again.package, verdicts.package);
-        let entries: Result<Vec<_>, _> = verdicts.entries().collect();
-        let Ok(entries) = entries else { return };
-        assert_eq!(again.print(version), printed);
-        let mut copy = Verdicts::default();
-        for entry in &entries {
-            copy.add(entry);
-            let found = verdicts.find(&entry.key, Some(&entry.krate), (&entry.file, entry.line));
-            assert!(found.is_ok(), "{found:?}");
-        }
-        let read: Vec<_> = copy.entries().map(Result::unwrap).collect();
-        assert_eq!(read, entries);
-    });
-}
-
 /// The source of a package: its modules, its items, and what is said of them.
 #[test]
 fn rust_sources() {
@@ -181,17 +158,19 @@ fn rust_sources() {
     fs::write(folder.join("p.scr"), protocol).unwrap();
     each_text!(|source: &str| {
         fs::write(folder.join("src/lib.rs"), source).unwrap();
-        let configuration = rumpsteak_build::configure().protocols("p.scr").generate();
-        let check = configuration.check(&folder, &Cfg::default()).unwrap();
+        let configuration = rumpsteak_build::configure().protocols("p.scr");
+        let check = configuration.check(&folder, &limits().into());
         for problem in &check.problems {
             assert!(source.get(problem.range.clone()).is_some(), "{problem:?}");
             assert!(!problem.render(false).is_empty());
         }
         let Ok(tokens) = source.parse::<TokenStream>() else { return };
-        let _ = SessionItem::parse(tokens.clone(), tokens.clone());
-        let _ = RoleItem::parse(tokens.clone());
-        let _ = MessageItem::parse(tokens.clone());
-        let _ = SetItem::parse(tokens.clone());
-        let _ = ProtocolItem::parse(tokens);
+        for (kind, arguments, item) in cut::modules(tokens.clone()) {
+            let _ = Module::parse(kind, arguments, item);
+        }
+        for kind in [ModuleKind::ClosedSystem, ModuleKind::Protocol] {
+            let _ = Module::parse(kind, tokens.clone(), tokens.clone());
+        }
+        let _ = rumpsteak_front::module::items(tokens);
     });
 }

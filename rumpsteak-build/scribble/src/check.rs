@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rumpsteak_fsm::{Message, Role};
 
 use crate::annotations;
-use crate::diagnostics::diagnostic::{self, Diagnostic};
+use crate::diagnostics::diagnostic::{self, Diagnostic, all};
 use crate::diagnostics::projection_errors;
 use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::syntax_errors::{self, Construct};
@@ -210,15 +210,8 @@ impl Protocol {
         if let Some(together) = &self.together {
             return Result::clone(together).map(|(projections, _)| projections);
         }
-        let mut projections = Vec::new();
-        let mut diagnostics = Vec::new();
-        for position in 0..self.roles().len() {
-            match self.project_at(position) {
-                Ok(projection) => projections.push(projection),
-                Err(found) => diagnostics.extend(found),
-            }
-        }
-        if diagnostics.is_empty() { Ok(projections) } else { Err(self.explained(diagnostics)) }
+        all((0..self.roles().len()).map(|position| self.project_at(position)))
+            .map_err(|found| self.explained(found))
     }
 
     /// Says first that `continue` is missing, if all roles could follow the protocol with it, and

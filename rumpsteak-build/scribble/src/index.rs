@@ -1,6 +1,5 @@
 //! Numbers of things, as 32 bits.
 
-/// The number of no thing.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// A number as 32 bits. It fits: there are fewer of anything than bytes in texts of at most 64 MiB.

@@ -29,12 +29,10 @@ impl Sets {
         }
     }
 
-    /// The number of sets.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The elements of a set, in order.
     pub(crate) fn get(&self, set: u32) -> &[u32] {
         let set = set as usize;
         let start = if set == 0 { 0 } else { self.ends[set - 1] };
@@ -72,7 +70,6 @@ impl Sets {
         (new, true)
     }
 
-    /// Ends the set whose elements were added last.
     fn add(&mut self) -> u32 {
         self.ends.push(index(self.elements.len()));
         index(self.ends.len() - 1)

@@ -22,9 +22,9 @@ use rumpsteak_scribble::similar;
 
 use crate::fault::{Cause, MachineProblem};
 use crate::named_text::NamedText;
+use crate::package_root::PackageRoot;
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
-use crate::source::package_root::PackageRoot;
-use crate::source::text_file;
+use crate::text_file;
 use crate::words::{list, meant};
 
 /// How to name the file of a machine.
@@ -44,7 +44,7 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// One line if nothing leads to a state in which edges begin: most likely its name has a slip.
-    pub(super) fn cut_off(&self) -> Option<String> {
+    pub(crate) fn cut_off(&self) -> Option<String> {
         let Self { fsm, states, .. } = self;
         let entered: BTreeSet<StateId> = fsm.transitions().map(|of| of.target).collect();
         let named = |of: &dyn Fn(&StateId) -> bool| {
@@ -66,7 +66,7 @@ impl Machine {
 
     /// One line if the machine races where the protocol has its role race nowhere: most likely a
     /// receive stands in front of the sends that it answers.
-    pub(super) fn raced(&self, protocols: &Protocols) -> Option<String> {
+    pub(crate) fn raced(&self, protocols: &Protocols) -> Option<String> {
         let Self { linked, fsm, text, actions, .. } = self;
         let projection = &protocols.protocols[linked.protocol].projections[linked.role].fsm;
         let is_raced = matches!(projection.check_directed(), Err(Defect::Mixed { .. }));
@@ -163,17 +163,17 @@ pub(crate) fn load(
 
 /// One line for each machine in a folder of `.scr` files that is not used.
 pub(crate) fn unused(
-    folders: &Folders,
     protocols: &Protocols,
     base: &PackageRoot,
     is_included: &dyn Fn(usize) -> bool,
 ) -> Vec<String> {
+    let folders = &Folders::default();
     let mut warnings = strays(folders, protocols, base);
     for (position, file) in protocols.files.iter().enumerate() {
         if !file.diagnostics.is_empty() {
             continue;
         }
-        // The errors of a file are said at each `protocol!(…)` of it.
+        // The errors of a file are said at each module of it.
         let mut own = (0..).zip(&protocols.protocols).filter(|(_, of)| of.file == position);
         let is_said = own.any(|(protocol, _)| is_included(protocol));
         warnings.extend(unread(folders, protocols, position, base));
@@ -181,7 +181,7 @@ pub(crate) fn unused(
             let reason = match owner(&candidate, protocols, position) {
                 Ok(linked) if is_included(linked.protocol) => continue,
                 Ok(linked) => format!(
-                    "nothing includes `protocol!({})`; roles that are written by hand have their order from a session type",
+                    "no module is for the protocol `{0}`, or it writes that session: `#[rumpsteak::protocol({0})] mod …`",
                     protocols.protocols[linked.protocol].name()
                 ),
                 Err(Misnamed { is_machine: true, .. }) if is_said => continue,
@@ -278,6 +278,12 @@ fn unread<'a>(
         let (shown, meant) = (base.show(&path), base.show(&path.with_extension(ending)));
         format!("{shown}: the machine is not used, because the name of such a file ends in `.{ending}`; did you mean `{meant}`?")
     })
+}
+
+/// The paths of the files beside a `.scr` file that may hold machines.
+pub(crate) fn files_beside(scr: &Path) -> Vec<PathBuf> {
+    let candidates = candidates(&Folders::default(), scr, form_of);
+    candidates.into_iter().map(|candidate| candidate.path).collect()
 }
 
 /// The files beside a `.scr` file that may hold machines, by name.

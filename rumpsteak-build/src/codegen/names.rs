@@ -13,45 +13,32 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeFrom;
 
-use rumpsteak_contract::protocol::RUNTIME;
-use rumpsteak_contract::{ProtocolItem, name};
-use rumpsteak_fsm::{Action, Fsm, Message, Role, Sort};
+use proc_macro2::TokenStream;
+use quote::ToTokens as _;
+use rumpsteak_front::module::Item;
+use rumpsteak_front::name;
+use rumpsteak_fsm::{Fsm, Message, Role, Sort};
 use rumpsteak_scribble::Span;
 
-use super::payloads::{Payload, declared, is_ident, payload, reserved, signature};
+use super::payloads::{Payload, declared, is_ident, payload, reserved};
 use crate::protocols::{Loaded, ScrFile};
-
-/// What a `protocol!(…)` chooses.
-#[derive(Clone, Debug)]
-pub(super) struct Choices {
-    /// The path of the runtime.
-    pub(super) krate: String,
-    /// The path of the routes' type, unless they are channels.
-    pub(super) routes: Option<String>,
-    /// What messages derive beside `Message`.
-    pub(super) derives: Vec<String>,
-    /// What tells its file from others.
-    pub(super) suffix: String,
-}
-
-impl Choices {
-    pub(super) fn of(item: &ProtocolItem) -> Self {
-        let (routes, derives) = (item.routes.clone(), item.derives.clone());
-        Self { krate: item.runtime.clone(), routes, derives, suffix: item.suffix() }
-    }
-}
-
-impl Default for Choices {
-    fn default() -> Self {
-        let suffix = String::new();
-        Self { krate: RUNTIME.to_owned(), routes: None, derives: Vec::new(), suffix }
-    }
-}
+use crate::scope::Scope;
 
 /// The names of a protocol, and of what its code uses.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    pub(super) choices: Choices,
+    /// The path of the routes' type, unless they are channels.
+    pub(super) routes: Option<String>,
+    /// What messages derive beside `Message`.
+    pub(super) derives: Vec<String>,
+    /// The message type.
+    pub(super) message: String,
+    /// True if the module writes the message type.
+    pub(super) has_message: bool,
+    /// True if a set of roles is to be generated.
+    pub(super) lacks_set: bool,
+    /// True if the module writes a message type with a mistake.
+    pub(super) has_broken_message: bool,
     /// In the order of the protocol's roles.
     pub(super) roles: Vec<RoleName>,
     /// In the order in which a reader of the protocol meets them.
@@ -73,8 +60,10 @@ pub(super) struct RoleName {
     pub(super) ty: String,
     /// The field of the set of roles, and of the routes that lead to it.
     pub(super) field: String,
-    /// Whether the name in the protocol can be written as a path.
-    pub(super) is_ident: bool,
+    /// True if the module writes the struct.
+    pub(super) is_written: bool,
+    /// True if the module writes a session of the role.
+    pub(super) has_session: bool,
 }
 
 /// A message.
@@ -83,140 +72,199 @@ pub(super) struct LabelName {
     pub(super) message: Message,
     /// The struct, and the variant of the message type.
     pub(super) ty: String,
-    /// What sessions call the struct.
-    pub(super) path: String,
     /// Whether the variant must say the label.
     pub(super) explicit: bool,
     /// The types of the payload.
     pub(super) payload: Vec<String>,
     /// The path of the type, if a `sig` says that there is one.
     pub(super) declared: Option<String>,
-    /// Whether each of them has `Debug`.
+    /// True if each of them has `Debug`.
     pub(super) is_debug: bool,
+    /// True if the module writes the struct.
+    pub(super) is_written: bool,
+    /// True if the module writes a message type without a variant for this message.
+    pub(super) is_missing: bool,
 }
 
 impl Names {
-    /// What names the runtime in an attribute, unless it has the usual name.
-    fn crate_argument(&self) -> Option<String> {
-        let krate = &self.choices.krate;
-        (krate != RUNTIME).then(|| format!("crate = {krate:?}"))
-    }
-
-    /// The attribute of a derive's input that names the runtime.
-    pub(super) fn derive_attribute(&self) -> String {
-        let argument = self.crate_argument();
-        argument.map_or(String::new(), |argument| format!("#[rumpsteak({argument})]\n"))
-    }
-
-    /// `#[session(K)]`, with the role if there is one.
-    pub(super) fn session_attribute(&self, role: Option<&str>) -> String {
-        let arguments = role.map(str::to_owned).into_iter();
-        let arguments: Vec<String> = arguments.chain(self.crate_argument()).collect();
-        match &arguments[..] {
-            [] => "#[session]\n".to_owned(),
-            _ => format!("#[session({})]\n", arguments.join(", ")),
-        }
-    }
-
-    /// Names all parts of a protocol.
+    /// Names all parts of a protocol; those that a module writes keep their names.
     ///
     /// # Errors
     ///
     /// What has no name in Rust, and what to do about it.
     pub(super) fn new(
+        scope: &Scope<'_>,
         protocol: &Loaded,
         file: &ScrFile,
-        choices: &Choices,
     ) -> Result<Self, String> {
-        let messages = messages(protocol);
-        let mut payloads = Vec::new();
-        let mut taken = reserved();
-        // With the place of the declaration or the message behind the first line.
-        let placed = |reason: String, span: Span| {
-            let text = file.text(span.source());
-            let (line, _) = text.position(span.start());
-            reason.replacen("\n\n", &format!(" ({}:{line})\n\n", text.name), 1)
+        let arguments = &scope.module().arguments;
+        let path = |tokens: TokenStream| tokens.to_string().replace(' ', "");
+        let mut names = Self {
+            routes: arguments.routes.as_ref().map(|routes| path(routes.to_token_stream())),
+            derives: arguments.derives.iter().map(|of| path(of.to_token_stream())).collect(),
+            lacks_set: scope.lacks_set(),
+            taken: reserved(),
+            ..Self::default()
         };
-        for (message, span) in &messages {
-            let types = message.payload.iter().map(|sort| {
-                let declared = file.modules.sort(sort.as_str()).map(|found| found.name.span);
-                let reason = |reason| placed(reason, declared.unwrap_or(*span));
-                payload(sort.as_str(), file).map_err(reason)
-            });
-            let types = types.collect::<Result<Vec<Payload>, _>>()?;
-            taken.extend(types.iter().flat_map(|payload| payload.names.clone()));
-            payloads.push(types);
-        }
-        let mut names = Self { choices: choices.clone(), taken, ..Self::default() };
+        names.taken.extend(scope.names().map(str::to_owned));
+        let written: Vec<String> = scope.messages().collect();
+        names.has_message = !written.is_empty();
+        names.has_broken_message = !names.has_message && scope.has_message();
+        let asked = scope.roles.first().map(|role| scope.message_of(role.item));
+        let message = written.into_iter().next().or(asked);
+        names.message = message.unwrap_or_else(|| "Label".to_owned());
+        // An item of that name is to be the message type, and has a mistake.
+        names.has_message |= scope.names().any(|name| name == names.message);
         let mut fields = BTreeSet::new();
-        for role in protocol.protocol.roles() {
-            names.add_role(role, &mut fields);
+        let roots: BTreeSet<String> = scope.roots().map(|(_, _, role)| role.to_string()).collect();
+        // The types of payloads are read before roles have names, which then give way.
+        let messages = messages(protocol);
+        let declared_here = names.payloads(scope, &messages, file)?;
+        for (position, role) in protocol.protocol.roles().iter().enumerate() {
+            let written = scope.player(position).map(|role| role.item.name.to_string());
+            names.add_role(role, written, &mut fields);
+        }
+        for role in &mut names.roles {
+            role.has_session = roots.contains(&role.ty);
         }
         let mut normal = BTreeMap::new();
-        for (position, ((message, span), payload)) in messages.into_iter().zip(payloads).enumerate()
+        for (position, ((message, span), types)) in
+            messages.into_iter().zip(declared_here).enumerate()
         {
             let label = message.label.as_str();
-            if let Some(earlier) = normal.insert(name::normalise(label), position) {
+            if !names.has_message
+                && let Some(earlier) = normal.insert(name::normalise(label), position)
+            {
                 let reason = repeated(&names.labels[earlier].message, &message, file);
-                return Err(placed(reason, span));
+                return Err(placed(file, reason, span));
             }
-            let declared = signature(&message, file).map(|of| {
+            let declared = file.signature(&message).map(|of| {
                 let path = declared(of, file);
-                path.map_err(|reason| placed(reason, of.name.span))
+                path.map_err(|reason| placed(file, reason, of.name.span))
             });
-            names.add_label(message, &payload, declared.transpose()?);
+            names.add_label(scope, message, &types, declared.transpose()?);
         }
         if names.labels.is_empty() {
             return Err(format!(
-                "`{}` has no messages\n\nhelp: there is nothing to generate; take `protocol!` out",
+                "`{}` has no messages\n\nhelp: there is nothing to generate",
                 protocol.name()
             ));
         }
         Ok(names)
     }
 
-    /// Names what a machine speaks of, its own role first, for a person who has the types of
-    /// payloads in scope: a label that is called as one of them is that of the module `generated`.
-    pub(super) fn of_machine(fsm: &Fsm, generated: &str) -> Self {
-        let mut names = Self { taken: reserved(), ..Self::default() };
-        let mut fields = BTreeSet::new();
-        names.add_role(fsm.role(), &mut fields);
-        for transition in fsm.transitions() {
-            let Action { peer, message, .. } = transition.action;
-            if names.role(peer.as_str()).is_none() {
-                names.add_role(peer, &mut fields);
+    /// The types of the payloads of messages whose structs are generated.
+    fn payloads(
+        &mut self,
+        scope: &Scope<'_>,
+        messages: &[(Message, Span)],
+        file: &ScrFile,
+    ) -> Result<Vec<Vec<Payload>>, String> {
+        let mut payloads = Vec::new();
+        for (message, span) in messages {
+            if self.has_message || written_label(scope, message).is_some() {
+                payloads.push(Vec::new());
+                continue;
             }
-            if !names.positions.contains_key(message) {
-                names.add_label(message.clone(), &[], None);
-            }
+            let types = message.payload.iter().map(|sort| {
+                let declared = file.modules.sort(sort.as_str()).map(|found| found.name.span);
+                let reason = |reason| placed(file, reason, declared.unwrap_or(*span));
+                payload(sort.as_str(), file, scope).map_err(reason)
+            });
+            let types = types.collect::<Result<Vec<Payload>, _>>()?;
+            self.taken.extend(types.iter().flat_map(|payload| payload.names.clone()));
+            payloads.push(types);
         }
+        Ok(payloads)
+    }
+
+    /// Names the roles of a protocol, that of a machine first, and its messages, as a module does
+    /// that writes none of them. The sorts that the protocol does not declare are types that the
+    /// module has in scope.
+    pub(super) fn of_machine(
+        fsm: &Fsm,
+        roles: &[Role],
+        is_declared: impl Fn(&str) -> bool,
+    ) -> Self {
+        let mut names = Self { taken: reserved(), ..Self::default() };
         let payloads = fsm.transitions().flat_map(|by| &by.action.message.payload);
-        let payloads: BTreeSet<&str> = payloads.map(Sort::as_str).collect();
-        for label in names.labels.iter_mut().filter(|label| payloads.contains(&*label.ty)) {
-            label.path = format!("{generated}::{}", label.ty);
+        let in_scope = payloads.map(Sort::as_str).filter(|sort| !is_declared(sort));
+        names.taken.extend(in_scope.map(str::to_owned));
+        let mut fields = BTreeSet::new();
+        let others = roles.iter().filter(|role| *role != fsm.role());
+        for role in [fsm.role()].into_iter().chain(others) {
+            names.add_role(role, None, &mut fields);
+        }
+        for transition in fsm.transitions() {
+            let message = &transition.action.message;
+            if !names.positions.contains_key(message) {
+                names.add_generated(message.clone(), &[], None);
+            }
         }
         names
     }
 
-    fn add_role(&mut self, role: &Role, fields: &mut BTreeSet<String>) {
+    fn add_role(&mut self, role: &Role, written: Option<String>, fields: &mut BTreeSet<String>) {
         let scribble = role.as_str().to_owned();
-        let ty = self.fresh(&name::camel(&scribble), "Role");
+        let is_written = written.is_some();
+        let ty = written.unwrap_or_else(|| self.fresh(&name::camel(&scribble), "Role"));
         let field = field(&scribble, fields);
-        let is_ident = is_ident(&scribble);
-        self.roles.push(RoleName { scribble, ty, field, is_ident });
+        let has_session = false;
+        self.roles.push(RoleName { scribble, ty, field, is_written, has_session });
     }
 
-    fn add_label(&mut self, message: Message, payload: &[Payload], declared: Option<String>) {
+    fn add_label(
+        &mut self,
+        scope: &Scope<'_>,
+        message: Message,
+        payload: &[Payload],
+        declared: Option<String>,
+    ) {
+        let written = if self.has_message {
+            // The variant that carries this message.
+            let labels = scope.roles.iter().flat_map(|role| role.labels.values());
+            let ty = { labels }.find(|of| of.message.as_ref().is_ok_and(|of| *of == message));
+            ty.map(|label| (label.ty.to_string(), true))
+                .or_else(|| Some((variant_of(scope, &message)?, true)))
+        } else {
+            written_label(scope, &message)
+        };
+        let is_missing = self.has_message && written.is_none();
+        match written {
+            Some((ty, is_debug)) => {
+                self.positions.insert(message.clone(), self.labels.len());
+                self.labels.push(LabelName {
+                    explicit: !name::same(message.label.as_str(), &ty),
+                    ty,
+                    payload: Vec::new(),
+                    is_debug,
+                    declared: None,
+                    is_written: true,
+                    is_missing,
+                    message,
+                });
+            }
+            None => {
+                self.add_generated(message, payload, declared);
+                if let Some(label) = self.labels.last_mut() {
+                    label.is_missing = is_missing;
+                }
+            }
+        }
+    }
+
+    fn add_generated(&mut self, message: Message, payload: &[Payload], declared: Option<String>) {
         let label = message.label.as_str();
         let ty = self.fresh(&name::camel(label), "Message");
         self.positions.insert(message.clone(), self.labels.len());
         self.labels.push(LabelName {
             explicit: !name::same(label, &ty),
-            path: ty.clone(),
             ty,
             payload: payload.iter().map(|payload| payload.text.clone()).collect(),
             is_debug: declared.is_none() && payload.iter().all(|payload| payload.is_debug),
             declared,
+            is_written: false,
+            is_missing: false,
             message,
         });
     }
@@ -250,6 +298,37 @@ impl Names {
     pub(super) fn role(&self, role: &str) -> Option<usize> {
         self.roles.iter().position(|name| name.scribble == role)
     }
+}
+
+/// The struct or enum that a module writes for a message, by its name, and true if it has `Debug`.
+fn written_label(scope: &Scope<'_>, message: &Message) -> Option<(String, bool)> {
+    (0..scope.len()).find_map(|id| match scope.item(id) {
+        Item::Label(label) if name::same(&label.name.to_string(), message.label.as_str()) => {
+            let derives = label.attributes.iter().filter(|of| of.path().is_ident("derive"));
+            let mut derives = derives.map(|of| of.to_token_stream().to_string());
+            Some((label.name.to_string(), derives.any(|derives| derives.contains("Debug"))))
+        }
+        _ => None,
+    })
+}
+
+/// The type in the variant of a message type that has the name of a message.
+fn variant_of(scope: &Scope<'_>, message: &Message) -> Option<String> {
+    (0..scope.len()).find_map(|id| match scope.item(id) {
+        Item::Message(item) => {
+            let mut variants = item.variants.iter();
+            let found = variants.find(|of| name::same(&of.label, message.label.as_str()))?;
+            Some(found.ident.as_ref()?.to_string())
+        }
+        _ => None,
+    })
+}
+
+/// A reason with the place of the declaration or the message behind its first line.
+fn placed(file: &ScrFile, reason: String, span: Span) -> String {
+    let text = file.text(span.source());
+    let (line, _) = text.position(span.start());
+    reason.replacen("\n\n", &format!(" ({}:{line})\n\n", text.name), 1)
 }
 
 /// The messages of a protocol with the first place of each, in the order of its text.

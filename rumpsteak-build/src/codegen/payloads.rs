@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
-use rumpsteak_contract::canonical::{Piece, Pieces};
-use rumpsteak_fsm::Message;
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use rumpsteak_front::module::Item;
 use rumpsteak_scribble::{Declaration, DeclarationKind};
 
 use crate::protocols::ScrFile;
-use crate::source::names::PRIMITIVES;
+use crate::scope::Scope;
+use crate::scope::labels::PRIMITIVES;
 use crate::words::did_you_mean;
 
 /// Names that a type of the module may not hide: those that the code uses, and those of the
@@ -34,16 +34,6 @@ pub(super) struct Payload {
     pub(super) is_debug: bool,
 }
 
-/// The `sig` that declares a type for a message.
-pub(super) fn signature<'a>(message: &Message, file: &'a ScrFile) -> Option<&'a Declaration> {
-    let mut declarations = file.modules.iter().flat_map(|module| &module.declarations);
-    declarations.find(|found| {
-        found.kind == DeclarationKind::Signature
-            && found.schema.as_str() == "rust"
-            && found.name.as_str() == message.label.as_str()
-    })
-}
-
 /// The path of the type that a `sig` declares.
 pub(super) fn declared(declared: &Declaration, file: &ScrFile) -> Result<String, String> {
     let (name, path) = (declared.name.as_str(), declared.external.as_str().trim());
@@ -57,11 +47,11 @@ pub(super) fn declared(declared: &Declaration, file: &ScrFile) -> Result<String,
     Ok(path.to_owned())
 }
 
-pub(super) fn payload(sort: &str, file: &ScrFile) -> Result<Payload, String> {
+pub(super) fn payload(sort: &str, file: &ScrFile, scope: &Scope<'_>) -> Result<Payload, String> {
     if sort.contains('@') {
         return Err(format!(
             "the payload `{sort}` is a session that changes hands, and only its type in Rust says in which state\n\n\
-             help: write the roles of this protocol by hand"
+             help: write the label in the module: `struct Name(Detached<…>);`"
         ));
     }
     let refused = || {
@@ -83,6 +73,8 @@ pub(super) fn payload(sort: &str, file: &ScrFile) -> Result<Payload, String> {
         }
         Some(_) => return Err(refused()),
         None if PRIMITIVES.contains(&sort) && sort != "str" => sort,
+        // The module declares or imports it.
+        None if is_in_scope(sort, scope) => sort,
         None => return Err(refused()),
     };
     let Some(names) = names_of(text) else {
@@ -118,33 +110,48 @@ fn example(sort: &str) -> (String, &'static str) {
     (standard.to_owned(), "std")
 }
 
-/// The names that a type uses and that no `::` leads to; `None` if the text is no type, as far as
-/// that shows.
+/// True if a module declares a name, or imports it by itself.
+fn is_in_scope(name: &str, scope: &Scope<'_>) -> bool {
+    let imports = |id: usize| match scope.item(id) {
+        Item::Use(tokens) => words(tokens.clone()).iter().any(|word| word == name),
+        _ => false,
+    };
+    scope.names().any(|known| known == name) || (0..scope.len()).any(imports)
+}
+
+/// All identifiers in tokens.
+fn words(tokens: TokenStream) -> Vec<String> {
+    let words = flat(tokens).into_iter().filter_map(|tree| match tree {
+        TokenTree::Ident(word) => Some(word.to_string()),
+        _ => None,
+    });
+    words.collect()
+}
+
+/// The names that a type uses and that no `::` leads to; `None` if the text is no type.
 fn names_of(text: &str) -> Option<Vec<String>> {
-    let mut names = Vec::new();
-    let (mut colons, mut depth) = (0, 0_usize);
-    let tokens: TokenStream = text.parse().ok()?;
-    let is_empty = tokens.is_empty();
-    for piece in Pieces::new(tokens) {
-        match piece {
-            Piece::Open(group) if group.delimiter() == Delimiter::Brace => return None,
-            Piece::Open(_) => depth += 1,
-            Piece::Close(_) => depth = depth.saturating_sub(1),
-            Piece::Tree(TokenTree::Ident(ident)) if colons < 2 => names.push(ident.to_string()),
-            Piece::Tree(TokenTree::Punct(punct)) => match punct.as_char() {
-                ':' => {
-                    colons += 1;
-                    continue;
-                }
-                ';' if depth > 0 => {}
-                punct if !"<>,&'+-*!=".contains(punct) => return None,
-                _ => {}
-            },
-            Piece::Tree(_) => {}
-        }
-        colons = 0;
-    }
-    (!is_empty).then_some(names)
+    // It is a type of a few words: no bracket is so deep that `syn` would overflow the stack.
+    const MOST: usize = 1_000;
+    let tokens: TokenStream = text.parse().ok().filter(|_| text.len() <= MOST)?;
+    syn::parse2::<syn::Type>(tokens.clone()).ok()?;
+    let trees: Vec<TokenTree> = flat(tokens);
+    let behind_colons = |index: usize| {
+        index > 0 && matches!(&trees[index - 1], TokenTree::Punct(punct) if punct.as_char() == ':')
+    };
+    let names = trees.iter().enumerate().filter_map(|(index, tree)| match tree {
+        TokenTree::Ident(name) if !behind_colons(index) => Some(name.to_string()),
+        _ => None,
+    });
+    Some(names.collect())
+}
+
+/// All tokens without their groups.
+fn flat(tokens: TokenStream) -> Vec<TokenTree> {
+    let trees = tokens.into_iter().flat_map(|tree| match tree {
+        TokenTree::Group(group) => flat(group.stream()),
+        tree => vec![tree],
+    });
+    trees.collect()
 }
 
 /// Whether a text is an identifier, and no keyword.

@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use rumpsteak_contract::name;
-use rumpsteak_fsm::text::{self, Form};
-use rumpsteak_fsm::{Action, Direction, Fsm, Message};
+use rumpsteak_front::name;
+use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role};
 
-use super::layout::{self, Type};
 use super::machines::Machine;
 use super::names::{LabelName, Names, RoleName};
 use super::session::{self, Choosing, End, Item};
@@ -33,7 +31,8 @@ fn repeats(names: &[&str], within: &str) -> bool {
         })
 }
 
-pub(super) fn print_roles(text: &mut String, protocol: &Loaded, file: &ScrFile, names: &Names) {
+/// The set of roles.
+pub(super) fn print_set(text: &mut String, protocol: &Loaded, file: &ScrFile, names: &Names) {
     let declared = file
         .modules
         .root()
@@ -50,7 +49,6 @@ pub(super) fn print_roles(text: &mut String, protocol: &Loaded, file: &ScrFile, 
         print_fence(text, "scribble", source);
     }
     text.push_str("#[derive(Roles)]\n");
-    text.push_str(&names.derive_attribute());
     let fields: Vec<&str> = names.roles.iter().map(|role| role.field.as_str()).collect();
     if repeats(&fields, "Roles") {
         text.push_str(FIELD_NAMES);
@@ -61,9 +59,6 @@ pub(super) fn print_roles(text: &mut String, protocol: &Loaded, file: &ScrFile, 
         let _ = writeln!(text, "    pub {}: {},", role.field, role.ty);
     }
     text.push_str("}\n");
-    for (position, role) in names.roles.iter().enumerate() {
-        print_role(text, protocol, position, role, names);
-    }
 }
 
 const FIELD_NAMES: &str =
@@ -71,13 +66,9 @@ const FIELD_NAMES: &str =
 const VARIANT_NAMES: &str =
     "#[allow(clippy::enum_variant_names, reason = \"the names are those of the protocol\")]\n";
 
-fn print_role(
-    text: &mut String,
-    protocol: &Loaded,
-    position: usize,
-    role: &RoleName,
-    names: &Names,
-) {
+/// A role with its routes.
+pub(super) fn print_role(text: &mut String, protocol: &Loaded, position: usize, names: &Names) {
+    let role = &names.roles[position];
     let transitions = || protocol.projections[position].fsm.transitions();
     let is_peer = |other: &&RoleName| {
         transitions().any(|transition| transition.action.peer.as_str() == other.scribble)
@@ -85,21 +76,18 @@ fn print_role(
     let peers: Vec<&RoleName> = names.roles.iter().filter(is_peer).collect();
     let scribble = &role.scribble;
     let _ = match &peers[..] {
-        [] => writeln!(text, "\n/// The role `{scribble}`, which talks to nobody."),
+        [] => writeln!(text, "\n/// The role `{scribble}`, which has no peer."),
         _ => {
             let peers = list(peers.iter().map(|peer| &peer.scribble));
             writeln!(text, "\n/// The role `{scribble}`, which talks to {peers}.")
         }
     };
-    let name = protocol.name();
     text.push_str("#[derive(Role)]\n");
-    text.push_str(&names.derive_attribute());
-    let _ = if role.is_ident {
-        writeln!(text, "#[protocol({name}::{scribble})]")
-    } else {
-        writeln!(text, "#[protocol({name})]\n#[role({scribble:?})]")
-    };
-    text.push_str("#[message(Label)]\n");
+    // By its name alone, the struct may play none, or another one.
+    if protocol.roles(&role.ty)[..] != [position] {
+        let _ = writeln!(text, "#[role({scribble:?})]");
+    }
+    let _ = writeln!(text, "#[message({})]", names.message);
     if peers.is_empty() {
         let _ = writeln!(text, "pub struct {};", role.ty);
         return;
@@ -109,18 +97,18 @@ fn print_role(
         text.push_str(FIELD_NAMES);
     }
     let _ = writeln!(text, "pub struct {} {{", role.ty);
-    let routes = names.choices.routes.as_deref().unwrap_or("Channel");
+    let routes = names.routes.as_deref().unwrap_or("Channel");
     for peer in peers {
         let RoleName { scribble, ty, field, .. } = peer;
         let _ = writeln!(text, "    /// The route to `{scribble}`.");
-        let _ = writeln!(text, "    #[route({ty})]\n    pub {field}: {routes}<Label>,");
+        let _ = writeln!(text, "    #[route({ty})]\n    pub {field}: {routes}<{}>,", names.message);
     }
     text.push_str("}\n");
 }
 
 pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) {
     let derives = |is_debug: bool, derives: &[&str]| {
-        let chosen = names.choices.derives.iter().map(String::as_str);
+        let chosen = names.derives.iter().map(String::as_str);
         let is_chosen = chosen.clone().any(|derive| derive.rsplit("::").next() == Some("Debug"));
         let debug = (is_debug && !is_chosen).then_some("Debug");
         let own = debug.into_iter().chain(derives.iter().copied());
@@ -130,32 +118,31 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
             _ => format!("#[derive({})]\n", all.join(", ")),
         }
     };
-    let _ = writeln!(text, "\n/// The messages of the protocol `{}`.", protocol.name());
-    text.push_str(&derives(names.labels.iter().all(|label| label.is_debug), &["Message"]));
-    text.push_str(&names.derive_attribute());
-    let variants: Vec<&str> = names.labels.iter().map(|label| label.ty.as_str()).collect();
-    if repeats(&variants, "Label") {
-        text.push_str(VARIANT_NAMES);
+    if names.has_message {
+        return;
     }
-    text.push_str("pub enum Label {\n");
-    let routes = routes(protocol);
-    for LabelName { message, ty, explicit, .. } in &names.labels {
-        let _ = writeln!(text, "    /// `{message}`, {}.", routes[message]);
-        if *explicit {
-            let _ = writeln!(text, "    #[label({:?})]", message.label.as_str());
-        }
-        let _ = writeln!(text, "    {ty}({ty}),");
+    // A message type with a mistake is written, and says nothing.
+    if !names.has_broken_message {
+        print_message(
+            text,
+            protocol,
+            names,
+            &derives(names.labels.iter().all(|label| label.is_debug), &["Message"]),
+        );
     }
-    text.push_str("}\n");
     // Types in messages are told apart by their names: `Job` of `job(Job)`.
     let carried = names.labels.iter().flat_map(|label| &label.payload);
     let carried: BTreeSet<&str> = carried.flat_map(|ty| ty.split(|c| !is_of_name(c))).collect();
-    let is_serde = names.choices.derives.iter().any(|path| path.ends_with("erialize"));
-    for LabelName { message, ty, payload, is_debug, declared, .. } in &names.labels {
+    let is_serde = names.derives.iter().any(|path| path.ends_with("erialize"));
+    for LabelName { message, ty, payload, is_debug, declared, is_written, .. } in &names.labels {
+        if *is_written {
+            continue;
+        }
         let _ = writeln!(text, "\n/// The message `{message}`.");
         if let Some(path) = declared {
             // What is private in the crate cannot be seen from further away.
-            let public = if path.starts_with("crate::") { "pub(crate)" } else { "pub" };
+            let is_near = path.starts_with("crate::") || path.starts_with("super::");
+            let public = if is_near { "pub(crate)" } else { "pub" };
             let renamed = match path.rsplit("::").next() {
                 Some(name) if name == ty => String::new(),
                 _ => format!(" as {ty}"),
@@ -168,13 +155,32 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
             let _ = writeln!(text, "#[serde(rename = \"{ty}Message\")]");
         }
         let head = format!("pub struct {ty}");
-        let fields: Vec<Type> = payload.iter().map(|ty| Type::name(format!("pub {ty}"))).collect();
-        match &fields[..] {
-            [] => text.push_str(&format!("{head};")),
-            fields => text.push_str(&layout::tuple(0, &head, fields, ";")),
-        }
+        let fields: Vec<String> = payload.iter().map(|ty| format!("pub {ty}")).collect();
+        let fields =
+            if fields.is_empty() { String::new() } else { format!("({})", fields.join(", ")) };
+        let _ = write!(text, "{head}{fields};");
         text.push('\n');
     }
+}
+
+/// The message type.
+fn print_message(text: &mut String, protocol: &Loaded, names: &Names, derives: &str) {
+    let _ = writeln!(text, "\n/// The messages of the protocol `{}`.", protocol.name());
+    text.push_str(derives);
+    let variants: Vec<&str> = names.labels.iter().map(|label| label.ty.as_str()).collect();
+    if repeats(&variants, &names.message) {
+        text.push_str(VARIANT_NAMES);
+    }
+    let _ = writeln!(text, "pub enum {} {{", names.message);
+    let routes = routes(protocol);
+    for LabelName { message, ty, explicit, .. } in &names.labels {
+        let _ = writeln!(text, "    /// `{message}`, {}.", routes[message]);
+        if *explicit {
+            let _ = writeln!(text, "    #[label({:?})]", message.label.as_str());
+        }
+        let _ = writeln!(text, "    {ty}({ty}),");
+    }
+    text.push_str("}\n");
 }
 
 fn is_of_name(character: char) -> bool {
@@ -214,9 +220,6 @@ impl Item {
     }
 }
 
-/// How many transitions a machine may have to be drawn in its documentation.
-const MOST_DRAWN: usize = 100;
-
 pub(super) fn print_item(
     text: &mut String,
     item: &Item,
@@ -234,20 +237,13 @@ pub(super) fn print_item(
         };
         let when = if fsm.is_on_demand() { " each time that it is asked to begin" } else { "" };
         let _ = writeln!(text, "/// What [`{}`] does{when}, in the order of {order}.", role.ty);
-        // Every machine can be drawn. Editors would show the text of the picture.
-        if fsm.transition_count() <= MOST_DRAWN
-            && let Ok(picture) = text::print(Form::Svg, std::slice::from_ref(fsm))
-        {
-            let picture = format!("\n<div style=\"overflow-x:auto\">{}</div>", picture.trim_end());
-            let _ = writeln!(text, "#[cfg_attr(doc, doc = {picture:?})]");
-        }
-        text.push_str(&names.session_attribute(Some(&role.ty)));
+        let _ = writeln!(text, "#[session({})]", role.ty);
     }
     match item {
         Item::Chain { name, nominal, session: ty } => {
             if root.is_none() {
                 let _ = writeln!(text, "/// A part of [`{session}`].");
-                text.push_str(&names.session_attribute(None));
+                text.push_str("#[session]\n");
             }
             print_chain(text, "pub ", name, *nominal, ty);
         }
@@ -260,7 +256,7 @@ pub(super) fn print_item(
                 End::Several(None) => "receive or send, whichever is first".to_owned(),
             };
             let _ = writeln!(text, "/// What [`{session}`] may {does}.");
-            text.push_str(&names.session_attribute(None));
+            text.push_str("#[session]\n");
             let variants: Vec<&str> = options.iter().map(|option| option.name.as_str()).collect();
             if repeats(&variants, name) {
                 text.push_str(VARIANT_NAMES);
@@ -268,28 +264,30 @@ pub(super) fn print_item(
             let _ = writeln!(text, "pub enum {name} {{");
             for Choosing { name, label, fields } in options {
                 let _ = writeln!(text, "    /// `{}`.", names.labels[*label].message);
-                let _ = writeln!(text, "{}", layout::tuple(4, name, fields, ","));
+                let _ = writeln!(text, "    {name}({}),", fields.join(", "));
             }
             text.push_str("}\n");
         }
     }
 }
 
-fn print_chain(text: &mut String, public: &str, name: &str, nominal: bool, session: &Type) {
-    let item = if nominal {
-        let session = std::slice::from_ref(session);
-        layout::tuple(0, &format!("{public}struct {name}"), session, ";")
-    } else {
-        layout::alias(&format!("{public}type {name}"), session)
+fn print_chain(text: &mut String, public: &str, name: &str, nominal: bool, session: &str) {
+    let _ = match nominal {
+        true => writeln!(text, "{public}struct {name}({session});"),
+        false => writeln!(text, "{public}type {name} = {session};"),
     };
-    let _ = writeln!(text, "{item}");
 }
 
-/// The session items of a machine for a person to paste beside its role, the root first. Their
-/// names begin with `base`; `generated` is the module of the protocol's generated code. `None` for
-/// a machine that is no session type.
-pub(crate) fn session_items(fsm: &Fsm, base: &str, generated: &str) -> Option<String> {
-    let mut names = Names::of_machine(fsm, generated);
+/// The session items of a machine for a person to paste into the module of the protocol, which has
+/// these roles, the root first. Their names begin with `base`. `None` for a machine that is no
+/// session type.
+pub(crate) fn session_items(
+    fsm: &Fsm,
+    base: &str,
+    roles: &[Role],
+    is_declared: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let mut names = Names::of_machine(fsm, roles, is_declared);
     let items = session::items(fsm, base, base.to_owned(), &mut names, None).ok()?;
     let mut text = format!("#[session({})]\n", names.roles[0].ty);
     for (index, item) in items.iter().enumerate() {
@@ -303,7 +301,7 @@ pub(crate) fn session_items(fsm: &Fsm, base: &str, generated: &str) -> Option<St
             Item::Choice { name, options, .. } => {
                 let _ = writeln!(text, "enum {name} {{");
                 for Choosing { name, fields, .. } in options {
-                    let _ = writeln!(text, "{}", layout::tuple(4, name, fields, ","));
+                    let _ = writeln!(text, "    {name}({}),", fields.join(", "));
                 }
                 text.push_str("}\n");
             }

@@ -19,10 +19,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use rumpsteak_fsm::{Action, Defect, Direction, Fsm, StateId};
+use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Message, StateId};
 
 use super::choice_names::{Written, state_names};
-use super::layout::Type;
 use super::names::Names;
 
 /// How many actions one type may nest.
@@ -32,7 +31,7 @@ const LONGEST: usize = 16;
 #[derive(Debug)]
 pub(super) enum Item {
     /// `type` or, if it is nominal, `struct`.
-    Chain { name: String, nominal: bool, session: Type },
+    Chain { name: String, nominal: bool, session: String },
     /// `enum`.
     Choice { name: String, end: End, options: Vec<Choosing> },
 }
@@ -62,7 +61,7 @@ pub(super) struct Choosing {
     pub(super) name: String,
     /// The position of the label.
     pub(super) label: usize,
-    pub(super) fields: Vec<Type>,
+    pub(super) fields: Vec<String>,
 }
 
 /// The items of the machine of a role, the root first, which is called `root` if that is free. The
@@ -122,6 +121,8 @@ pub(super) fn items(
 #[derive(Debug)]
 pub(super) enum Unwritable {
     Defect(Defect),
+    /// A message without a variant in the message type that the module writes.
+    NoVariant(Message),
     /// An action with a peer or a message that the protocol does not have.
     Unknown(Action),
 }
@@ -190,7 +191,7 @@ impl Writer<'_> {
                 name.push('_');
             }
             let fields = match end {
-                End::One(..) => vec![Type::name(path), then],
+                End::One(..) => vec![path, then],
                 End::Several(_) => vec![wrap(then, (constructor, peer, path))],
             };
             options.push(Choosing { name, label, fields });
@@ -216,9 +217,9 @@ impl Writer<'_> {
 
     /// What a state is called where it follows something; `within` is the state of the item that
     /// this is part of, if that item may call itself `Self`.
-    fn session(&mut self, state: StateId, within: Option<StateId>) -> Result<Type, Unwritable> {
+    fn session(&mut self, state: StateId, within: Option<StateId>) -> Result<String, Unwritable> {
         match self.count(state) {
-            0 => Ok(Type::name("End")),
+            0 => Ok("End".to_owned()),
             1 => {
                 let named = state == self.fsm.initial()
                     || self.entries[state.index()] > 1
@@ -230,12 +231,12 @@ impl Writer<'_> {
     }
 
     /// A state with one action, by its name.
-    fn named(&mut self, state: StateId, within: Option<StateId>) -> Type {
+    fn named(&mut self, state: StateId, within: Option<StateId>) -> String {
         if within == Some(state) {
-            return Type::name("Self");
+            return "Self".to_owned();
         }
         if let Some(name) = self.chains.get(&state) {
-            return Type::name(name);
+            return name.clone();
         }
         let proposed = self.proposed.get(&state).cloned().unwrap_or_else(|| {
             let label = self.fsm.transitions_from(state).next();
@@ -246,11 +247,11 @@ impl Writer<'_> {
         let name = self.names.numbered(&proposed);
         self.chains.insert(state, name.clone());
         self.pending.push_back(Pending::Chain(state));
-        Type::name(name)
+        name
     }
 
     /// A state with one action, written out up to the next one with a name.
-    fn actions(&mut self, first: StateId, within: Option<StateId>) -> Result<Type, Unwritable> {
+    fn actions(&mut self, first: StateId, within: Option<StateId>) -> Result<String, Unwritable> {
         let fsm = self.fsm;
         let mut state = first;
         let mut actions = Vec::new();
@@ -281,12 +282,12 @@ impl Writer<'_> {
             Direction::Receive => "Receive",
             Direction::Send => "Send",
         };
-        let label = self.names.labels[self.label(action)?].path.clone();
+        let label = self.names.labels[self.label(action)?].ty.clone();
         Ok((constructor, self.peer(action)?, label))
     }
 
     /// A state with several actions.
-    fn select(&mut self, state: StateId, within: Option<StateId>) -> Result<Type, Unwritable> {
+    fn select(&mut self, state: StateId, within: Option<StateId>) -> Result<String, Unwritable> {
         let end = self.end(state)?;
         let choice = match self.choices.get(&state) {
             _ if within == Some(state) => "Self".to_owned(),
@@ -300,11 +301,10 @@ impl Writer<'_> {
             }
         };
         let constructor = end.constructor();
-        let peer = match end {
-            End::One(_, peer) => Some(Type::name(peer)),
-            End::Several(_) => None,
-        };
-        Ok(Type::apply(constructor, peer.into_iter().chain([Type::name(choice)]).collect()))
+        Ok(match end {
+            End::One(_, peer) => format!("{constructor}<{peer}, {choice}>"),
+            End::Several(_) => format!("{constructor}<{choice}>"),
+        })
     }
 
     fn peer(&self, action: &Action) -> Result<String, Unwritable> {
@@ -315,13 +315,19 @@ impl Writer<'_> {
     }
 
     fn label(&self, action: &Action) -> Result<usize, Unwritable> {
-        self.names.label(&action.message).ok_or_else(|| Unwritable::Unknown(action.clone()))
+        match self.names.label(&action.message) {
+            Some(label) if self.names.labels[label].is_missing => {
+                Err(Unwritable::NoVariant(action.message.clone()))
+            }
+            Some(label) => Ok(label),
+            None => Err(Unwritable::Unknown(action.clone())),
+        }
     }
 }
 
 /// An action around what follows it.
-fn wrap(then: Type, (constructor, peer, label): (&str, String, String)) -> Type {
-    Type::apply(constructor, vec![Type::name(peer), Type::name(label), then])
+fn wrap(then: String, (constructor, peer, label): (&str, String, String)) -> String {
+    format!("{constructor}<{peer}, {label}, {then}>")
 }
 
 /// How many transitions lead to each state.

@@ -12,9 +12,8 @@
 //! Closed systems are the roles of a set with `#[closed_system]`, which has no protocol; and those
 //! of a protocol one of whose sessions is refused. Subtyping knows nothing of the peers but the
 //! protocol, so it refuses orders that only these peers can bear. That they are safe together is a
-//! proof only if nobody else takes part, which no build can see: so the build script has to accept
-//! it, by [`accept_closed_system`](crate::Configuration::accept_closed_system), protocol by
-//! protocol.
+//! proof only if no other program takes part, which no build can see: so the module has to accept
+//! it, by the word `accept_closed_system` in the attribute of the module.
 //!
 //! Each role needs a session, because nobody knows what its peers meet otherwise. A role may have
 //! several and begin any of them, in whatever target, so every combination is judged, and the
@@ -35,10 +34,12 @@ use rumpsteak_fsm::system::keeps_promises;
 use rumpsteak_fsm::{Action, Direction, Role, Run, StateId, System, Transition, TransitionId};
 use rumpsteak_scribble::Projection;
 
-use crate::configuration::Liveness;
-use crate::fault::{Blamed, Gap, Place};
+use rumpsteak_front::arguments::Liveness;
+
+use crate::fault::{Blamed, Gap};
 use crate::limits::Limits;
-use crate::sessions::machine::SessionMachine;
+use crate::scope::Place;
+use crate::scope::machine::SessionMachine;
 
 /// A role of a closed system.
 #[derive(Debug)]
@@ -107,7 +108,7 @@ pub(super) fn combinations<T: Copy>(
     if count > limits.combinations {
         return Err(format!(
             "the roles have {count} combinations of sessions, and at most {} are judged \
-             (`Limits::combinations`)",
+             (limit `combinations`)",
             limits.combinations
         ));
     }

@@ -1,11 +1,11 @@
-//! Whether the sessions of a package are safe.
+//! Whether the sessions of a module are safe.
 
 pub(crate) mod capacities;
 pub(crate) mod closed_system;
-pub(crate) mod inclusions;
-pub(crate) mod judgement;
 pub(crate) mod liveness;
-pub(crate) mod root;
+pub(crate) mod machines;
+mod root;
+pub(crate) mod sessions;
 pub(crate) mod subtype;
 pub(crate) mod together;
 mod wrong_part;

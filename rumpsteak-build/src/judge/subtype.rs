@@ -6,60 +6,58 @@
 
 use std::collections::BTreeMap;
 
-use rumpsteak_contract::session::{Chain, Form, Tail};
+use proc_macro2::Span;
+use rumpsteak_front::arguments::Liveness;
+use rumpsteak_front::session::{Form, Tail};
 use rumpsteak_fsm::repair::{self, Misfit};
 use rumpsteak_fsm::run::{Failure, Step};
 use rumpsteak_fsm::subtype::{self, InputError, Side};
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError, verify_fair};
-use rumpsteak_fsm::{Action, Defect, Fsm, Limits, Message, Role, StateId, Verdict, verify};
+use rumpsteak_fsm::{Action, Defect, Fsm, Limits, Message, StateId, Verdict, verify};
 
-use crate::configuration::{Configuration, Liveness};
-use crate::fault::{Cause, Fault, Place, Refusal, Subject};
-use crate::judge::liveness;
-use crate::link::context::Context;
-use crate::link::labels::{LabelMatch, match_label};
+use crate::fault::{Cause, Hint, Refusal, Subject};
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
-use crate::sessions::machine::SessionMachine;
-use crate::source::crate_tree::{ItemId, Tree};
+use crate::scope::machine::SessionMachine;
+use crate::scope::{ItemId, Place, Scope, ScopedRole};
+use crate::settings::Settings;
 
 /// Judges a session, which the struct `role` plays.
 ///
 /// # Errors
-/// What is wrong, at the token to blame.
+/// What is wrong, and the place to blame.
 pub(crate) fn judge(
-    context: Context<'_>,
-    (root, role): (ItemId, ItemId),
+    scope: &Scope<'_>,
+    (root, role): (ItemId, &ScopedRole<'_>),
     linked: ProtocolRole,
     session: &SessionMachine,
-    configuration: &Configuration,
-) -> Result<Accepted, Box<Fault>> {
-    let subject = || subject(context, root, role, linked);
+    settings: &Settings,
+) -> Result<Accepted, Box<(Place, Cause)>> {
+    let subject = || subject(scope, root, role, linked);
     let machine = (&session.fsm, &*session.parts);
-    let judged = judge_machine(context.protocols, subject, linked, machine, configuration);
+    let judged = judge_machine(scope.protocols(), subject, linked, machine, settings);
     judged.map_err(|unfit| {
         let (mut cause, defect) = *unfit;
         let place = match (&mut cause, defect) {
-            (Cause::Refused(refusal), _) => refused_at(context, (root, linked), session, refusal),
+            (Cause::Refused(refusal), _) => refused_at(scope, (root, linked), session, refusal),
             (_, Some(Defect::Nondeterministic { transitions, .. })) => {
                 Some(session.origins[transitions[1].index()])
             }
             _ => None,
         };
-        let place = place.unwrap_or_else(|| name(context.tree, root));
-        Box::new(cause.at(place.item, place.token))
+        Box::new((place.unwrap_or_else(|| name(scope, root)), cause))
     })
 }
 
 /// The token to report a refusal at. Notes if a whole choice goes the other way in the protocol,
 /// and the part of itself with which the session fits.
 fn refused_at(
-    context: Context<'_>,
+    scope: &Scope<'_>,
     (root, linked): (ItemId, ProtocolRole),
     session: &SessionMachine,
     refusal: &mut Refusal,
 ) -> Option<Place> {
-    let projection = &context.protocols.protocols[linked.protocol].projections[linked.role].fsm;
+    let projection = &scope.protocols().protocols[linked.protocol].projections[linked.role].fsm;
     let Some((id, _)) = refusal.action else { return blame(session, &refusal.refused) };
     let (origin, behind) = (session.origins[id.index()], session.behind[id.index()]);
     let place = match &refusal.misfit {
@@ -70,14 +68,15 @@ fn refused_at(
                 dues.any(|due| due.direction != *direction && due.message == *message)
             };
             let mut options = session.fsm.transitions_from(source);
-            let form = &context.tree.session(origin.item)?.form;
-            refusal.is_turned = session.states[source.index()] != origin
+            let form = &scope.session(origin.item)?.form;
+            let is_whole = at(session.states[source.index()].span) != at(origin.span)
                 && matches!(form, Form::Choice(options) if options[0].head.action().is_none())
                 && options.all(|option| is_turned(option.action));
-            if refusal.is_turned { session.states[source.index()] } else { origin }
+            refusal.hint = is_whole.then_some(Hint::Turned);
+            if is_whole { session.states[source.index()] } else { origin }
         }
         Some(Misfit::Elsewhere(to, _)) => {
-            refusal.right_part = part(context.tree, root, session, *to);
+            refusal.hint = part(scope, root, session, *to).map(Hint::RightPart);
             behind
         }
         Some(Misfit::Missing(..)) => behind,
@@ -86,36 +85,47 @@ fn refused_at(
     // Where nothing is due any more, what the session goes on as is too much.
     let found = refusal.refused.refusal.as_ref();
     let done = found.filter(|found| projection.is_terminal(found.sup_state));
-    let last = done.and_then(|found| found.path.last()).filter(|_| !refusal.is_turned);
+    let last = done
+        .and_then(|found| found.path.last())
+        .filter(|_| !matches!(refusal.hint, Some(Hint::Turned)));
     Some(last.map_or(place, |id| session.behind[id.index()]))
 }
 
 /// What a session says to go on as the part of itself that begins in a state.
-fn part(tree: &Tree, root: ItemId, session: &SessionMachine, state: StateId) -> Option<String> {
+fn part(
+    scope: &Scope<'_>,
+    root: ItemId,
+    session: &SessionMachine,
+    state: StateId,
+) -> Option<String> {
     if state == session.fsm.initial() {
-        return Some(tree.item(root).name.clone());
+        return Some(scope.name_of(root));
     }
-    let Place { item, token } = session.states[state.index()];
-    let name = &tree.item(item).name;
-    let chains: Vec<&Chain> = match &tree.session(item)?.form {
-        Form::Alias(chain) | Form::Struct(chain) => vec![chain],
-        Form::Choice(variants) => variants.iter().map(|variant| &variant.then).collect(),
-    };
-    let tail = chains.into_iter().find_map(|chain| match &chain.tail {
-        Tail::Choice { constructor, peer, choice, .. } if constructor.last_token() == token => {
+    let Place { item, span } = session.states[state.index()];
+    let is_here = |tail: &&Tail| at(tail.ident().span()) == at(span);
+    let tails = scope.session(item)?.chains().map(|chain| &chain.tail);
+    let tail = { tails }.find(is_here).and_then(|tail| match tail {
+        Tail::Choice { constructor, peer, choice, .. } => {
             let peer = peer.as_ref().map_or(String::new(), |peer| format!("{peer}, "));
             let choice = Some(choice.to_string()).filter(|choice| choice != "Self");
-            let choice = choice.as_ref().unwrap_or(name);
+            let choice = choice.unwrap_or_else(|| scope.name_of(item));
             Some(format!("{constructor}<{peer}{choice}>"))
         }
         _ => None,
     });
-    tail.or_else(|| Some(name.clone()))
+    Some(tail.unwrap_or_else(|| scope.name_of(item)))
 }
 
-/// The name of a session.
-pub(super) fn name(tree: &Tree, root: ItemId) -> Place {
-    Place::new(root, tree.session(root).map_or(0, |session| session.name_token))
+/// The line and the column of a token.
+fn at(span: Span) -> (usize, usize) {
+    let start = span.start();
+    (start.line, start.column)
+}
+
+/// The place of the name of a session.
+pub(super) fn name(scope: &Scope<'_>, root: ItemId) -> Place {
+    let span = scope.session(root).map_or_else(Span::call_site, |session| session.name.span());
+    Place { item: root, span }
 }
 
 /// Judges a machine for a role of a protocol.
@@ -127,12 +137,12 @@ pub(crate) fn judge_machine(
     subject: impl Fn() -> Subject,
     linked: ProtocolRole,
     (fsm, parts): (&Fsm, &[StateId]),
-    configuration: &Configuration,
+    settings: &Settings,
 ) -> Result<Accepted, Box<(Cause, Option<Defect>)>> {
     let protocol = &protocols.protocols[linked.protocol];
     let projection = &protocol.projections[linked.role].fsm;
     let subject = || Box::new(subject());
-    let (peers, limits) = (protocol.peers(linked.role), &configuration.limits.verifier);
+    let (peers, limits) = (protocol.peers(linked.role), &settings.limits.verifier);
     let judged = verify(fsm, projection, &peers, limits);
     let fair = match &judged {
         Ok(Verdict::Unsafe(_) | Verdict::Undecided(_)) => {
@@ -146,13 +156,9 @@ pub(crate) fn judge_machine(
         _ => None,
     };
     let neglected = protocol.protocol.roles().iter().position(|own| Some(own) == neglected);
-    let asked = ProtocolRole { role: neglected.unwrap_or(linked.role), ..linked };
+    let asked = settings.asked(neglected.unwrap_or(linked.role));
     let fair = match fair {
-        Ok(Some(accepted))
-            if liveness::asked(configuration, protocols, asked) == Some(Liveness::Fair) =>
-        {
-            return Ok(accepted);
-        }
+        Ok(Some(accepted)) if asked == Some(Liveness::Fair) => return Ok(accepted),
         Ok(fair) => fair.is_some(),
         Err(error) => {
             return Err(Box::new((Cause::Unjudged { subject: subject(), error }, None)));
@@ -249,42 +255,21 @@ pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place
 
 /// What the user calls a session, and what it talks about.
 pub(super) fn subject(
-    context: Context<'_>,
+    scope: &Scope<'_>,
     root: ItemId,
-    role: ItemId,
+    role: &ScopedRole<'_>,
     linked: ProtocolRole,
 ) -> Subject {
-    let Context { tree, protocols, pairs, .. } = context;
-    let protocol = &protocols.protocols[linked.protocol];
-    let file = &protocols.files[protocol.file];
     let mut labels: BTreeMap<Message, String> = BTreeMap::new();
-    for label in pairs.roles.get(&role).into_iter().flat_map(|role| &*role.labels) {
-        if let LabelMatch::Found(message) = match_label(label, protocol, file) {
-            let written = || label.written.clone();
-            labels.entry(message.clone()).or_insert_with(written);
+    for label in role.labels.values() {
+        if let Ok(message) = &label.message {
+            labels.entry(message.clone()).or_insert_with(|| label.ty.to_string());
         }
     }
-    Subject {
-        name: tree.item(root).name.clone(),
-        linked,
-        roles: structs(context, root, linked.protocol, protocol),
-        labels,
-    }
-}
-
-/// The structs that play the roles of a protocol, in its order: in the session's own crate if there
-/// is one, and of several the one nearest to the session in the source.
-fn structs(context: Context<'_>, root: ItemId, position: usize, protocol: &Loaded) -> Vec<String> {
-    let Context { tree, pairs, .. } = context;
-    let distance = |id: &ItemId| (tree.crate_id(*id) != tree.crate_id(root), id.0.abs_diff(root.0));
-    let name = |(role, known): (usize, &Role)| {
-        let wanted = ProtocolRole { protocol: position, role };
-        let plays = pairs.roles.iter().filter(|(_, pair)| {
-            let linked = pair.link.as_ref();
-            linked.is_ok_and(|linked| *linked == wanted)
-        });
-        let nearest = plays.map(|(&id, _)| id).min_by_key(distance);
-        nearest.map_or_else(|| known.to_string(), |id| tree.item(id).name.clone())
-    };
-    protocol.protocol.roles().iter().enumerate().map(name).collect()
+    let roles = scope.protocols().protocols[linked.protocol].protocol.roles().iter().enumerate();
+    let roles = roles.map(|(position, role)| match scope.player(position) {
+        Some(player) => player.item.name.to_string(),
+        None => role.to_string(),
+    });
+    Subject { name: scope.name_of(root), linked, roles: roles.collect(), labels }
 }

@@ -27,17 +27,19 @@ use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError};
 use rumpsteak_fsm::{Fsm, Limit, Role, Run, Verdict};
 
-use crate::configuration::Liveness;
-use crate::judge::{closed_system, liveness};
+use rumpsteak_front::arguments::Liveness;
+
+use crate::judge::closed_system;
 use crate::limits::Limits;
 use crate::protocols::Loaded;
-use crate::sessions::machine::SessionMachine;
-use crate::source::crate_tree::ItemId;
+use crate::scope::machine::SessionMachine;
+use crate::settings;
 
 /// A session that its projection accepts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Session<'a> {
-    pub(crate) root: ItemId,
+    /// The position of the session among those of the module.
+    pub(crate) root: usize,
     pub(crate) machine: &'a SessionMachine,
     pub(crate) accepted: &'a Accepted,
 }
@@ -50,18 +52,18 @@ pub(crate) struct Combined {
     /// A session that is proven for the sessions of this package alone, because this role hears
     /// several at once; or, without a role, because it has such a state itself. `None`, too, where
     /// build.rs accepts that.
-    pub(crate) closed: Option<(ItemId, Option<Role>)>,
+    pub(crate) closed: Option<(usize, Option<Role>)>,
     /// Whether some sessions are proven with those of this package only.
     pub(crate) alone: bool,
     /// The sessions that are not safe, or not known to be, with others.
-    pub(crate) refused: Vec<(ItemId, CombinedFault)>,
+    pub(crate) refused: Vec<(usize, CombinedFault)>,
 }
 
 /// What a session does with others.
 #[derive(Debug)]
 pub(crate) enum CombinedFault {
     /// It goes wrong with the sessions of the other roles that have these roots.
-    Unsafe { refused: Refused, with: Vec<ItemId> },
+    Unsafe { refused: Refused, with: Vec<usize> },
     /// It is not known.
     Undecided(Limit),
     /// There are too many combinations.
@@ -145,7 +147,7 @@ impl Combined {
             }
             None => Part::projection(&projection.fsm),
         });
-        let parts = parts.zip(asked).map(|(part, &asked)| liveness::part(part, asked));
+        let parts = parts.zip(asked).map(|(part, &asked)| settings::part(part, asked));
         let parts: Vec<Part<'_>> = parts.collect();
         let found = match together(&parts, &limits.verifier) {
             Ok(found) => found,

@@ -4,106 +4,90 @@
 //! #[session(Desk)]    type DeskSession = Select<Scanner, Incoming>;
 //!                                                        ^^^^^^^^ meant is `Shift`
 //! #[session(Scanner)] type ScannerSession = Branch<Desk, Incoming>;
-//! #[session]          enum Incoming { Check(Check, ScannerSession), Close(Close, End) }
+//!                     enum Incoming { Check(Check, ScannerSession), Close(Close, End) }
 //! ```
 //!
 //! Sessions may have parts in common. So this is only asked of a session that is refused for
 //! something in a part that is right in another session.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use rumpsteak_contract::SessionItem;
-use rumpsteak_contract::session::Tail;
-
-use crate::fault::{Cause, Fault, Place};
+use crate::fault::{Cause, Fault};
 use crate::judge::root::Root;
 use crate::judge::subtype::name;
-use crate::link::context::Context;
-use crate::source::conditions::CfgValue;
-use crate::source::crate_tree::{ItemId, Tree};
-use crate::source::names;
+use crate::scope::{ItemId, Place, Scope};
+use crate::settings::Settings;
 
-/// The faults in the names of the sessions, each by itself. A session that goes on as the
-/// session of another role has only that fault, and no refusal, unless its protocol is one of those
-/// that are accepted as a closed system.
-pub(super) fn faults(
-    context: Context<'_>,
-    roots: &mut BTreeMap<ItemId, Root>,
-    closed: &BTreeSet<usize>,
-) -> Vec<Fault> {
-    let Context { tree, pairs, .. } = context;
-    let (mut found, mut wrong) = (Vec::new(), Vec::new());
-    for (&id, root) in roots.iter().filter(|(_, root)| root.refused) {
-        let link = pairs.roles.get(&root.role).and_then(|pair| pair.link.as_ref().ok());
-        let is_final = link.is_none_or(|link| !closed.contains(&link.protocol));
-        let blamed = || root.faults.iter().chain(root.refusal.as_ref().filter(|_| is_final));
-        let is_other = |(other, theirs): &(&ItemId, &Root)| {
-            let is_blamed = |fault: &Fault| theirs.session.items.contains_key(&fault.place.item);
-            let is_reached = root.session.items.contains_key(other);
-            is_reached && !theirs.refused && theirs.role != root.role && blamed().any(is_blamed)
+/// The faults of sessions that go on as the session of another role. Each has only that fault, and
+/// no refusal, unless the module is accepted as a closed system.
+pub(super) fn faults(scope: &Scope<'_>, roots: &mut [Root], settings: &Settings) -> Vec<Fault> {
+    if settings.accepts_closed_system {
+        return Vec::new();
+    }
+    let by_item: BTreeMap<ItemId, &Root> = roots.iter().map(|root| (root.item, root)).collect();
+    let wrong = roots.iter().enumerate().filter_map(|(index, root)| {
+        let (blamed, _) = root.refusal.as_ref()?;
+        let is_other = |theirs: &&&Root| {
+            !theirs.refused && theirs.role != root.role && theirs.items.contains(&blamed.item)
         };
-        let entered = roots.iter().filter(is_other).find_map(|(&other, theirs)| {
-            let (place, part) = entry(tree, root, theirs)?;
-            let names = Box::new([id, part, other].map(|id| tree.item(id).name.clone()));
-            // A session that names another one instead of itself.
-            let meant = (part == other && place.item != id).then(|| names[0].clone());
-            let fault = Cause::OtherSession { names, meant }.at(place.item, place.token);
-            Some((theirs.session.items.keys().copied().collect::<BTreeSet<_>>(), fault))
-        });
-        wrong.extend(entered.map(|(theirs, fault)| (id, theirs, fault)));
-    }
-    for (id, theirs, fault) in wrong {
-        let Some(root) = roots.get_mut(&id) else { continue };
-        root.refusal = None;
-        root.faults.retain(|fault| !theirs.contains(&fault.place.item));
-        root.faults.push(fault);
-        root.session.items.retain(|item, _| !theirs.contains(item));
-    }
-    roots.values_mut().for_each(|root| found.append(&mut root.faults));
-    found
+        let theirs = root.items.iter().filter_map(|item| by_item.get(item)).find(is_other)?;
+        Some((index, other_session(scope, root, theirs)?))
+    });
+    let wrong: Vec<(usize, Fault)> = wrong.collect();
+    let faults = wrong.into_iter().map(|(index, fault)| {
+        roots[index].refusal = None;
+        fault
+    });
+    faults.collect()
 }
 
-/// Moves a refusal to the token that names a part, if it is in one that is right in another
+/// The fault of a session that goes on as one of another role, which holds, and so has names that
+/// mean nothing for this role.
+pub(super) fn of_other(scope: &Scope<'_>, roots: &[Root], index: usize) -> Option<Fault> {
+    let root = &roots[index];
+    let is_other = |theirs: &&Root| {
+        !theirs.refused && theirs.role != root.role && root.items.contains(&theirs.item)
+    };
+    other_session(scope, root, roots.iter().find(is_other)?)
+}
+
+fn other_session(scope: &Scope<'_>, root: &Root, theirs: &Root) -> Option<Fault> {
+    let (place, part) = entry(scope, root, theirs)?;
+    let names = Box::new([root.item, part, theirs.item].map(|id| scope.name_of(id)));
+    // A session that names another one instead of itself.
+    let is_itself = part == theirs.item && place.item != root.item;
+    let meant = is_itself.then(|| names[0].clone());
+    Some(Cause::OtherSession { names, meant }.at(place.span))
+}
+
+/// The place of a refusal: the token that names a part, if it is in one that is right in another
 /// session.
 pub(super) fn leave_part(
-    context: Context<'_>,
-    roots: &BTreeMap<ItemId, Root>,
-    id: ItemId,
-    fault: &mut Fault,
-) {
-    let (tree, part, line) = (context.tree, fault.place.item, context.line(fault.place));
-    let is_right = |root: &Root| {
-        let holds = root.accepted.is_some() && !root.refused;
-        holds && part != id && root.session.items.contains_key(&part)
-    };
-    let right = roots.iter().find(|(_, root)| is_right(root));
-    let (Cause::Refused(refusal), Some((&other, right))) = (&mut fault.cause, right) else {
-        return;
-    };
-    let entry = roots.get(&id).and_then(|root| entry(tree, root, right));
-    let place = entry.map_or_else(|| name(tree, id), |(place, _)| place);
-    // The part is in builds without the session, where nothing would be said.
-    let is_compiled = tree.item(place.item).condition == CfgValue::True;
-    if is_compiled && tree.crate_id(place.item) == tree.crate_id(part) {
-        let name_of = |item: ItemId| tree.item(item).name.clone();
-        refusal.part = Some([name_of(part), line, name_of(other)]);
-        fault.place = place;
+    scope: &Scope<'_>,
+    roots: &[Root],
+    index: usize,
+    place: Place,
+    cause: &mut Cause,
+) -> Place {
+    let (own, part) = (&roots[index], place.item);
+    if part == own.item {
+        return place;
     }
+    let is_right =
+        |root: &&Root| root.accepted.is_some() && !root.refused && root.items.contains(&part);
+    let right = roots.iter().find(is_right);
+    let (Cause::Refused(refusal), Some(right)) = (cause, right) else { return place };
+    let line = format!("line {}", place.span.start().line);
+    refusal.part = Some([scope.name_of(part), line, scope.name_of(right.item)]);
+    entry(scope, own, right).map_or_else(|| name(scope, own.item), |(place, _)| place)
 }
 
 /// The token with which a session goes on as a part that another session has, too.
-fn entry(tree: &Tree, root: &Root, other: &Root) -> Option<(Place, ItemId)> {
-    let theirs = &other.session.items;
-    let mut own = root.session.items.keys().filter(|item| !theirs.contains_key(item));
+fn entry(scope: &Scope<'_>, root: &Root, other: &Root) -> Option<(Place, ItemId)> {
+    let mut own = root.items.iter().filter(|item| !other.items.contains(item));
     own.find_map(|&item| {
-        let mut chains = tree.session(item).into_iter().flat_map(SessionItem::chains);
-        chains.find_map(|chain| {
-            let (Tail::Choice { choice: path, .. } | Tail::Named(path)) = &chain.tail else {
-                return None;
-            };
-            let part = names::item(tree, tree.item(item).module, path)?;
-            let place = Place::new(item, path.last_token());
-            theirs.contains_key(&part).then_some((place, part))
-        })
+        let mut parts = scope.parts(item).filter(|(part, _)| other.items.contains(part));
+        let (part, name) = parts.next()?;
+        Some((Place { item, span: name.span() }, part))
     })
 }

@@ -11,20 +11,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rumpsteak_contract::name;
-use rumpsteak_contract::verdict::stamp;
+use rumpsteak_front::name;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
-    Code, Diagnostic, Interaction, InteractionKind, Limits, Modules, Projection, Protocol,
-    SourceId, file_of_module, parse, similar,
+    Code, Declaration, DeclarationKind, Diagnostic, Interaction, InteractionKind, Modules,
+    Projection, Protocol, SourceId, file_of_module, parse, similar,
 };
 
 use self::scr_module::{ScrModule, root_of};
 use crate::gravity::Gravity;
+use crate::limits::Limits;
 use crate::named_text::NamedText;
-use crate::source::package_root::PackageRoot;
-use crate::source::text_file;
+use crate::package_root::PackageRoot;
+use crate::text_file;
 
 /// All `.scr` files of a package.
 #[derive(Debug, Default)]
@@ -34,18 +34,14 @@ pub(crate) struct Protocols {
     pub(crate) protocols: Vec<Loaded>,
     /// What could not be read: a path as shown, why, and the path beside it that may be meant.
     pub(crate) unreadable: Vec<(String, String, Option<String>)>,
-    /// The files that were read, each with the [`stamp`] of its text.
-    pub(crate) texts: BTreeMap<PathBuf, String>,
     /// The existing files and folders that were looked at.
     pub(crate) looked_at: BTreeSet<PathBuf>,
     /// The folders and files that were named, as shown.
     pub(crate) folders: Vec<String>,
     /// The files in them, as shown, that have protocols by the ending of other tools.
     pub(crate) others: Vec<String>,
-    /// What build.rs says, up to `verify`: see [`Configuration::script`].
-    ///
-    /// [`Configuration::script`]: crate::configuration::Configuration::script
-    pub(crate) script: String,
+    /// The limits within which they were read and are judged.
+    pub(crate) limits: Limits,
 }
 
 /// A file of protocols, with the files that it imports.
@@ -53,6 +49,10 @@ pub(crate) struct Protocols {
 pub(crate) struct ScrFile {
     /// The path by which the file was found.
     pub(crate) path: PathBuf,
+    /// The folder in which imports are looked for.
+    pub(crate) imports: PathBuf,
+    /// The paths of the file and of those that it imports.
+    pub(crate) read: Vec<PathBuf>,
     /// The texts: that of the file first, then those that it imports, in the order of their
     /// [`SourceId`]s.
     pub(crate) texts: Vec<Arc<NamedText>>,
@@ -113,37 +113,42 @@ fn beside(path: &Path) -> Option<PathBuf> {
 }
 
 impl Protocols {
-    /// What to write in build.rs, with one more call.
-    pub(crate) fn script(&self, call: &str) -> String {
-        format!("{}.{call}.verify()?;", self.script)
-    }
-
     /// Reads the files at `paths`, and those below them that end in `.scr` where a path is a
     /// folder.
     ///
     /// `import shop.Base;` means the file `shop/Base.scr` below the path that the importing file
     /// was found by, or below the folder in which the path of that file is its own name.
-    pub(crate) fn load(base: &PackageRoot, paths: &[PathBuf], limits: &Limits) -> Self {
-        let mut loaded = Self::default();
+    pub(crate) fn load(base: &PackageRoot, paths: &[PathBuf], limits: Limits) -> Self {
+        let mut found = Self::default();
         let mut files: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
         for path in paths {
             let path = base.join(path);
-            loaded.folders.push(base.show(&path));
-            if let Err(error) = loaded.find(base, &path, &mut files) {
+            found.folders.push(base.show(&path));
+            if let Err(error) = found.find_files(base, &path, &mut files) {
                 let meant = beside(&path).map(|meant| base.show(&meant));
-                loaded.unreadable.push((base.show(&path), error.to_string(), meant));
+                found.unreadable.push((base.show(&path), error.to_string(), meant));
             }
         }
+        let mut loaded = Self::load_files(base, files, limits);
+        loaded.folders = found.folders;
+        loaded.others = found.others;
+        loaded.looked_at.append(&mut found.looked_at);
+        found.unreadable.append(&mut loaded.unreadable);
+        Self { unreadable: found.unreadable, ..loaded }
+    }
+
+    /// Reads files, each with the folder in which its imports are looked for.
+    pub(crate) fn load_files(
+        base: &PackageRoot,
+        files: impl IntoIterator<Item = (PathBuf, PathBuf)>,
+        limits: Limits,
+    ) -> Self {
+        let mut loaded = Self { limits, ..Self::default() };
         for (path, imports) in files {
             match text_file::read(&path) {
                 Ok(text) => {
-                    loaded.add(
-                        base,
-                        NamedText::new(base.show(&path), text),
-                        &path,
-                        &imports,
-                        limits,
-                    );
+                    let text = NamedText::new(base.show(&path), text);
+                    loaded.add(base, text, &path, &imports);
                 }
                 Err(error) => loaded.unreadable.push((base.show(&path), error.to_string(), None)),
             }
@@ -152,7 +157,7 @@ impl Protocols {
     }
 
     /// Looks for files at and below a path.
-    fn find(
+    fn find_files(
         &mut self,
         base: &PackageRoot,
         path: &Path,
@@ -188,15 +193,9 @@ impl Protocols {
         Ok(())
     }
 
-    fn add(
-        &mut self,
-        base: &PackageRoot,
-        text: NamedText,
-        path: &Path,
-        imports: &Path,
-        limits: &Limits,
-    ) {
-        let mut read = BTreeMap::from([(path.to_owned(), stamp(&text.text))]);
+    fn add(&mut self, base: &PackageRoot, text: NamedText, path: &Path, imports: &Path) {
+        let limits = self.limits.scribble();
+        let mut read = vec![path.to_owned()];
         let text = Arc::new(text);
         let find = |name: &str| {
             let place = file_of_module(name);
@@ -208,15 +207,14 @@ impl Protocols {
                 found = root.join(place);
             }
             let text = text_file::read(&found).ok()?;
-            read.insert(found.clone(), stamp(&text));
+            read.push(found.clone());
             let text = NamedText::new(base.show(&found), text);
             Some(Arc::new(text))
         };
         // The path is absolute: `PackageRoot::join` has made it so.
         let ScrModule { texts, modules, protocols, mut diagnostics, warnings } =
-            ScrModule::load(Arc::clone(&text), Some(path), limits, find);
-        self.looked_at.extend(read.keys().cloned());
-        self.texts.extend(read);
+            ScrModule::load(Arc::clone(&text), Some(path), &limits, find);
+        self.looked_at.extend(read.iter().cloned());
         let file = self.files.len();
         let mut usable = Vec::new();
         for protocol in protocols {
@@ -231,7 +229,8 @@ impl Protocols {
         if diagnostics.is_empty() {
             self.protocols.append(&mut usable);
         }
-        self.files.push(ScrFile { path: path.to_owned(), texts, modules, diagnostics, warnings });
+        let (path, imports) = (path.to_owned(), imports.to_owned());
+        self.files.push(ScrFile { path, imports, read, texts, modules, diagnostics, warnings });
     }
 
     /// The protocol that a Rust name stands for: the one of exactly this name, or else of the same
@@ -272,6 +271,20 @@ impl Protocols {
         }
     }
 
+    /// The position of the only protocol that a Rust name stands for.
+    pub(crate) fn position(&self, wanted: &str) -> Option<usize> {
+        match self.lookup(wanted) {
+            Lookup::Found(position) => Some(position),
+            _ => None,
+        }
+    }
+
+    /// True if the file at a position declares the protocol that a Rust name stands for.
+    pub(crate) fn declares(&self, file: usize, wanted: &str) -> bool {
+        let mut declared = self.files[file].modules.root().protocols.iter();
+        declared.any(|protocol| name::same(protocol.name.as_str(), wanted))
+    }
+
     /// The names of all declared protocols.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let declared = self.files.iter().flat_map(|file| &file.modules.root().protocols);
@@ -307,6 +320,16 @@ impl ScrFile {
     /// What its errors mean.
     pub(crate) fn gravity(&self) -> Gravity {
         gravest(&self.diagnostics).unwrap_or(Gravity::Undecided)
+    }
+
+    /// The `sig` that declares a type for a message.
+    pub(crate) fn signature(&self, message: &Message) -> Option<&Declaration> {
+        let mut declarations = self.modules.iter().flat_map(|module| &module.declarations);
+        declarations.find(|found| {
+            found.kind == DeclarationKind::Signature
+                && found.schema.as_str() == "rust"
+                && found.name.as_str() == message.label.as_str()
+        })
     }
 
     /// Its warnings, each on one line.

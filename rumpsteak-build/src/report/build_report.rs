@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::notice::Notice;
 use crate::gravity::Gravity;
-use crate::protocols::ScrFile;
+use crate::protocols::{Protocols, ScrFile};
 
 /// Why a build script cannot go on: errors that no item of the Rust source can show.
 ///
@@ -65,3 +65,14 @@ impl fmt::Display for Report {
 }
 
 impl std::error::Error for Report {}
+
+/// The paths of protocols that cannot be read.
+pub(crate) fn unreadable(protocols: &Protocols) -> impl Iterator<Item = Report> {
+    protocols.unreadable.iter().map(|(path, error, meant)| {
+        let help = match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "build.rs names the folder or the file relative to the package, as in `verify(\"protocols\")`".to_owned(),
+        };
+        Report::of(&format!("cannot read the protocols in `{path}`: {error}"), &help)
+    })
+}

@@ -1,7 +1,7 @@
 //! The stable codes of what is refused in Rust source, and the page behind each.
 //!
-//! A code that is no longer used is never given to another mistake. Echoes have none: they repeat
-//! the error of another item. Nor has a broken `.scr` file: its errors have codes of their own.
+//! A code that is no longer used is never given to another mistake. A
+//! broken `.scr` file has none: its errors have codes of their own.
 
 use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::subtype::Rule;
@@ -21,21 +21,18 @@ macro_rules! pages {
 
 pages! {
     // What a name stands for.
-    "V0101" "V0102" "V0103" "V0104" "V0105" "V0106" "V0107" "V0108"
-    // What links roles and labels to a protocol.
-    "V0201" "V0202" "V0203" "V0204" "V0205" "V0206" "V0207" "V0208" "V0209" "V0210"
-    "V0211" "V0212"
+    "V0101" "V0103" "V0104" "V0106" "V0108"
+    // What links roles and labels to a protocol, and the attribute of a module.
+    "V0201" "V0202" "V0203" "V0204" "V0205" "V0206" "V0207" "V0208" "V0209" "V0211" "V0212" "V0213"
     // The form of a session.
-    "V0301" "V0302" "V0303" "V0304" "V0305"
+    "V0301" "V0302" "V0303"
     // A session against its protocol.
     "V0401" "V0402" "V0403" "V0404" "V0405" "V0406" "V0407" "V0408" "V0409" "V0410" "V0411"
     "V0412" "V0413"
     // Sessions together, and limits.
     "V0501" "V0502" "V0503"
     // Generated code.
-    "V0601" "V0602" "V0603" "V0604"
-    // What the macros say, where a session has no verdict or another one.
-    "V0701" "V0702" "V0703"
+    "V0603" "V0604"
 }
 
 /// Every code that `cargo rumpsteak explain` knows, in order, and what is behind it: in Markdown,
@@ -48,18 +45,9 @@ pub fn explanations() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The code of a cause.
 pub(super) fn code(cause: &Cause) -> Option<&'static str> {
     Some(match cause {
-        Cause::BrokenFile { .. } | Cause::DependsOnFile { .. } | Cause::SaidOf { .. } => {
-            return None;
-        }
-        Cause::Name { problem, .. } => return of_name(*problem),
-        Cause::Undeclared { .. } | Cause::UndeclaredRole { .. } | Cause::Unimported { .. } => {
-            "V0101"
-        }
+        Cause::BrokenFile { .. } => return None,
+        Cause::Name { problem, .. } => of_name(*problem),
         Cause::OtherSession { .. } => "V0108",
-        Cause::DeclaredTwice { .. } => "V0102",
-        Cause::Unmarked { .. } => "V0103",
-        Cause::NoRoute { .. } | Cause::OtherRoute { .. } => "V0211",
-        Cause::TwoMeanings { .. } => "V0304",
         Cause::UnknownProtocol { .. } => "V0201",
         Cause::UnknownRole { .. } => "V0202",
         Cause::UnplayableProtocol { .. } => "V0203",
@@ -69,12 +57,12 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         Cause::NoMessage { .. } => "V0207",
         Cause::NoLabel { .. } => "V0208",
         Cause::UnknownLabel { .. } => "V0209",
-        Cause::GenericLabel { .. } => "V0210",
+        Cause::NoRoute { .. } => "V0211",
         Cause::Exchanged(_) => "V0212",
+        Cause::Setting { .. } => "V0213",
         Cause::AmbiguousChoice { .. } => "V0301",
         Cause::Idle { .. } => "V0302",
         Cause::RecursiveAlias { .. } => "V0303",
-        Cause::TooManyItems { .. } => "V0305",
         Cause::OtherPayload { .. } => "V0404",
         Cause::Refused(refusal) => of_refusal(refusal),
         Cause::Discontinued { .. } => "V0406",
@@ -82,37 +70,24 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         Cause::UnsafeSystem { .. } => "V0501",
         Cause::SilentRole { .. } => "V0502",
         Cause::Undecided { .. } | Cause::UndecidedSystem { .. } | Cause::Unjudged { .. } => "V0503",
-        Cause::NotGenerated { .. } => "V0601",
-        Cause::IncludedTwice { .. } => "V0602",
         Cause::Machine { .. } => "V0603",
         Cause::Unwritable { .. } => "V0604",
     })
 }
 
-fn of_name(problem: NameProblem) -> Option<&'static str> {
-    Some(match problem {
-        NameProblem::Broken => return None,
+fn of_name(problem: NameProblem) -> &'static str {
+    match problem {
         NameProblem::Unresolved => "V0101",
-        NameProblem::Ambiguous => "V0102",
         NameProblem::Choice
-        | NameProblem::ChoiceAsLabel
-        | NameProblem::Label
         | NameProblem::ChoiceAmongPeers
         | NameProblem::ChoiceOfOnePeer
-        | NameProblem::Module
+        | NameProblem::Label
         | NameProblem::NoSession
         | NameProblem::OtherDirection(_)
-        | NameProblem::Roleless
         | NameProblem::Session => "V0103",
-        NameProblem::NoRole
-        | NameProblem::Swapped
-        | NameProblem::NoRoleForSet
-        | NameProblem::PlainStruct(_)
-        | NameProblem::RoleWithoutLink(_) => "V0104",
-        NameProblem::ForeignRole | NameProblem::OtherCrate | NameProblem::OtherPackage => "V0105",
+        NameProblem::NoRole | NameProblem::Swapped => "V0104",
         NameProblem::OwnRole => "V0106",
-        NameProblem::HasProtocol | NameProblem::InAnotherSet => "V0107",
-    })
+    }
 }
 
 fn of_refusal(refusal: &Refusal) -> &'static str {

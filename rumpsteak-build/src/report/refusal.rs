@@ -32,9 +32,9 @@ use rumpsteak_scribble::{Projection, Span};
 use super::excerpt::Excerpt;
 use super::rules::{Broken, Deed, next, one_of, verb};
 use super::runs::failure;
-use crate::configuration::fairness;
-use crate::fault::{Refusal, Subject};
+use crate::fault::{Hint, Refusal, Subject};
 use crate::protocols::{Loaded, Protocols, ScrFile};
+use crate::settings::{attribute, fair as fairness};
 use crate::words::list;
 
 /// The text for a session, or a machine, that is no subtype of its projection.
@@ -126,26 +126,23 @@ pub(super) fn discontinued(
 
 /// What to do about another mistake than the one that the first difference shows.
 fn special_help(refusal: &Refusal, broken: &Broken<'_>) -> Option<String> {
-    if let Some(other) = &refusal.fits {
-        return Some(format!(
-            "is it meant for `{other}`, which it fits, and which has no session: `#[session({other})]`?"
-        ));
-    }
-    if let Some([first, right]) = &refusal.begins {
-        return Some(format!(
+    Some(match refusal.hint.as_ref()? {
+        Hint::Begins([first, right]) => format!(
             "a machine begins in the state that its file names first, which is `{first}`; this one fits if it begins \
              in `{right}`: write `{right};` before all edges"
-        ));
-    }
-    if let Some(part) = &refusal.right_part {
-        return Some(format!("write `{part}` here, with which it fits"));
-    }
-    let sends = broken.done.as_ref().is_some_and(|done| done.direction == Direction::Send);
-    let [right, wrong] = if sends { ["Branch", "Select"] } else { ["Select", "Branch"] };
-    refusal.is_turned.then(|| {
-        format!(
-            "write `{right}` in the place of `{wrong}`, or turn the messages round in the protocol"
-        )
+        ),
+        Hint::Fits(other) => format!(
+            "is it meant for `{other}`, which it fits, and which has no session: `#[session({other})]`?"
+        ),
+        Hint::RightPart(part) => format!("write `{part}` here, with which it fits"),
+        Hint::Sibling => return None,
+        Hint::Turned => {
+            let sends = broken.done.as_ref().is_some_and(|done| done.direction == Direction::Send);
+            let [right, wrong] = if sends { ["Branch", "Select"] } else { ["Select", "Branch"] };
+            format!(
+                "write `{right}` in the place of `{wrong}`, or turn the messages round in the protocol"
+            )
+        }
     })
 }
 
@@ -201,7 +198,8 @@ fn part_help(refusal: &Refusal, found: &subtype::Refusal, protocol: &Loaded) -> 
     );
     let (name, roles) = (&subject.name, protocol.protocol.roles());
     let role = subject.role(protocol.role_at(subject.linked.role), roles);
-    (refusal.has_siblings && found.path.is_empty() && is_early).then(|| {
+    let is_sibling = matches!(refusal.hint, Some(Hint::Sibling));
+    (is_sibling && found.path.is_empty() && is_early).then(|| {
         format!(
             "\nhelp: or, if `{name}` is a part of a session that other functions go on with: `#[session]` \
              without a role, and `{name}<'_, {role}>` in the signature"
@@ -222,10 +220,10 @@ pub(super) fn fair_note(
     }
     let protocol = &protocols.protocols[subject.linked.protocol];
     let role = served.unwrap_or(protocol.role_at(subject.linked.role));
-    let script = protocols.script(&fairness(protocol.name(), role));
+    let script = attribute(protocol.name(), &fairness(role));
     format!(
         "\n\nnote: it holds if choices are fair: what is put off can always still be done, but need not be in every run\n\
-         help: if that is enough, accept it in build.rs:\n      {script}"
+         help: if that is enough, accept it:\n      {script}"
     )
 }
 

@@ -1,4 +1,4 @@
-//! Packages that would lead the build script astray, read without Cargo.
+//! Packages that would lead the build script astray, and what they cost.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use rumpsteak_build::command::{Cfg, Check};
-use rumpsteak_build::{Limits, configure};
+use rumpsteak_build::Limits;
 use rumpsteak_oracle::interrupters;
+
+use crate::support::{self, check, check_files, check_with, headlines, says};
 
 const PROTOCOL: &str = "\
 global protocol P(role s, role k) {
@@ -17,40 +18,13 @@ global protocol P(role s, role k) {
 }
 ";
 
-const LABELS: &str = "\
-#[derive(Message)] pub enum Label { Ping(Ping), Pong(Pong) }
-pub struct Ping(pub i32);
-pub struct Pong(pub i32);
-";
+/// A module whose session is refused.
+const REFUSED: &str =
+    "#[rumpsteak::protocol(P)] mod p { #[session(K)] type Early = Send<S, Pong, End>; }";
 
 fn package(name: &str, files: &[(&str, &str)]) -> PathBuf {
-    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR")).join("attacks");
-    let folder = temporary.join(name);
-    let _ = fs::remove_dir_all(&folder);
-    let manifest = format!("[workspace]\n[package]\nname = \"{name}\"\n");
-    let all = [("Cargo.toml", &*manifest), ("protocols/p.scr", PROTOCOL)];
-    for (file, text) in all.iter().chain(files) {
-        let path = folder.join(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    folder
-}
-
-fn check(folder: &Path) -> Check {
-    let configuration = configure().protocols("protocols");
-    configuration.check(folder, &Cfg::default()).unwrap()
-}
-
-/// The token and the first line of each problem.
-fn problems(folder: &Path) -> Vec<(String, String)> {
-    let source = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
-    let check = check(folder);
-    let problems = check.problems.iter().map(|problem| {
-        let first = problem.text.lines().next().unwrap_or_default();
-        (source[problem.range.clone()].to_owned(), first.to_owned())
-    });
-    problems.collect()
+    let all = [&[("protocols/p.scr", PROTOCOL)], files].concat();
+    support::package(&format!("attacks/{name}"), &all)
 }
 
 fn pipe(path: &Path) {
@@ -58,95 +32,54 @@ fn pipe(path: &Path) {
 }
 
 #[test]
-fn two_structs_that_play_one_role_are_no_two_peers() {
-    for (name, second) in [("spelled", "P::K"), ("alike", "P::k")] {
-        let source = format!(
-            "{LABELS}
-             #[derive(Role)] #[protocol(P::s)] #[message(Label)]
-             struct S {{ #[route(K1)] k1: Channel<Label>, #[route(K2)] k2: Channel<Label> }}
-             #[derive(Role)] #[protocol(P::k)] #[message(Label)]
-             struct K1 {{ #[route(S)] s: Channel<Label> }}
-             #[derive(Role)] #[protocol({second})] #[message(Label)]
-             struct K2 {{ #[route(S)] s: Channel<Label> }}
-             #[session(S)] type Source = Send<K1, Ping, Receive<K2, Pong, End>>;"
-        );
-        let folder = package(name, &[("src/lib.rs", &source)]);
-        let text = "`K1` and `K2` both play `P::k`, which is one participant";
-        let (_, role) = second.split_once("::").unwrap();
-        let echo = "not verified: the error about `K2` says why";
-        let expected = [("K2", echo), (role, text)];
-        let expected = expected.map(|(token, text)| (token.to_owned(), text.to_owned()));
-        assert_eq!(problems(&folder), expected);
+fn two_modules_of_one_protocol_are_two_systems() {
+    let source = format!(
+        "#[rumpsteak::protocol(P)] mod one {{}}\n#[rumpsteak::protocol(P)] mod two {{}}\n{REFUSED}"
+    );
+    let check = check(&package("two", &[("src/lib.rs", &source)]));
+    let text = "3:62: `Early` does not receive `Ping` from `S` at its beginning";
+    assert_eq!(headlines(&check), [text]);
+    assert_eq!((check.summary.sessions, check.summary.verified), (6, 4));
+}
 
-        // A build may leave the second out: the routes that name both say it.
-        let source = source.replace("struct K2", "#[cfg(test)] struct K2");
-        let folder = package(name, &[("src/lib.rs", &source)]);
-        assert_eq!(problems(&folder), [("K2".to_owned(), text.to_owned())]);
+/// No `cfg` and no macro hides a module from the build script, or another one behind it.
+#[test]
+fn a_module_that_is_not_compiled_hides_nothing() {
+    for (name, before, after) in [
+        ("cfg", "#[cfg(any())]", ""),
+        ("cfg_attr", "#[cfg_attr(all(), allow(dead_code))]", ""),
+        ("macro", "macro_rules! m { () => {", "} }"),
+        ("function", "fn f() { if true {", "} }"),
+        ("module", "mod outer { mod inner { mod deeper {", "} } }"),
+        ("shadowed", "#[cfg(any())] #[rumpsteak::protocol(P)] mod p {}\n", ""),
+        ("broken", "#[rumpsteak::protocol(P)] mod q { #[session(S)] type }\n", ""),
+        ("renamed", "use rumpsteak::protocol as closed;\n", ""),
+    ] {
+        let source = format!("{before}{REFUSED}{after}");
+        let check = check(&package(name, &[("src/lib.rs", &source)]));
+        let told = check.problems.iter().filter(|problem| problem.text.starts_with("`Early`"));
+        assert_eq!(told.count(), 1, "{name}: {:?}", check.problems);
     }
 }
 
+/// Items of a module that a `cfg` may take away would make another system.
 #[test]
-fn two_variants_of_a_role_in_two_sets_are_accepted() {
-    let roles = |s: &str, k: &str| {
-        format!(
-            "#[derive(Role)] #[protocol(P::s)] #[message(Label)]
-             struct {s} {{ #[route({k})] k: Channel<Label> }}
-             #[derive(Role)] #[protocol(P::k)] #[message(Label)]
-             struct {k} {{ #[route({s})] s: Channel<Label> }}
-             #[session({s})] type {s}Run = Send<{k}, Ping, Receive<{k}, Pong, End>>;
-             #[session({k})] type {k}Run = Receive<{s}, Ping, Send<{s}, Pong, End>>;"
-        )
-    };
-    let source = format!("{LABELS}{}{}", roles("S1", "K1"), roles("S2", "K2"));
-    let folder = package("variants", &[("src/lib.rs", &source)]);
-    assert_eq!(problems(&folder), []);
-    assert_eq!(check(&folder).summary.verified, 4);
-}
-
-#[test]
-fn a_role_that_may_be_one_of_two_is_none() {
-    let protocol = "global protocol P(role ab, role a_b) { ping(i32) from ab to a_b; }";
-    let source = |role: &str| {
-        format!(
-            "{LABELS} #[derive(Role)] #[protocol(P::{role})] #[message(Label)]
-             struct A {{ #[route(B)] b: Channel<Label> }}"
-        )
-    };
-    let files = [("protocols/p.scr", protocol), ("src/lib.rs", &source("Ab"))];
-    let folder = package("ambiguous", &files);
-    let text = "the protocol `P` has no role `Ab`".to_owned();
-    assert_eq!(problems(&folder), [("Ab".to_owned(), text)]);
-    let advice = "help: write one of `ab` and `a_b` as the protocol does";
-    assert!(check(&folder).problems[0].text.contains(advice));
-    fs::write(folder.join("src/lib.rs"), source("a_b")).unwrap();
-    assert_eq!(problems(&folder), []);
-}
-
-#[test]
-fn files_that_include_each_other_are_read_once() {
-    let mut files =
-        vec![("src/lib.rs".to_owned(), "#[cfg(x)] mod m { include!(\"0.inc\"); }".to_owned())];
-    for level in 0..40 {
-        let next = (level + 1) % 40;
-        let text = format!("include!(\"{next}.inc\");\n").repeat(3);
-        files.push((format!("src/{level}.inc"), format!("struct L{level};\n{text}")));
+fn conditions_inside_a_module_are_refused() {
+    for items in [
+        "#[cfg(test)] #[session(K)] type Own = Receive<S, Ping, Send<S, Pong, End>>;",
+        "#[session(K)] #[cfg_attr(test, doc = \"\")] type Own = Receive<S, Ping, Send<S, Pong, End>>;",
+        "#[session(K)] type Own = Receive<S, Ping, Select<S, Next>>; enum Next { #[cfg(test)] Pong(Pong, End) }",
+        "#[derive(Role)] struct K { #[cfg(test)] #[route(S)] s: Channel<Label> }",
+        "#[derive(Message)] enum Label { Ping(Ping), #[cfg(test)] Pong(Pong) } struct Ping(i32); struct Pong(i32);",
+        "#[cfg(test)] struct Ping(i32);",
+        "struct Ping(#[cfg(test)] i32);",
+        "#[derive(Roles)] struct All { #[cfg(test)] s: S, k: K }",
+    ] {
+        let source = format!("#[rumpsteak::protocol(P)] mod p {{ {items} }}");
+        let check = check(&package("conditions", &[("src/lib.rs", &source)]));
+        let [problem] = &check.problems[..] else { panic!("{items}: {:?}", check.problems) };
+        says(&problem.text, "cfg");
     }
-    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
-    assert!(check(&package("inclusions", &files)).holds());
-}
-
-#[test]
-fn nested_modules_that_include_each_other_end_at_the_limit_of_modules() {
-    let text = "mod a { include!(\"x.inc\"); } mod b { include!(\"x.inc\"); }\n";
-    let deep = |next: &str| text.replace("x.inc", next);
-    let mut files = vec![("src/lib.rs".to_owned(), deep("0.inc"))];
-    for level in 0..30 {
-        files.push((format!("src/{level}.inc"), deep(&format!("{}.inc", level + 1))));
-    }
-    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
-    let check = check(&package("nested-inclusions", &files));
-    let is_said = |warning: &String| warning.contains("Limits::default().modules(");
-    assert!(check.warnings.iter().any(is_said), "{:?}", check.warnings);
 }
 
 #[test]
@@ -159,37 +92,31 @@ fn a_file_of_mistakes_is_told_in_part() {
 }
 
 #[test]
-fn a_file_does_not_include_itself() {
-    let source = "struct S; mod a { include!(\"lib.rs\"); } mod b { include!(\"lib.rs\"); }";
-    let check = check(&package("itself", &[("src/lib.rs", source)]));
-    assert_eq!(check.warnings.iter().filter(|warning| warning.contains("modules")).count(), 0);
-}
-
-#[test]
 fn a_pipe_or_a_device_is_no_file() {
-    let source = "mod m { include!(\"/dev/zero\"); include!(\"pipe\"); } #[path = \"pipe\"] mod n;";
-    let folder = package("pipes", &[("src/lib.rs", source)]);
-    pipe(&folder.join("src/pipe"));
+    let folder = package("pipes", &[("src/lib.rs", "")]);
+    pipe(&folder.join("src/pipe.rs"));
+    symlink("/dev/zero", folder.join("src/zero.rs")).unwrap();
     assert!(check(&folder).holds());
 
     pipe(&folder.join("protocols/pipe.scr"));
     symlink("/dev/zero", folder.join("protocols/zero.scr")).unwrap();
-    let reports = check(&folder).reports;
-    let reports: Vec<String> = reports.iter().map(ToString::to_string).collect();
+    pipe(&folder.join("protocols/p.k.dot"));
+    fs::write(folder.join("src/lib.rs"), "#[rumpsteak::protocol(P)] mod p {}").unwrap();
+    let check = check(&folder);
+    let reports: Vec<String> = check.reports.iter().map(ToString::to_string).collect();
     assert_eq!(reports.len(), 2, "{reports:?}");
     for report in &reports {
-        assert!(report.contains("it is no regular file"), "{report}");
+        says(report, "it is no regular file");
     }
+    says(&check.problems[0].text, "cannot read protocols/p.k.dot: ");
 }
 
 #[test]
-fn a_manifest_that_is_a_pipe_is_refused() {
-    let folder = package("pipe-manifest", &[]);
+fn a_manifest_that_is_a_pipe_is_not_read() {
+    let folder = package("pipe-manifest", &[("src/lib.rs", REFUSED)]);
     fs::remove_file(folder.join("Cargo.toml")).unwrap();
     pipe(&folder.join("Cargo.toml"));
-    let checked = configure().check(&folder, &Cfg::default());
-    let report = checked.unwrap_err().to_string();
-    assert!(report.contains("it is no regular file"), "{report}");
+    assert_eq!(check(&folder).problems.len(), 1);
 }
 
 #[test]
@@ -199,21 +126,86 @@ fn links_below_the_protocols_are_followed_and_end() {
     symlink("..", folder.join("protocols/back")).unwrap();
     let reports = check(&folder).reports;
     assert_eq!(reports.len(), 1, "{reports:?}");
-    assert!(reports[0].to_string().contains("q.scr"), "{}", reports[0]);
+    says(&reports[0].to_string(), "q.scr");
 }
 
-/// The errors of a package that includes the code of a protocol.
-fn of_code(name: &str, protocol: &str, limits: Limits) -> Vec<String> {
-    let source = "rumpsteak_runtime::protocol!(P);";
+#[test]
+fn links_between_sources_end() {
+    let folder = package("source-links", &[("src/lib.rs", REFUSED)]);
+    symlink("..", folder.join("src/back")).unwrap();
+    symlink("lib.rs", folder.join("src/same.rs")).unwrap();
+    symlink("itself.rs", folder.join("src/itself.rs")).unwrap();
+    let files: Vec<String> =
+        check(&folder).problems.into_iter().map(|problem| problem.file).collect();
+    assert!(files.iter().all(|file| !file.contains("back")) && files.len() == 2, "{files:?}");
+}
+
+/// What cannot be read costs an error or a warning, and neither a panic nor much time.
+#[test]
+fn sources_of_any_form_are_read_soon() {
+    let megabytes = 1 << 20;
+    let long: String = (0..megabytes / 480)
+        .map(|n| format!("#[session(S)] type A{n} = Send<K, Ping, Receive<K, Pong, End>>;\n"))
+        .collect();
+    let deep = |open: &str, close: &str| {
+        let levels = 100_000;
+        format!(
+            "#[rumpsteak::protocol(P)] mod p {{ {}{} }}",
+            open.repeat(levels),
+            close.repeat(levels)
+        )
+    };
+    let deep_type = |open: &str| {
+        format!(
+            "#[rumpsteak::protocol(P)] mod p {{ #[session(K)] type A = {}End{}; }}",
+            open.repeat(100_000),
+            ">".repeat(100_000)
+        )
+    };
+    for (name, errors, source) in [
+        ("words", 0, "protocol ".repeat(megabytes / 9)),
+        ("long-text", 0, format!("// protocol\nstatic A: &str = \"{}\";", "a".repeat(megabytes))),
+        ("long-module", 0, format!("#[rumpsteak::protocol(P)] mod p {{ {long} }}")),
+        ("deep-brackets", 1, deep("(", ")")),
+        ("deep-braces", 0, deep("mod a {", "}")),
+        ("deep-angles", 1, deep_type("Send<S, Ping, ")),
+        ("deep-types", 1, deep_type("Vec<")),
+        ("deep-attribute", 1, deep("#[a(", ")]")),
+        ("unbalanced", 1, deep("{", "")),
+        ("unbalanced-end", 1, deep("", "}")),
+        ("crossed", 1, deep("(", "]")),
+    ] {
+        let start = Instant::now();
+        let check = check(&package(name, &[("src/lib.rs", &source)]));
+        let time = start.elapsed();
+        assert!(time < Duration::from_secs(30), "{name}: {time:?}");
+        let warned = check.warnings.iter().filter(|warning| warning.starts_with("src/lib.rs"));
+        let told = check.problems.len() + warned.count();
+        assert_eq!(told, errors, "{name}: {:?}", headlines(&check));
+    }
+}
+
+#[test]
+fn texts_that_are_no_utf_8_are_told() {
+    let folder = package("bytes", &[("src/lib.rs", REFUSED)]);
+    fs::write(folder.join("src/other.rs"), b"// protocol \xff").unwrap();
+    fs::write(folder.join("protocols/q.scr"), b"global protocol \xff").unwrap();
+    let check = check(&folder);
+    assert_eq!((check.problems.len(), check.reports.len()), (1, 1), "{:?}", check.reports);
+    says(&check.reports[0].to_string(), "q.scr");
+}
+
+/// Errors of a package that has one module, for this protocol.
+fn of_code(name: &str, protocol: &str, limits: &Limits) -> Vec<String> {
+    let source = "#[rumpsteak::protocol(P)] mod p {}";
     let folder = package(name, &[("protocols/p.scr", protocol), ("src/lib.rs", source)]);
-    let configuration = configure().protocols("protocols").generate().limits(limits);
-    let check = configuration.check(&folder, &Cfg::default()).unwrap();
+    let check = check_with(&folder, limits);
     let problems = check.problems.iter().map(|problem| problem.text.clone());
     problems.chain(check.reports.iter().map(ToString::to_string)).collect()
 }
 
 #[test]
-fn a_limit_of_blocks_is_named_and_build_rs_can_raise_it() {
+fn a_limit_of_blocks_is_named_and_can_be_raised() {
     let exploring = "global protocol P(role a, role b) {
         par { x() from a to b; } and { par { y() from b to a; } and { z() from a to b; } } }";
     let limits = Limits::default();
@@ -227,14 +219,26 @@ fn a_limit_of_blocks_is_named_and_build_rs_can_raise_it() {
             limits.local_transitions(20),
             "raise `Limits::local_transitions`",
         ),
-        ("short", &interrupters(3), limits.generated_lines(100), "raise `Limits::generated_lines`"),
+        ("short", &interrupters(3), limits.generated_lines(100), "limits(generated_lines = …)"),
         ("explored", exploring, limits.configurations(3), "raise `Limits::configurations`"),
     ] {
         let start = Instant::now();
-        let said = of_code(&format!("interrupters-{name}"), protocol, limits);
+        let said = of_code(&format!("interrupters-{name}"), protocol, &limits);
         assert!(said.iter().any(|text| text.contains(expected)), "{name}: {said:?}");
         assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
     }
-    assert_eq!(of_code("interrupters-3", &interrupters(3), limits), [""; 0]);
-    assert_eq!(of_code("interrupters-all", exploring, limits), [""; 0]);
+    assert_eq!(of_code("interrupters-3", &interrupters(3), &limits), [""; 0]);
+    assert_eq!(of_code("interrupters-all", exploring, &limits), [""; 0]);
+}
+
+/// A module that sets limits has its protocol read with them.
+#[test]
+fn the_limits_of_a_module_are_those_of_its_protocol() {
+    let source = "#[rumpsteak::protocol(P, limits(local_transitions = 20))] mod p {}\n\
+                  #[rumpsteak::protocol(P)] mod q {}\n\
+                  #[rumpsteak::protocol(P, limits(generated_lines = 100))] mod r {}";
+    let files = [("protocols/p.scr", &*interrupters(3)), ("src/lib.rs", source)];
+    let told = headlines(&check_files("attacks/limits", &files));
+    let lines: Vec<&str> = told.iter().filter_map(|text| text.split(':').next()).collect();
+    assert_eq!(lines, ["1", "3"], "{told:?}");
 }

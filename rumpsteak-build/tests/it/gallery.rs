@@ -7,9 +7,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::support::{explained, package, says, verified};
+use crate::support::{check, explained, package, says};
 use rumpsteak_build::command::explanations;
-use rumpsteak_build::{Configuration, Limits, Liveness, configure};
+use rumpsteak_build::{Limits, configure};
 use rumpsteak_scribble::Code;
 
 /// How both galleries begin.
@@ -104,7 +104,7 @@ fn print(code: Code, files: &[(&str, String)]) -> String {
     let mut all = vec![("src/lib.rs", "")];
     all.extend(files.iter().map(|(file, text)| (*file, text.as_str())));
     let folder = package(&format!("gallery/{code}"), &all);
-    let check = verified(configure().protocols(files[0].0), &folder);
+    let check = configure().protocols(files[0].0).check(&folder, &Limits::default());
     let reports: Vec<String> = check.reports.iter().map(ToString::to_string).collect();
     // Of a warning the build prints one line, without the code.
     if [Code::UnknownAnnotation, Code::UnknownDependency].contains(&code) {
@@ -117,20 +117,6 @@ fn print(code: Code, files: &[(&str, String)]) -> String {
     says(&printed, &format!("error[{code}]: "));
     assert!(!printed.contains('\u{1b}'), "{printed}");
     printed
-}
-
-/// What the build script of a page asks for, as its last example that is judged says it.
-fn asked(code: &str, accepted: bool) -> Configuration {
-    let plain = configure().protocols("protocols").generate();
-    match (code, accepted) {
-        ("V0305", false) => plain.limits(Limits::default().items(1)),
-        ("V0413", false) => plain.liveness("P::b", Liveness::EveryRun),
-        ("V0413", true) => plain.liveness("P::b", Liveness::Fair),
-        ("V0503", false) => plain.limits(Limits::default().steps(1)),
-        ("V0501" | "V0502", _) => configure(),
-        ("V0601", false) => configure().protocols("protocols"),
-        _ => plain,
-    }
 }
 
 /// A folder as it is printed: the target folder may be anywhere.
@@ -198,21 +184,19 @@ fn the_gallery_shows_what_is_printed() {
 #[test]
 fn the_gallery_of_sessions_shows_what_is_printed() {
     let (mut gallery, mut wrong) = (introduction("Errors of sessions", "a program"), Vec::new());
-    // `V07` is said by the macros: see `whole_cargo::explain`.
-    let is_told = |code: &str| code.starts_with('V') && !code.starts_with("V07");
-    for (code, text) in explanations().filter(|(code, _)| is_told(code)) {
+    for (code, text) in explanations().filter(|(code, _)| code.starts_with('V')) {
         for line in text.lines() {
             assert!(line.chars().count() <= 96, "{code}: {line}");
         }
         let [refused, accepted] = explained(text);
-        let check = |name: &str, files: &[(&str, &str)], accepted: bool| {
+        let check = |name: &str, files: &[(&str, &str)]| {
             let folder = package(&format!("gallery/{code}/{name}/example"), files);
-            (verified(asked(code, accepted), &folder), folder)
+            (check(&folder), folder)
         };
-        let (found, folder) = check("refused", &refused, false);
+        let (found, folder) = check("refused", &refused);
         let mut codes: Vec<&str> = found.problems.iter().filter_map(|found| found.code).collect();
         codes.dedup();
-        let (holds, _) = check("accepted", &accepted, true);
+        let (holds, _) = check("accepted", &accepted);
         if codes != [code] || !holds.holds() {
             wrong.push((code, codes, holds));
         }

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use expect_test::expect_file;
 use rumpsteak_build::command::{Check, Code, Gravity};
 use rumpsteak_build::{Limits, configure};
 
-use crate::support;
-use crate::support::{OPTIMISED, PROTOCOL, begins, ends, only, says, verified};
+use crate::support::{self, OPTIMISED, PROTOCOL, begins, ends, only, says};
 
 /// As [`OPTIMISED`], but the kernel receives a value before it asks for one.
 const UNSAFE: &str = "\
@@ -23,19 +23,15 @@ fn package(name: &str, files: &[(&str, &str)]) -> PathBuf {
     support::package(&format!("generate/{name}"), files)
 }
 
-/// What the build says about a package that includes one protocol.
-fn check(name: &str, protocol: &str, files: &[(&str, &str)]) -> Check {
-    let source = format!("rumpsteak_runtime::protocol!(pub {protocol});\n");
-    let mut all = vec![("src/lib.rs", source.as_str())];
-    all.extend(files);
-    let folder = package(name, &all);
-    verified(configure().protocols("protocols").generate(), &folder)
+/// Checks a package with one module, which writes nothing. The attribute has these arguments.
+fn check(name: &str, arguments: &str, files: &[(&str, &str)]) -> Check {
+    check_items(name, arguments, "", files)
 }
 
-/// What the build says about a package of these files, with its code generated.
-fn check_all(name: &str, protocols: &[(&str, &str)], files: &[(&str, &str)]) -> Check {
-    let folder = package(name, &[protocols, files].concat());
-    verified(configure().protocols("protocols").generate(), &folder)
+/// Checks a package with one module, which writes these items.
+fn check_items(name: &str, arguments: &str, items: &str, files: &[(&str, &str)]) -> Check {
+    let source = format!("#[rumpsteak::protocol({arguments})] mod m {{ {items} }}\n");
+    support::check(&package(name, &[&[("src/lib.rs", &*source)], files].concat()))
 }
 
 /// The code of the only protocol of a file.
@@ -43,10 +39,15 @@ fn code(name: &str, files: &[(&str, &str)]) -> Code {
     let folder = package(name, files);
     let mut codes = configure()
         .protocols("protocols")
-        .code(&folder)
+        .code(&folder, &Limits::default())
         .unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(codes.len(), 1);
     codes.remove(0)
+}
+
+/// The items of the module, without indentation.
+fn items(code: &Code) -> String {
+    code.text.as_deref().unwrap().replace("\n    ", "\n")
 }
 
 /// The code, where nothing is wrong.
@@ -54,7 +55,7 @@ fn code(name: &str, files: &[(&str, &str)]) -> Code {
 fn text(name: &str, protocol: &str) -> String {
     let code = code(name, &[("protocols/p.scr", protocol)]);
     assert_eq!(code.problems, []);
-    code.text.unwrap()
+    items(&code)
 }
 
 /// The only problem, where there is no code.
@@ -87,8 +88,7 @@ fn the_code_of_double_buffering() {
             " from double_buffering.scr ("
         ),
     );
-    let (_, expected) = include_str!("generated/double_buffering.rs").split_once("\n\n").unwrap();
-    assert_eq!(body, expected);
+    expect_file!["generated/double_buffering.rs"].assert_eq(body);
     assert!(Code::is_untouched(&text));
     assert!(!Code::is_untouched(&text.replace("Self", "End")));
 }
@@ -99,7 +99,7 @@ fn the_form_of_the_machine_does_not_matter() {
         let files = [("protocols/p.scr", PROTOCOL), (file, machine)];
         let code = code(name, &files);
         assert_eq!(code.problems, []);
-        let text = code.text.unwrap();
+        let text = items(&code);
         let start = text.find("#[session(K)]").unwrap();
         text[start..].to_owned()
     };
@@ -115,35 +115,36 @@ fn the_form_of_the_machine_does_not_matter() {
 #[test]
 fn the_protocols_of_this_repository() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../protocols");
-    let codes = configure().protocols(&folder).code(&folder).unwrap();
+    let codes = configure().protocols(&folder).code(&folder, &Limits::default()).unwrap();
     let failed: Vec<&Code> = codes.iter().filter(|code| !code.problems.is_empty()).collect();
     assert!(failed.is_empty(), "{failed:?}");
 
-    let calls =
-        codes.iter().map(|code| format!("rumpsteak_runtime::protocol!(pub {});\n", code.protocol));
-    let source: String = calls.collect();
-    let package = package("repository", &[("src/lib.rs", &source)]);
-    let verify = || verified(configure().protocols(&folder).generate(), &package);
-    let check = verify();
+    // The modules that the command writes, and those that write nothing.
+    let texts = codes.iter().filter_map(|code| code.text.clone());
+    let empty =
+        codes.iter().map(|code| format!("#[rumpsteak::protocol({})] mod m {{}}\n", code.protocol));
+    let [texts, empty]: [String; 2] = [texts.collect(), empty.collect()];
+    let package = package("repository", &[("src/texts.rs", &texts), ("src/empty.rs", &empty)]);
+    let check = configure().protocols(&folder).check(&package, &Limits::default());
     assert!(check.holds(), "{:?} {:?}", check.problems, check.reports);
     assert_eq!(check.summary.sessions, check.summary.verified);
     // As many sessions as roles.
     let roles = |code: &Code| {
         code.text.iter().map(|text| text.matches("#[derive(Role)]").count()).sum::<usize>()
     };
-    assert_eq!(check.summary.sessions, codes.iter().map(roles).sum::<usize>());
-    assert_eq!(codes, configure().protocols(&folder).code(&folder).unwrap());
+    assert_eq!(check.summary.sessions, 2 * codes.iter().map(roles).sum::<usize>());
+    assert_eq!(codes, configure().protocols(&folder).code(&folder, &Limits::default()).unwrap());
 }
 
 #[test]
-fn an_unsafe_machine_is_an_error_at_the_call() {
+fn an_unsafe_machine_is_an_error_at_the_attribute() {
     let check = check(
         "unsafe",
         "DoubleBuffering",
         &[("protocols/p.scr", PROTOCOL), ("protocols/p.k.dot", UNSAFE)],
     );
     let problem = only(&check);
-    assert_eq!((problem.file.as_str(), problem.line, problem.column), ("src/lib.rs", 1, 34));
+    assert_eq!((problem.file.as_str(), problem.line, problem.column), ("src/lib.rs", 1, 23));
     let expected = "\
 unsafe reordering: `protocols/p.k.dot` receives `value(i32)` from `s` before it sends `ready` to `s`
 
@@ -162,8 +163,7 @@ the shortest run that gets stuck, with all other roles as the protocol has them:
 ";
     begins(&problem.text, expected);
     says(&problem.text, "k waits for value(i32) from s");
-    // The sessions of the two other roles hold.
-    assert_eq!((check.summary.sessions, check.summary.verified), (3, 2));
+    assert_eq!((check.summary.sessions, check.summary.verified), (3, 0));
 }
 
 /// A state that sends and receives is judged with all roles; the cause is the same simple one.
@@ -215,42 +215,32 @@ fn roles_that_hear_several_peers_may_play_again() {
 
 #[test]
 fn a_machine_that_is_not_decided_is_no_failure() {
-    let package = package(
-        "undecided",
-        &[
-            ("protocols/double_buffering.scr", PROTOCOL),
-            ("protocols/double_buffering.k.dot", OPTIMISED),
-            ("src/lib.rs", "rumpsteak_runtime::protocol!(DoubleBuffering);\n"),
-        ],
-    );
-    let limits = Limits::default().steps(1).configurations(1);
-    let check = |limits, accepted: &[&str]| {
-        let mut configuration = configure().protocols("protocols").generate().limits(limits);
-        for protocol in accepted {
-            configuration = configuration.accept_closed_system(*protocol);
-        }
-        verified(configuration, &package)
-    };
-    let undecided = check(limits, &[]);
-    let [machine, ..] = &undecided.problems[..] else { panic!("{undecided:?}") };
-    assert_eq!((machine.file.as_str(), machine.gravity), ("src/lib.rs", Gravity::Undecided));
+    let files = [
+        ("protocols/double_buffering.scr", PROTOCOL),
+        ("protocols/double_buffering.k.dot", OPTIMISED),
+    ];
+    let limits = ", limits(steps = 1, configurations = 1)";
+    let check = |settings: &str| check("undecided", &format!("DoubleBuffering{settings}"), &files);
+    let undecided = check(limits);
+    let of_machine = |text: &&String| text.contains("double_buffering.k.dot");
+    let machine = undecided.problems.iter().map(|problem| &problem.text).find(of_machine);
     // The words of a session that is not decided, and its settings.
     begins(
-        &machine.text,
+        machine.unwrap(),
         "`protocols/double_buffering.k.dot` could not be verified: more than 1 actions would have to be compared (limit `steps`)\n\n\
              note: it may be safe, but the search for a proof was stopped\n\
-             help: keep the session closer to the protocol, or raise the limit in build.rs:\n      \
-             rumpsteak_build::configure().protocols(\"protocols\").generate().limits(rumpsteak_build::Limits::default().steps(10)).verify()?;",
+             help: keep the session closer to the protocol, or raise the limit:\n      \
+             #[protocol(DoubleBuffering, limits(steps = 10))]",
     );
     assert_eq!(undecided.gravest(), Some(Gravity::Undecided));
-    assert_eq!(check(Limits::default(), &[]).gravest(), None);
+    assert_eq!(check("").gravest(), None);
 
-    // It is accepted together with all others as a session is, if the build script says so and they
+    // It is accepted together with all others as a session is, if the attribute says so and they
     // are safe.
-    let without_help = check(limits, &["DoubleBuffering"]);
+    let without_help = check(&format!(", accept_closed_system{limits}"));
     says(
         &without_help.problems[0].text,
-        "note: `accept_closed_system(\"DoubleBuffering\")` does not help: it is not known whether all sessions together are safe",
+        "note: `accept_closed_system` does not help: it is not known whether all sessions together are safe",
     );
 }
 
@@ -261,35 +251,28 @@ fn machines_that_are_safe_together_only_are_accepted_together() {
         "global protocol Swap(role a, role b) {\n  x() from a to b;\n  y() from b to a;\n}\n";
     const LATE: &str = "digraph a { 0; 1; 2; 0 -> 1 [label=\"b?y\"]; 1 -> 2 [label=\"b!x\"]; }";
     const EARLY: &str = "digraph b { 0; 1; 2; 0 -> 1 [label=\"a!y\"]; 1 -> 2 [label=\"a?x\"]; }";
-    let check = |files: &[(&str, &str)], accepted: &[&str]| {
-        let call = ("src/lib.rs", "rumpsteak_runtime::protocol!(Swap);\n");
-        let files: Vec<(&str, &str)> =
-            [("protocols/swap.scr", SWAP), call].into_iter().chain(files.iter().copied()).collect();
-        let package = package("together", &files);
-        let mut configuration = configure().protocols("protocols").generate();
-        for protocol in accepted {
-            configuration = configuration.accept_closed_system(*protocol);
-        }
-        verified(configuration, &package)
+    let check = |files: &[(&str, &str)], settings: &str| {
+        let files = [&[("protocols/swap.scr", SWAP)], files].concat();
+        check("together", &format!("Swap{settings}"), &files)
     };
     let both = [("protocols/swap.a.dot", LATE), ("protocols/swap.b.dot", EARLY)];
-    let said = check(&both, &[]);
+    let said = check(&both, "");
     assert_eq!(said.gravest(), Some(Gravity::Fails));
-    ends(&said.problems[0].text, "accept_closed_system(\"Swap\").verify()?;");
-    let accepted = check(&both, &["Swap"]);
+    ends(&said.problems[0].text, "#[protocol(Swap, accept_closed_system)]");
+    let accepted = check(&both, ", accept_closed_system");
     assert!(accepted.holds(), "{:?}", accepted.problems);
     assert_eq!((accepted.summary.sessions, accepted.summary.verified), (2, 2));
-    let stuck = check(&both[..1], &["Swap"]);
+    let stuck = check(&both[..1], ", accept_closed_system");
     says(
         &stuck.problems[0].text,
-        "note: `accept_closed_system(\"Swap\")` does not help: the system of all sessions as they are written gets stuck",
+        "note: `accept_closed_system` does not help: the system of all sessions as they are written gets stuck",
     );
-    assert_eq!(stuck.summary.verified, 1);
+    assert_eq!(stuck.summary.verified, 0);
 }
 
 /// As a machine has one that is older than the protocol.
 #[test]
-fn machines_that_deadlock_together_are_named_at_the_call() {
+fn machines_that_deadlock_together_are_named() {
     let protocol = "global protocol P(role a, role b, role c) {
   par { x() from a to c; } and { y() from b to c; k() from c to b; l() from b to a; }
 }";
@@ -544,48 +527,24 @@ fn a_machine_that_nobody_uses_is_a_warning() {
         [
             "protocols/c.dot: the machine is not used, because it is named after no `.scr` file; \
              did you mean `ping.c.dot`?",
-            "protocols/pn.c.local: the machine is not used, because it is named after no `.scr` file; \
-             did you mean `ping.c.local`?",
-            "protocols/pnig.c.dot: the machine is not used, because it is named after no `.scr` file; \
-             did you mean `ping.c.dot`?",
-            "protocols/p.k.dot: the machine is not used, because nothing includes `protocol!(DoubleBuffering)`; roles that \
-             are written by hand have their order from a session type",
+            "protocols/p.k.dot: the machine is not used, because no module is for the protocol `DoubleBuffering`, or it \
+             writes that session: `#[rumpsteak::protocol(DoubleBuffering)] mod …`",
             "protocols/ping.c.txt: the machine is not used, because the name of such a file ends in `.local`; \
              did you mean `protocols/ping.c.local`?",
             "protocols/ping.s.gv: the machine is not used, because the name of such a file ends in `.dot`; \
              did you mean `protocols/ping.s.dot`?",
             "protocols/ping.z.dot: the machine is not used, because the protocol `Ping` has no role `z`; \
              the roles are `c` and `s`",
+            "protocols/pn.c.local: the machine is not used, because it is named after no `.scr` file; \
+             did you mean `ping.c.local`?",
+            "protocols/pnig.c.dot: the machine is not used, because it is named after no `.scr` file; \
+             did you mean `ping.c.dot`?",
         ]
     );
 }
 
-/// Where no code is generated at all, no machine is used.
 #[test]
-fn a_machine_beside_roles_by_hand_is_a_warning() {
-    let mut files = [
-        ("src/lib.rs", ""),
-        ("protocols/p.scr", PROTOCOL),
-        ("protocols/p.k.dot", "digraph k { 0 -> 1 [label=\"s?nonsense(Foo)\"]; }"),
-    ];
-    let check =
-        |files: &_| verified(configure().protocols("protocols"), &package("by_hand", files));
-    let by_hand = check(&files);
-    assert_eq!(
-        by_hand.warnings,
-        [
-            "protocols/p.scr: no role plays the protocol `DoubleBuffering`",
-            "protocols/p.k.dot: the machine is not used, because nothing includes `protocol!(DoubleBuffering)`; roles that \
-             are written by hand have their order from a session type",
-        ]
-    );
-    // Where something includes it, what is wrong there is said instead.
-    files[0].1 = "rumpsteak_runtime::protocol!(DoubleBuffering);";
-    assert_eq!(check(&files).warnings, [""; 0]);
-}
-
-#[test]
-fn a_call_that_includes_nothing() {
+fn a_protocol_that_does_not_exist() {
     let scr = ("protocols/p.scr", PROTOCOL);
     let unknown = check("unknown-protocol", "DoubleBufering", &[scr]);
     assert_eq!(
@@ -621,19 +580,6 @@ fn a_call_that_includes_nothing() {
     );
     assert_eq!((broken.problems.len(), broken.reports.len()), (0, 1));
     begins(&broken.reports[0].to_string(), "error[S0104]: expected `from`, found `form`");
-
-    let source = "rumpsteak_runtime::protocol!(DoubleBuffering);\nmod a { rumpsteak_runtime::protocol!(DoubleBuffering); }\n";
-    let folder = package("twice", &[scr, ("src/lib.rs", source)]);
-    let twice = verified(configure().protocols("protocols").generate(), &folder);
-    assert_eq!(twice.problems.len(), 1);
-    assert!(
-        twice.problems[0].text.starts_with("a second `protocol!(DoubleBuffering)` in this crate")
-    );
-    says(&twice.problems[0].text, "help: take it out, and import from `crate::double_buffering`");
-    assert_eq!(twice.problems[0].line, 2);
-
-    let off = verified(configure().protocols("protocols"), &folder);
-    says(&off.problems[0].text, "help: call `generate` in build.rs");
 }
 
 #[test]
@@ -648,10 +594,10 @@ fn names_that_rust_has_taken() {
          }",
     );
     for expected in [
-        "#[protocol(Odd)]\n#[role(\"self\")]\n#[message(Label)]\npub struct SelfRole {",
-        "#[protocol(Odd::send)]\n#[message(Label)]\npub struct SendRole {",
-        "#[protocol(Odd)]\n#[role(\"type\")]\n#[message(Label)]\npub struct Type {",
-        "#[protocol(Odd::String)]\n#[message(Label)]\npub struct StringRole {",
+        "#[role(\"self\")]\n#[message(Label)]\npub struct SelfRole {",
+        "#[role(\"send\")]\n#[message(Label)]\npub struct SendRole {",
+        "#[derive(Role)]\n#[message(Label)]\npub struct Type {",
+        "#[role(\"String\")]\n#[message(Label)]\npub struct StringRole {",
         "    pub self_role: SelfRole,",
         "    #[label(\"ok\")]\n    OkMessage(OkMessage),",
         "    MailFrom(MailFrom),",
@@ -787,7 +733,7 @@ fn choices_are_named_by_what_they_are_about() {
                  0 -> 3 [label=\"b!stop\"]; 3 -> 4 [label=\"b?hi\"]; \
                  2 -> 2 [label=\"b!run\"]; 2 -> 4 [label=\"b!stop\"]; }";
     let files = [("protocols/p.scr", &*told), ("protocols/p.a.dot", early)];
-    let text = code("choice-of-machine", &files).text.unwrap();
+    let text = items(&code("choice-of-machine", &files));
     says(&text, "pub type ASession = Select<B, AWork>;");
 
     // The same labels, and something else afterwards.
@@ -821,43 +767,15 @@ fn an_annotation_that_is_no_name_is_refused() {
     );
 }
 
-/// Without the folder of a package of these tests, which is below that in which Cargo runs or not.
-fn within(name: &str, text: &str) -> String {
-    text.replace(&format!("target/tmp/generate/{name}/"), "")
-}
-
 #[test]
 fn a_declared_message_without_its_path() {
     let protocol = "sig <rust> \"Nowhen\" from \"\" as No; global protocol P(role a, role b) { No() from a to b; }";
-    let files = [("src/lib.rs", "rumpsteak_runtime::protocol!(P);\npub struct Nowhen;\n")];
-    let found = check_all("sig-bare", &[("protocols/p.scr", protocol)], &files);
-    let [problem] = &found.problems[..] else { panic!("{:?}", found.problems) };
+    let found = check("sig-bare", "P", &[("protocols/p.scr", protocol)]);
     assert_eq!(
-        within("sig-bare", &problem.text),
+        only(&found).text,
         "no code can be generated for `P`: `Nowhen` is no path of a type (protocols/p.scr:1)\n\n\
          help: write the declaration of `No` in protocols/p.scr as in a `use`: `crate::Nowhen`"
     );
-}
-
-#[test]
-fn what_the_code_has_no_more_is_said_where_it_is_imported() {
-    let protocol = "sig <rust> \"crate::talk::Hello\" as hello;
-                    global protocol P(role a, role b) { heat() from a to b; hello from b to a; }";
-    let source = "mod talk;
-                  rumpsteak_runtime::protocol!(P);
-                  use rumpsteak_runtime::session;
-                  use p::{A, B, Hello, Warm};
-                  #[session(A)]
-                  type Own = Send<B, Warm, Receive<B, Hello, End>>;";
-    let talk = "use crate::p::{A, B, Warm};
-                use rumpsteak_runtime::session;
-                pub struct Hello;
-                #[session(B)]
-                type Own = Receive<A, Warm, Send<A, Hello, End>>;";
-    let files = [("src/lib.rs", source), ("src/talk.rs", talk)];
-    let found = check_all("gone", &[("protocols/p.scr", protocol)], &files);
-    let texts: Vec<&str> = found.problems.iter().map(|problem| &*problem.text).collect();
-    assert_eq!(texts, ["not verified: the error about `use …::Warm` says why"; 2]);
 }
 
 #[test]
@@ -876,17 +794,6 @@ fn a_message_that_is_a_type_already_is_imported() {
     ] {
         assert!(text.lines().any(|other| other == line), "{line}\n{text}");
     }
-    let source = "pub mod talk;\nrumpsteak_runtime::protocol!(P);\n";
-    let judged = |talk: &str| {
-        let files = [("src/lib.rs", source), ("src/talk.rs", talk)];
-        check_all("declared-here", &[("protocols/p.scr", protocol)], &files)
-    };
-    assert!(judged("pub struct Hello(pub u32);\n").holds());
-    let found = judged("pub struct Hello(pub u64);\n");
-    begins(
-        &found.problems[0].text,
-        "`Hello` carries `u64`, but the message of the protocol `P` is `hello(u32)`",
-    );
     let problem = problem("declared-badly", &protocol.replace("other::Cancel", "Cancel"));
     begins(&problem, "no code can be generated for `P`: `Cancel` is no path of a type");
 }
@@ -916,7 +823,7 @@ fn recursions_that_are_done_once() {
     let (once, again) = (protocol(""), protocol("continue next;"));
     let by_hand = |name: &str, protocol: &str| {
         let files = [("src/lib.rs", ""), ("protocols/p.scr", protocol)];
-        let found = verified(configure().protocols("protocols"), &package(name, &files));
+        let found = support::check(&package(name, &files));
         found.warnings.into_iter().filter(|warning| warning.contains("`rec ")).collect::<Vec<_>>()
     };
     let [warning] = &by_hand("once", &once)[..] else { panic!("expected one") };
@@ -955,131 +862,4 @@ fn recursions_that_are_done_once() {
     // Nor does another protocol of the file matter.
     let other = format!("{again}{}", once.replace("protocol P", "protocol Q"));
     assert!(check("other_generated", "P", &[("protocols/p.scr", &other)]).holds());
-}
-
-#[test]
-fn what_a_session_over_generated_code_gets_wrong() {
-    let protocol = "global protocol P(role a, role b) { hello() from a to b; bye() from b to a; }";
-    let told = |source: &str| {
-        let source = format!("use rumpsteak_runtime::session;\n{source}");
-        let files = [("src/lib.rs", source.as_str())];
-        let found = check_all("own", &[("protocols/p.scr", protocol)], &files);
-        let lines = found.problems.iter().map(|problem| problem.text.replace("\n\n", "; "));
-        lines.collect::<Vec<_>>().join("\n")
-    };
-    let call = "rumpsteak_runtime::protocol!(P);\n";
-    for (source, expected) in [
-        (
-            "use p::{A, B};\n#[session(A)] type Mine = Send<B, Hello, End>;",
-            "`Hello` is not imported; help: add `use crate::p::Hello;`",
-        ),
-        (
-            "use p::{B, Hello};\n#[session(A)] type Mine = Send<B, Hello, End>;",
-            "`A` is not imported; help: add `use crate::p::A;`",
-        ),
-        (
-            "use p::{A, B};\n#[session(A)] type Mine = Send<B, Question, End>;",
-            "`Question` is no message of the role that plays `P::a`; help: its protocol has `Hello` and `Bye`",
-        ),
-        (
-            "use p::{A, B, Hello};\ntype Mine = Send<B, Hello, End>;",
-            "`Mine` (src/lib.rs:4) is no session; help: put `#[session(Role)]` on it if a role runs it, `#[session]` if it \
-             is a part of one",
-        ),
-        (
-            "use p::*;\nstruct Hello;\n#[session(A)] type Mine = Send<B, Hello, End>;",
-            "`Hello` is no message of the role that plays `P::a`; help: did you mean `crate::p::Hello`?",
-        ),
-        // What keeps a session lacks a lifetime, and rustc says so.
-        ("use p::ASession;\nstruct Kept { session: ASession }", ""),
-        (
-            "use p::{A, B, Hello, Bye};\n\
-             #[session(A)] type Mine = Send<B, Hello, Receive<B, Bye, End>>;\n#[session(A)] type Mine = End;",
-            "not verified: the error about `Mine` says why\n\
-             a second `Mine` in this module; help: give it a name of its own, or remove one of the two",
-        ),
-    ] {
-        assert_eq!(told(&format!("{call}{source}")), expected, "{source}");
-    }
-    // The macro says what is wrong, and the build script nothing more.
-    let quoted = told(
-        "rumpsteak_runtime::protocol!(\"P\");\nuse p::{A, B};\n#[session(A)] type Mine = End;",
-    );
-    assert_eq!(quoted, "not verified: the error about `crate::p` says why");
-}
-
-#[test]
-fn what_may_be_imported_unseen_is_not_asked_for() {
-    let protocol = "global protocol P(role a, role b) { hello() from a to b; }";
-    let told = |imports: &str| {
-        let source = format!(
-            "{imports}\nrumpsteak_runtime::protocol!(P);\nuse p::{{A, B, Hello}};\n\
-             #[session(A)] type Mine = Send<B, Hello, End>;\n\
-             async fn a(role: &mut A) -> Result<()> {{ try_run(role, work).await }}"
-        );
-        let files =
-            [("src/lib.rs", source.as_str()), ("src/pre.rs", "pub use rumpsteak_runtime::*;")];
-        let found = check_all("unseen", &[("protocols/p.scr", protocol)], &files);
-        let texts = found.problems.iter().map(|problem| problem.text.clone());
-        texts.collect::<Vec<_>>().join("\n")
-    };
-    assert_eq!(
-        told(""),
-        "`Result`, `session` and `try_run` are not imported (src/lib.rs:4)\n\n\
-         help: add `use rumpsteak_runtime::{Result, session, try_run};`"
-    );
-    assert!(
-        told("use rumpsteak_runtime::{Result, session};")
-            .starts_with("`try_run` is not imported (src/lib.rs:5)")
-    );
-    for imports in [
-        "use rumpsteak_runtime::{Result, session, try_run};",
-        "use rumpsteak_runtime::*;",
-        "mod pre;\nuse pre::*;",
-        "mod pre;\nuse other::prelude::*;",
-        "#[macro_use] extern crate rumpsteak_runtime;",
-        "imports!();",
-    ] {
-        assert_eq!(told(imports), "", "{imports}");
-    }
-
-    let states = |items: &str| {
-        told(&format!("use rumpsteak_runtime::{{Result, session, try_run}};\n{items}"))
-            .replace("\n\nhelp: add", ":")
-    };
-    for (items, expected) in [
-        (
-            "async fn rest(s: Rest<'_, A>) -> Result<End<'_, A>> { s.send(Hello).await }",
-            "`End` is not imported (src/lib.rs:2): `use rumpsteak_runtime::states::End;`",
-        ),
-        (
-            "impl X {\nasync fn rest(&self) -> Result<End<'_, A>> { self.end() } }",
-            "`End` is not imported (src/lib.rs:3): `use rumpsteak_runtime::states::End;`",
-        ),
-        (
-            "type Last<'s> = End<'s, A>;",
-            "`End` is not imported (src/lib.rs:2): `use rumpsteak_runtime::states::End;`",
-        ),
-        (
-            "fn f() { if let Raced::Sent(s) = s { match s { Until::Heard(_) => 1, Until::Wished(_, s) => 2 } } }",
-            "`Raced` and `Until` are not imported (src/lib.rs:2): `use rumpsteak_runtime::{states::Raced, states::Until};`",
-        ),
-    ] {
-        assert_eq!(states(items), expected, "{items}");
-    }
-    for items in [
-        "struct End<'a, T>(&'a T); fn f(s: End<'_, A>) {}",
-        "fn f() { struct End<'a, T>(&'a T); let s: End<'_, A>; }",
-        "trait T { type End<'a, R>; fn f(s: Self::End<'_, A>); }",
-        "use std::io::SeekFrom::*; fn f(s: End<'_, A>) {}",
-        "use std::io::SeekFrom::{self, End}; fn f() { seek(End(1)) }",
-        "fn f() { use mine::*; let s: End<'_, A>; Raced::Sent(s) }",
-        "fn f() { #[cfg(test)] { Raced::Sent(s) } }",
-        "fn f() { Until::Noon(1); Raced::Lost(1); End(1); mine::Raced::Sent(1) }",
-        "macro_rules! f { () => { Raced::Sent(s) } }",
-        "enum Until { Heard(u8) } fn f() { Until::Heard(1) }",
-        "fn f<Raced: Race>() { Raced::Sent(1) }",
-    ] {
-        assert_eq!(states(items), "", "{items}");
-    }
 }

@@ -7,6 +7,7 @@ mod attacks;
 mod check;
 mod gallery;
 mod generate;
+mod layout;
 mod liveness;
 #[cfg(unix)]
 mod mutations;

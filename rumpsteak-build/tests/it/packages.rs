@@ -7,7 +7,6 @@
 //! them:
 //!
 //! - `NAME := text` replaces `NAME`, which may be any text, in the files of this package alone.
-//! - `! setting value` is a setting of its build script.
 //! - `= text` is what the build says: the place, token, code and first line of each problem, the
 //!   first line of each report, and how many sessions are verified.
 //!
@@ -19,8 +18,7 @@ use std::fs;
 use std::path::Path;
 
 use expect_test::expect_file;
-use rumpsteak_build::command::{Cfg, Check, default_features};
-use rumpsteak_build::{Configuration, Limits, configure};
+use rumpsteak_build::command::Check;
 
 use crate::support;
 
@@ -79,14 +77,11 @@ fn answered(name: &str, page: &str) -> String {
 /// A case with its answer.
 fn answer(name: &str, case: &str, blocks: &Blocks<'_>, info: &str) -> String {
     let mut answer = String::new();
-    let mut configuration = configure();
     let mut given = vec![];
     for line in case.lines().filter(|line| !line.starts_with('=')) {
         answer += &format!("{line}\n");
-        match line.split_once(" :=") {
-            Some((name, text)) => given.push((name, text.trim_start())),
-            None => configuration = set(configuration, line),
-        }
+        let Some((name, text)) = line.split_once(" :=") else { panic!("{line}") };
+        given.push((name, text.trim_start()));
     }
     let is_file = |name: &str| name.contains('.');
     let texts = blocks.iter().map(|(&name, text)| (name, text.as_str()));
@@ -102,31 +97,10 @@ fn answer(name: &str, case: &str, blocks: &Blocks<'_>, info: &str) -> String {
         assert!(files.iter().any(|(_, text)| text.contains(from)), "{name}: no file has {from}");
         files.iter_mut().for_each(|(_, text)| *text = text.replace(from, to));
     }
-    if files.iter().any(|(path, _)| path.starts_with("protocols/")) {
-        configuration = configuration.protocols("protocols");
-    }
     let files: Vec<(&str, &str)> =
         files.iter().map(|(path, text)| (*path, text.as_str())).collect();
     let folder = support::package(name, &files);
-    let features = default_features(&folder).unwrap_or_else(|report| panic!("{report}"));
-    let check = configuration.check(&folder, &Cfg::from_features(features));
-    let check = check.unwrap_or_else(|report| panic!("{report}"));
-    answer + &said(&check, &folder, info)
-}
-
-/// Adds a setting of the build script.
-fn set(configuration: Configuration, line: &str) -> Configuration {
-    let ["!", setting, value] = line.split(' ').collect::<Vec<_>>()[..] else {
-        panic!("no setting: {line}")
-    };
-    let (limits, most) = (Limits::default(), || value.parse().unwrap());
-    match setting {
-        "accept_closed_system" => configuration.accept_closed_system(value),
-        "configurations" => configuration.limits(limits.configurations(most())),
-        "modules" => configuration.limits(limits.modules(most())),
-        "steps" => configuration.limits(limits.steps(most())),
-        _ => panic!("no setting: {line}"),
-    }
+    answer + &said(&support::check(&folder), &folder, info)
 }
 
 /// The text of the build, wherever the package is.

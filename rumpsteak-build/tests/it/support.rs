@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rumpsteak_build::Configuration;
-use rumpsteak_build::command::{Cfg, Check, Problem};
+use rumpsteak_build::command::{Check, Problem};
+use rumpsteak_build::{Limits, configure};
 
 /// PPoPP'22, Listing 1.
 pub(crate) const PROTOCOL: &str = "\
@@ -35,9 +35,7 @@ pub(crate) fn package(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
     let name = folder.file_name().unwrap().display();
-    let manifest = format!(
-        "[workspace]\n\n[package]\nname = \"{name}\"\n\n[features]\ndefault = [\"a\"]\na = [\"b\"]\nb = []\nc = []\n"
-    );
+    let manifest = format!("[workspace]\n\n[package]\nname = \"{name}\"\n");
     for (file, text) in [("Cargo.toml", &*manifest)].iter().chain(files) {
         let path = folder.join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -77,11 +75,32 @@ fn blocks(text: &str) -> Files<'_> {
     blocks
 }
 
-/// What the build says of a package without features.
-#[track_caller]
-pub(crate) fn verified(configuration: Configuration, folder: &Path) -> Check {
-    let check = configuration.check(folder, &Cfg::default());
-    check.unwrap_or_else(|report| panic!("{report}"))
+/// Checks a package whose protocols are in the folder `protocols`, if it has some.
+pub(crate) fn check(folder: &Path) -> Check {
+    check_with(folder, &Limits::default())
+}
+
+/// The same with these limits.
+pub(crate) fn check_with(folder: &Path, limits: &Limits) -> Check {
+    let configuration = match folder.join("protocols").exists() {
+        true => configure().protocols("protocols"),
+        false => configure(),
+    };
+    configuration.check(folder, limits)
+}
+
+/// Checks a package of these files, in a folder of this name.
+pub(crate) fn check_files(name: &str, files: &[(&str, &str)]) -> Check {
+    check(&package(name, files))
+}
+
+/// Where each problem is, and its first line.
+pub(crate) fn headlines(check: &Check) -> Vec<String> {
+    let headline = |problem: &Problem| {
+        let headline = problem.text.lines().next().unwrap_or_default();
+        format!("{}:{}: {headline}", problem.line, problem.column)
+    };
+    check.problems.iter().map(headline).collect()
 }
 
 /// The only problem of a package.

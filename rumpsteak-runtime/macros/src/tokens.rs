@@ -1,11 +1,13 @@
-//! Tokens that several macros make.
+//! Tokens that several items are made of.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
-use quote::ToTokens as _;
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{Attribute, Visibility};
 
-/// The path of the runtime, all of it placed at `span`, so that rustc points there.
-pub(crate) fn at(krate: &TokenStream, span: Span) -> TokenStream {
-    let placed = krate.clone().into_iter().map(|mut tree| {
+/// Tokens, such as the path of the runtime, all of them placed at `span`, so that rustc points
+/// there.
+pub(crate) fn at(tokens: &TokenStream, span: Span) -> TokenStream {
+    let placed = tokens.clone().into_iter().map(|mut tree| {
         tree.set_span(span);
         tree
     });
@@ -20,13 +22,22 @@ pub(crate) fn member(name: Option<&Ident>, index: usize) -> TokenStream {
     }
 }
 
-/// The name of a struct or an enum that may have mistakes.
-pub(crate) fn declared(item: TokenStream) -> Option<Ident> {
-    let mut trees = item.into_iter();
-    let keywords = ["struct", "enum"];
-    trees.find(|tree| keywords.contains(&&*tree.to_string()))?;
-    match trees.next() {
-        Some(TokenTree::Ident(name)) => Some(name),
-        _ => None,
+/// A field as it stands in a struct.
+pub(crate) fn field(
+    attributes: &[Attribute],
+    visibility: &Visibility,
+    name: Option<&Ident>,
+    ty: &impl ToTokens,
+) -> TokenStream {
+    let name = name.map(|name| quote!(#name:));
+    quote!(#(#attributes)* #visibility #name #ty)
+}
+
+/// The fields of a struct, as they stand behind its name.
+pub(crate) fn body(fields: &[TokenStream], is_tuple: bool) -> TokenStream {
+    match (is_tuple, fields) {
+        (true, _) => quote!((#(#fields),*);),
+        (false, []) => quote!(;),
+        (false, _) => quote!({ #(#fields),* }),
     }
 }

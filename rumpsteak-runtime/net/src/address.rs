@@ -1,9 +1,9 @@
-//! Where a peer is.
+//! Addresses.
 
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Where a role can be reached: `scheme://place`, for example `tcp://10.0.0.7:4000`.
 ///
@@ -18,15 +18,15 @@ use serde::Deserialize;
 /// assert!("localhost:4000".parse::<Address>().is_err());
 /// # Ok::<(), rumpsteak_net::AddressError>(())
 /// ```
-#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd)]
-#[serde(try_from = "String")]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Address {
     text: String,
-    /// How long the scheme is.
+    /// The length of the scheme.
     scheme: usize,
 }
 
-/// A text is no address.
+/// The error of a text that is not an address.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("`{text}` is no address: write `scheme://place`, as in `tcp://localhost:4000`")]
 pub struct AddressError {
@@ -36,12 +36,11 @@ pub struct AddressError {
 const SEPARATOR: &str = "://";
 
 impl Address {
-    /// An address of a transport.
     pub(crate) fn new(scheme: &str, place: &str) -> Self {
         Self { text: format!("{scheme}{SEPARATOR}{place}"), scheme: scheme.len() }
     }
 
-    /// The transport's name.
+    /// The name of the transport.
     #[must_use]
     pub fn scheme(&self) -> &str {
         &self.text[..self.scheme]
@@ -54,7 +53,6 @@ impl Address {
     }
 }
 
-/// The addresses that these texts are.
 pub(crate) fn addresses_of(
     texts: impl IntoIterator<Item: AsRef<str>>,
 ) -> Result<Vec<Address>, AddressError> {
@@ -79,6 +77,12 @@ impl TryFrom<String> for Address {
 
     fn try_from(text: String) -> Result<Self, AddressError> {
         text.parse()
+    }
+}
+
+impl From<Address> for String {
+    fn from(address: Address) -> Self {
+        address.text
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::address::{Address, AddressError};
+use crate::{Address, AddressError};
 
 /// Where roles are, by their names: see [`Join::peers`](crate::Join::peers).
 ///
@@ -32,10 +32,6 @@ impl Directory {
     }
 
     /// As [`from_env`](Self::from_env), for these variables.
-    ///
-    /// # Errors
-    ///
-    /// As `from_env`.
     pub fn from_vars(
         prefix: &str,
         vars: impl IntoIterator<Item = (String, String)>,

@@ -1,18 +1,24 @@
-//! What can go wrong between processes.
+//! The errors between processes.
 
 use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
-use crate::address::{Address, AddressError};
-use crate::codec::CodecError;
-use crate::refusal::{LONGEST_NAME, Refusal};
+use serde::{Deserialize, Serialize};
 
-/// Why a session could not be joined, or ended before its time.
+use crate::{Address, AddressError};
+
+/// The error of a message that could not be written or read.
+pub type CodecError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The error of a session that could not be joined, or ended before its time.
 ///
 /// In a process it is the source of an
-/// [`ErrorKind::Transport`](rumpsteak_runtime::ErrorKind::Transport).
+/// [`ErrorKind::Transport`](rumpsteak_runtime::ErrorKind::Transport). `role` is the role that
+/// reports the error, `peer` the role at the other end of its route, and `source` what the
+/// transport or the codec says.
+#[allow(missing_docs, reason = "the fields are explained above, or with their variant")]
 #[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetError {
@@ -21,176 +27,83 @@ pub enum NetError {
     Address(#[from] AddressError),
     /// No transport has the scheme of this address.
     #[error("no transport is known for {address}: {}", wanted(address.scheme(), known))]
-    Scheme {
-        /// The address.
-        address: Address,
-        /// The schemes that have a transport.
-        known: Vec<&'static str>,
-    },
+    Scheme { address: Address, known: Vec<&'static str> },
     /// Nobody can listen at this address.
     #[error("cannot listen at {address}")]
-    Listen {
-        /// The address.
-        address: Address,
-        /// What the transport says.
-        source: Arc<io::Error>,
-    },
+    Listen { address: Address, source: Arc<io::Error> },
     /// No call to this address can succeed: it has no sense to its transport, or one end does not
     /// believe the certificate of the other, for example.
     #[error("cannot call {address}")]
-    Call {
-        /// The address.
-        address: Address,
-        /// What the transport says.
-        source: Arc<io::Error>,
-    },
+    Call { address: Address, source: Arc<io::Error> },
     /// The name of a session is too long for a greeting.
     #[error(
         "the name of a session has at most {LONGEST_NAME} bytes, and this one has {bytes}: `{start}…`"
     )]
-    SessionName {
-        /// The first characters of the name.
-        start: String,
-        /// How many bytes it has.
-        bytes: usize,
-    },
+    SessionName { start: String, bytes: usize },
     /// The operating system has no random numbers, which are the tokens of connections.
     #[error("the operating system gives no random numbers")]
     Random(#[source] Arc<io::Error>),
     /// The role takes part in this session on this host already.
     #[error("`{role}` has joined the session `{session}` already")]
-    Joined {
-        /// The role.
-        role: String,
-        /// The session.
-        session: String,
-    },
+    Joined { role: String, session: String },
     /// An address was given for a role that has no route to this one.
     #[error("`{role}` has no route to a role `{peer}`: its peers are {}", peers.join(", "))]
-    NoPeer {
-        /// The role that joins.
-        role: &'static str,
-        /// The role that is no peer.
-        peer: String,
-        /// The roles that are.
-        peers: Vec<&'static str>,
-    },
+    NoPeer { role: &'static str, peer: String, peers: Vec<&'static str> },
     /// The role follows no protocol, so that programs which were built apart cannot know that they
     /// follow the same one.
     #[error("`{role}` follows no protocol: give it one, by `#[protocol(…)]`")]
-    NoProtocol {
-        /// The role.
-        role: &'static str,
-    },
+    NoProtocol { role: &'static str },
     /// A label and a type in payloads have one name, by which both ends would compare them.
     #[error(
         "`{name}` is a label and a type in payloads, too, which are compared by their names: rename \
          that type (or `#[serde(rename = \"…\")]`), or use a codec that writes names"
     )]
-    Ambiguous {
-        /// The name.
-        name: String,
-    },
+    Ambiguous { name: String },
     /// A route of the role cannot lead to another process.
     #[error("the route of `{role}` to `{peer}` stays in its process: make it a `Net`")]
-    Route {
-        /// The role.
-        role: &'static str,
-        /// The peer to which the route leads.
-        peer: &'static str,
-    },
+    Route { role: &'static str, peer: &'static str },
     /// This session is not the one that the role has joined, or was gone on with.
     #[error("the session is not the one that `{role}` has joined here, or was gone on with")]
-    NotHere {
-        /// The role.
-        role: &'static str,
-    },
+    NotHere { role: &'static str },
     /// The session cannot go to another host yet: a peer that plays on demand has not come, and is
     /// to call this host, since the role has no address of it.
     #[error("`{role}` has to stay until `{peer}` has called it, or to know where to call `{peer}`")]
-    Expected {
-        /// The role.
-        role: String,
-        /// The peer.
-        peer: String,
-    },
+    Expected { role: String, peer: String },
     /// A [`Parcel`](crate::Parcel) has another session than it was taken for: one in another state,
     /// or of another version of the program.
     #[error("the session of `{role}` that was handed over is another one than is expected here")]
-    OtherSession {
-        /// The role.
-        role: &'static str,
-    },
+    OtherSession { role: &'static str },
     /// A peer did not come in time, or cannot.
     #[error("`{role}` waits for `{peer}` in the session `{session}`, {how}")]
     Absent {
-        /// The role that waits.
         role: String,
-        /// The peer.
         peer: String,
-        /// The session.
         session: String,
-        /// For how long, and where the peer was called, or was to call.
         how: String,
-        /// The last thing that went wrong when it was called, if it was.
         #[source]
         last: Option<Arc<io::Error>>,
     },
     /// The ends do not fit together, or one of them does not want the other.
     #[error("`{peer}` {}{refusal}", relation(refusal))]
-    Refused {
-        /// The peer.
-        peer: String,
-        /// Why.
-        refusal: Refusal,
-    },
+    Refused { peer: String, refusal: Refusal },
     /// What a peer sent is no frame of this protocol, or one that it may not send.
     #[error("`{peer}` sent {what}")]
-    Frame {
-        /// The peer.
-        peer: String,
-        /// What is wrong with it.
-        what: &'static str,
-    },
+    Frame { peer: String, what: &'static str },
     /// A message of a peer cannot be read.
     #[error("a message from `{peer}` cannot be read")]
-    Decode {
-        /// The peer.
-        peer: String,
-        /// What the codec says.
-        source: Arc<CodecError>,
-    },
+    Decode { peer: String, source: Arc<CodecError> },
     /// A message cannot be written, or is larger than a frame may be.
     #[error("the message `{label}`, sent to `{peer}` before, cannot be written")]
-    Encode {
-        /// The peer.
-        peer: String,
-        /// The label of the message.
-        label: &'static str,
-        /// What the codec says.
-        source: Arc<CodecError>,
-    },
+    Encode { peer: String, label: &'static str, source: Arc<CodecError> },
     /// The connection to a peer broke, and was not made again in time.
     #[error(
         "`{peer}` is lost, or ended without `leave()`: its connection broke and was not resumed within {waited:?}"
     )]
-    Lost {
-        /// The peer.
-        peer: String,
-        /// How long it was tried to resume the connection.
-        waited: Duration,
-        /// The last thing that went wrong.
-        source: Arc<io::Error>,
-    },
+    Lost { peer: String, waited: Duration, source: Arc<io::Error> },
     /// The connection to a program that knows nothing of sessions broke, or what came over it is no
     /// message.
     #[error("the connection to `{peer}` failed")]
-    Bridge {
-        /// The peer.
-        peer: String,
-        /// What the socket or the codec says.
-        source: Arc<CodecError>,
-    },
+    Bridge { peer: String, source: Arc<CodecError> },
 }
 
 /// What a host needs so that it knows a scheme.
@@ -225,4 +138,60 @@ impl fmt::Debug for NetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}{}", self.source().map_or(String::new(), |source| format!(": {source}")))
     }
+}
+
+/// The longest name in a greeting, in bytes: hosts remember some.
+pub(crate) const LONGEST_NAME: usize = 256;
+
+/// The reason why two ends do not come together. Texts are those of both ends.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The certificate of the other end does not allow that role.
+    #[error("its certificate is not one for this role")]
+    Certificate,
+    /// They use these codecs.
+    #[error("one writes messages by the codec `{}`, the other by `{}`", .0[0], .0[1])]
+    Codec([String; 2]),
+    /// The message type of one of them is a struct, and the other one is another type.
+    #[error(
+        "their message types differ: the labels of one are `{}`, those of the other `{}`", .0[0], .0[1]
+    )]
+    Labels([String; 2]),
+    /// No greeting of this version came.
+    #[error("what came is no greeting of this version of rumpsteak-net")]
+    NoGreeting,
+    /// They follow versions of the protocol that differ.
+    #[error("they were verified against different versions of the protocol: {0}")]
+    Protocol(String),
+    /// Another end has that role in that session.
+    #[error(
+        "has this role in this session already: another process plays it, or this one did before it \
+         was started again"
+    )]
+    Taken,
+    /// There is no transport that both accept: those of the caller, and those of the host.
+    #[error("one talks over these transports: {}; the other over these: {}", .0[0], .0[1])]
+    Transport([String; 2]),
+    /// A type in their messages has other fields or variants, or another order of them; or, within
+    /// one process, it is another type.
+    #[error(
+        "the type `{0}` in their messages is not the same: between processes, its fields or variants \
+         must have the same names, types and order; within one, it must be one type"
+    )]
+    Type(String),
+    /// No role there has this name in this session.
+    #[error("nobody there plays this role in this session")]
+    Unknown,
+    /// The session is gone there: the role has left it, or was started again.
+    #[error("has this session no more, and may have been started again")]
+    Gone,
+    /// The role has joined a session of this name anew, after its process was started again.
+    #[error("was started again: this session went with the process before it")]
+    StartedAgain,
+    /// A name in the greeting is too long.
+    #[error(
+        "a name in the greeting, such as that of the session, is longer than {LONGEST_NAME} bytes"
+    )]
+    Name,
 }

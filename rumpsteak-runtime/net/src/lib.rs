@@ -16,46 +16,34 @@
 //!
 //! * Ends that do not fit (another protocol, another version of it, other labels, a payload with
 //!   other fields, another codec) are refused before any message.
-//! * A connection that breaks is made again, within [`Limits::resume`]; no message is lost, doubled
-//!   or out of order.
+//! * A connection that breaks is replaced within [`Limits::resume`]. No message is lost, doubled or
+//!   out of order.
 //! * A peer that is lost for good, or breaks the rules, ends the session with a [`NetError`] that
-//!   names it; other sessions of the host go on.
+//!   names it. Other sessions of the host go on.
 //! * Nothing that a peer sends makes this end panic or wait for ever.
 //!
-//! Who is at the other end is checked by those transports that can. The [`guide`] has more.
+//! Transports with certificates check who is at the other end. The [`guide`] has more.
+//!
+//! Everything here panics outside of a tokio runtime with time. Dropping a future is safe at any
+//! time, unless the documentation of a function says otherwise.
 
 mod address;
-mod bridge;
-mod codec;
-#[cfg(feature = "compat")]
-mod compat;
-mod demand;
 mod directory;
 mod error;
-mod frame;
-mod guard;
+#[cfg(not(doctest))]
 pub mod guide;
-mod handshake;
 mod host;
-mod join;
-mod lane;
 mod limits;
-mod link;
-mod negotiation;
-mod parcel;
-mod reach;
-mod refusal;
-mod schema;
+mod route;
+mod session;
 pub mod transport;
+mod wire;
 
 pub use address::{Address, AddressError};
-pub use bridge::Bridge;
-pub use codec::{Codec, CodecError, Postcard};
 pub use directory::Directory;
-pub use error::NetError;
+pub use error::{CodecError, NetError, Refusal};
 pub use host::Host;
-pub use join::{Join, Joined, Joins, Portable, Service};
 pub use limits::Limits;
-pub use link::{Inbox, Net, Outbox};
-pub use parcel::Parcel;
-pub use refusal::Refusal;
+pub use route::{Bridge, Inbox, Net, Outbox};
+pub use session::{Join, Joined, Joins, Parcel, Service};
+pub use wire::{Codec, Portable, Postcard};

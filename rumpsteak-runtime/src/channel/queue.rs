@@ -10,7 +10,7 @@ use crate::transport::{Bidirectional, Nil, Pair};
 
 /// A route over two queues in memory, one in each direction.
 ///
-/// `#[derive(Roles)]` gives the queues the capacities that the build script proved for the sessions
+/// A set of roles gives its queues the capacities that the build script proved for the sessions
 /// of the roles at both ends: see [`guide::channels`](crate::guide::channels). For roles that are
 /// built by hand, [`pair`](Pair::pair) creates queues that grow, and
 /// [`with_capacities`](Bidirectional::with_capacities) queues of any capacity.
@@ -30,8 +30,9 @@ impl<M> Channel<M> {
     /// wait for each other in a circle.
     ///
     /// ```
+    /// # use rumpsteak_doctests::rumpsteak;
     /// use futures::{FutureExt, SinkExt, StreamExt, executor::block_on};
-    /// use rumpsteak_runtime::channel::{Capacity, Channel};
+    /// use rumpsteak::channel::{Capacity, Channel};
     ///
     /// let (near, far) = Channel::with_capacities(Capacity::Waits(1), Capacity::Growable);
     /// let ((mut tx, _), (_, mut rx)) = near.into_inner().zip(far.into_inner()).unwrap();
@@ -72,7 +73,6 @@ impl<M> Pair<QueueSender<M>> for QueueReceiver<M> {
     }
 }
 
-/// Both halves of a queue.
 pub(super) fn queue<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
     let (size, waits) = match queue.capacity {
         Capacity::AtMost(most) => (most, false),

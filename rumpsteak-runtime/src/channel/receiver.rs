@@ -47,8 +47,6 @@ impl<M> QueueReceiver<M> {
 
     /// As [`poll_next`](Stream::poll_next), but a message that is not wanted stays where it is:
     /// `Some(None)`. If there is neither a message nor the end, it parks only if it `waits`.
-    ///
-    /// For choices among peers, and for `rumpsteak-net`.
     #[doc(hidden)]
     #[inline(always)]
     pub fn poll_if(
@@ -180,8 +178,6 @@ impl<M> QueueReceiver<M> {
 
     /// Says that the role has completed so many sessions: what the sender sends in later ones, it
     /// receives from now on.
-    ///
-    /// For `rumpsteak-net`.
     #[doc(hidden)]
     #[inline]
     pub fn complete(&mut self, sessions: usize) {

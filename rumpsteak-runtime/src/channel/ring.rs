@@ -156,11 +156,7 @@ type Few = MaybeUninit<[u128; 16]>;
 unsafe impl<M: Send, T: Sync, P: Send + Sync, C: Send + Sync> Sync for Ring<M, T, P, C> {}
 
 /// A ring with room for `capacity` messages, with what else its sides share, and the states of
-/// their users: all made where they stay.
-///
-/// # Panics
-///
-/// If there is no memory of this size.
+/// their users: all made where they stay. Panics if there is no memory of this size.
 #[inline]
 pub(super) fn ring<M, T, P, C>(
     capacity: usize,
@@ -312,11 +308,7 @@ impl<M, T, P, C> Producer<M, T, P, C> {
     }
 
     /// Puts a message into the ring and returns the flags of a consumer that waits, which must then
-    /// be woken.
-    ///
-    /// # Errors
-    ///
-    /// The message, if the ring is full, is held or has ended.
+    /// be woken. Returns the message if the ring is full, is held or has ended.
     #[inline(always)]
     pub(super) fn push(&mut self, message: M) -> Result<usize, M> {
         if !self.has_room() {
@@ -378,11 +370,7 @@ impl<M, T, P, C> Consumer<M, T, P, C> {
         &self.ring.reading.with(|reading| unsafe { &*reading }).state
     }
 
-    /// Takes the next message out of the ring.
-    ///
-    /// # Errors
-    ///
-    /// What the consumer saw, if there is no message at the moment.
+    /// Takes the next message out of the ring, or returns what the consumer saw if it is empty.
     #[inline]
     pub(super) fn pop(&mut self) -> Result<M, Empty> {
         let head = self.find()?;
@@ -397,11 +385,7 @@ impl<M, T, P, C> Consumer<M, T, P, C> {
         Ok(message)
     }
 
-    /// Takes the next message out of the ring if it is such a one; otherwise it stays.
-    ///
-    /// # Errors
-    ///
-    /// As `pop`.
+    /// Takes the next message out of the ring if `is` accepts it, as `pop` does.
     #[inline(always)]
     pub(super) fn pop_if(&mut self, is: impl FnOnce(&M) -> bool) -> Result<Option<M>, Empty> {
         let head = self.find()?;

@@ -34,16 +34,9 @@ impl<M> QueueSender<M> {
         self.producer.shared().queue
     }
 
-    /// Puts a message into the queue at once.
-    ///
-    /// # Errors
-    ///
-    /// The message, if the receiver is gone, this half was closed, or the queue is full and its
-    /// senders [wait](Capacity::Waits).
-    ///
-    /// # Panics
-    ///
-    /// If the queue is full, and it was proven that it [never is](Capacity::AtMost).
+    /// Puts a message into the queue at once. Returns the message if the receiver is gone, this
+    /// half was closed, or the queue is full and its senders [wait](Capacity::Waits).
+    /// Panics if the queue is full, and it was proven that it [never is](Capacity::AtMost).
     pub fn try_send(&mut self, message: M) -> Result<(), M> {
         let is_refused = self.producer.has_ended()
             || self.receiver_is_gone()
@@ -63,8 +56,6 @@ impl<M> QueueSender<M> {
 
     /// Begins the session of this number: its messages reach the receiver once that has completed
     /// those before. Waits if the receiver has not even begun the session of what was sent last.
-    ///
-    /// For `rumpsteak-net`.
     #[doc(hidden)]
     #[inline]
     pub fn poll_begin(&mut self, session: usize, waker: &Waker) -> Poll<()> {
@@ -74,9 +65,7 @@ impl<M> QueueSender<M> {
         self.begin_ahead(session, waker)
     }
 
-    /// The number of sessions that the receiver has completed.
-    ///
-    /// For `rumpsteak-net`.
+    /// For `rumpsteak-net`: the number of sessions that the receiver has completed.
     #[doc(hidden)]
     pub fn completed(&self) -> usize {
         self.producer.shared().completed.load(Ordering::Acquire)
@@ -255,9 +244,7 @@ impl<M> Sink<M> for QueueSender<M> {
         if this.obstacle() == 0 { Poll::Ready(Ok(())) } else { this.wait(context) }
     }
 
-    /// # Panics
-    ///
-    /// If the queue is full, and not [growable](Capacity::Growable).
+    /// Panics if the queue is full, and not [growable](Capacity::Growable).
     #[inline(always)]
     fn start_send(self: Pin<&mut Self>, message: M) -> Result<(), Disconnected> {
         self.get_mut().put(message)

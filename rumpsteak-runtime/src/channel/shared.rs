@@ -9,10 +9,8 @@ use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{self, Mutex};
 use crate::transport::capacity::{Capacity, Queue};
 
-/// The writing side of a ring of a queue.
 pub(super) type Producer<M> = ring::Producer<M, Shared<M>, SenderState, ReceiverState>;
 
-/// The reading side of a ring of a queue.
 pub(super) type Consumer<M> = ring::Consumer<M, Shared<M>, SenderState, ReceiverState>;
 
 /// The queue may be full.
@@ -76,7 +74,6 @@ pub(super) fn drop_messages<M>(ring: &mut Consumer<M>) {
 }
 
 impl<M> Shared<M> {
-    /// For the first ring of a queue.
     pub(super) fn new(queue: Queue) -> Self {
         Self::due(queue, 0)
     }
@@ -98,7 +95,6 @@ impl<M> Shared<M> {
         }
     }
 
-    /// Says that the receiver is gone.
     pub(super) fn leave(&self) {
         self.obstacle.store(GONE, Ordering::Release);
     }

@@ -15,7 +15,7 @@ use std::task::{Context, Poll, ready};
 use super::state::State;
 use crate::error::{Action, Error, ErrorKind, Result};
 use crate::message::{Labelled as _, Message};
-use crate::private::participant;
+use crate::role::participant;
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Left, Outgoing, RouteError};
 
@@ -155,7 +155,6 @@ pub(super) fn unexpected<R: Role>(
     ErrorKind::Unexpected { role: R::NAME, peer, legal, came: message.label() }.into()
 }
 
-/// Aborts the session.
 pub(super) fn abort<R: Role>(mut state: State<'_, R>) {
     // It is lent: an action has just used it.
     if let Ok(role) = state.role() {

@@ -9,14 +9,12 @@ use super::implement::{show, state_with_choice};
 use super::peer::{Peers, hear_any};
 use super::state::{Names, Session, State};
 use crate::error::Result;
-use crate::private::ByMacro;
-use crate::private::fingerprint::{self, Structure, mix};
 use crate::role::{Role, Route};
 use crate::transport::Incoming;
 
 /// Receives one of the labels of the choice `C` from the role `P`: an external choice.
 ///
-/// In a session type it is written `Branch<P, C>`, where `C` is an enum with `#[session]`. The
+/// In a session type it is written `Branch<P, C>`, where `C` is an enum of the module. The
 /// process matches on it, and Rust makes sure that it handles every label.
 ///
 /// Among several peers it is written `Branch<C>`, and each variant of `C` names one:
@@ -31,16 +29,8 @@ pub struct Branch<'s, R: Role, P, C> {
 
 impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C> {
     /// Waits for a label and returns the variant of the choice that it selects, which holds the
-    /// label and the next state.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Receive::receive`](super::Receive::receive), where any label of the choice may
-    /// come.
-    ///
-    /// # Cancel safety
-    ///
-    /// That of `Receive::receive`; see [`Branching`].
+    /// label and the next state. Its errors and its cancel safety are those of
+    /// [`Receive::receive`](super::Receive::receive), where any label of the choice may come.
     #[inline]
     pub fn branch(self) -> Branching<'s, R, P, C>
     where
@@ -62,13 +52,9 @@ impl<'s, R: Role, C> Branch<'s, R, AnyPeer, C> {
     ///
     /// Those of [`Receive::receive`](super::Receive::receive) for any of the peers, if no other one
     /// has sent anything. A peer whose session has ended, and that was dropped since, is no error
-    /// as long as another one may send. [`Channel`](crate::Channel)s can tell, and so can routes to
-    /// other processes; over others, whose streams do not end with
-    /// [`Left`](crate::transport::Left), keep it until all have ended.
-    ///
-    /// # Cancel safety
-    ///
-    /// That of `Receive::receive`; see [`Branching`].
+    /// as long as another one may send. [`Channel`](crate::Channel)s and routes to other processes
+    /// can tell. Over streams that do not end with [`Left`](crate::transport::Left), keep the peer
+    /// until all have ended.
     #[inline]
     pub fn branch(self) -> Branching<'s, R, AnyPeer, C>
     where
@@ -79,15 +65,8 @@ impl<'s, R: Role, C> Branch<'s, R, AnyPeer, C> {
     }
 }
 
-/// The future of [`Branch::branch`].
-///
-/// # Cancel safety
-///
-/// As [`Receiving`](super::Receiving).
-///
-/// # Panics
-///
-/// If it is polled after it has completed.
+/// The future of [`Branch::branch`]: cancel safe as [`Receiving`](super::Receiving), and it panics
+/// if it is polled after it has completed.
 #[must_use = "nothing is received, and the role is poisoned, unless you `await` the future"]
 pub struct Branching<'s, R: Role, P, C> {
     /// [Taken](State::take) once completed.

@@ -5,15 +5,15 @@ use std::fmt;
 
 use super::state::{Names, Session};
 use crate::message::Message;
-use crate::private::{ByMacro, Seals};
 use crate::role::Role;
+use crate::seal::{ByMacro, Seals};
 
-/// The alternatives of a [`Select`](super::Select) or [`Branch`](super::Branch). Implemented by
-/// `#[session]` on an enum.
+/// The alternatives of a [`Select`](super::Select) or [`Branch`](super::Branch). The macro of a
+/// module implements it for the enums of its sessions.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a choice",
     label = "not a choice",
-    note = "a choice is an enum with `#[session]`, with a label and what follows in each variant: `Stop(Stop, End)`"
+    note = "a choice is an enum of a module with sessions, with a label and what follows in each variant: `Stop(Stop, End)`"
 )]
 pub trait Choice: Sized {
     /// The peers from which its options receive, if they name them: see [`Peers`](super::Peers).
@@ -29,8 +29,7 @@ pub trait Choice: Sized {
     /// The names of the labels in the protocol.
     const LABELS: &'static [&'static str] = Self::VERIFIED.0;
 
-    /// The labels. Does not compile unless the choice is what the build script verified: see
-    /// `private::fingerprint`.
+    /// The labels.
     #[doc(hidden)]
     const VERIFIED: ByMacro<&'static [&'static str]>;
 
@@ -41,12 +40,8 @@ pub trait Choice: Sized {
         true
     }
 
-    /// Enters the alternative that `message` names. Where alternatives name their peers, `from` is
-    /// the number of the peer in fingerprints.
-    ///
-    /// # Errors
-    ///
-    /// What it was given, where no alternative has the label of the message.
+    /// Enters the alternative that `message` names, or returns its arguments if there is none. If
+    /// alternatives name their peers, `from` is the number of the peer.
     #[doc(hidden)]
     fn decide(
         state: Self::State,
@@ -55,12 +50,8 @@ pub trait Choice: Sized {
     ) -> Result<Self, (Self::State, Self::Message)>;
 }
 
-/// For `#[session]`: enters the alternative that a label of a message leads to, if the message has
-/// it.
-///
-/// # Errors
-///
-/// What it was given, where the message has another label.
+/// For the macro: enters the alternative to which a label leads, or returns its arguments if the
+/// message has another label.
 #[inline(always)]
 pub fn enter<L, S: Session, M: Message<L>, C>(
     state: S::State,
@@ -73,7 +64,7 @@ pub fn enter<L, S: Session, M: Message<L>, C>(
     }
 }
 
-/// For `#[session]`: what an option that sends has in place of a label and what follows.
+/// For the macro: the content of an option that sends, in place of a label and what follows.
 pub enum Unheard<T> {
     /// There is none.
     Never(Infallible, Names<T>),
@@ -86,8 +77,8 @@ impl<T> fmt::Debug for Unheard<T> {
     }
 }
 
-/// A choice that offers the label `L`, towards `P` if its options name their peers. Implemented by
-/// `#[session]` on an enum, once per variant.
+/// A choice that offers the label `L`, towards `P` if its options name their peers. The macro
+/// implements it once for each variant that can be selected.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not offer this: select a label of one of its variants, `select(Label(payload))`",
     label = "this is no label that can be selected here",
@@ -111,7 +102,7 @@ pub trait Peer {
     /// The name of the role.
     const NAME: &'static str;
 
-    /// Its number in fingerprints. No role that was verified has that of [`AnyPeer`].
+    /// A number for the names of the role and of its protocol; 0 for [`AnyPeer`].
     #[doc(hidden)]
     const NUMBER: ByMacro<u64>;
 }

@@ -2,25 +2,50 @@ use std::fmt;
 
 use super::state::{Session, State};
 use crate::error::{ErrorKind, Result};
-use crate::lent::Lender;
-use crate::private::ByMacro;
-use crate::private::fingerprint::{self, Structure};
+use crate::lending::Lender;
 use crate::role::Role;
+use crate::role::fingerprint::{self, Structure};
+use crate::seal::ByMacro;
 
 /// The end of a session.
 ///
 /// A process proves that it went through its whole session by returning this beside its value:
-/// `Ok((value, end))`. A process that does not return it poisons the role.
-#[must_use = "return the end of the session beside your value: `Ok((value, end))`"]
+/// `end.end(value)`, which is `Ok((value, end))`. A process that does not return it poisons the
+/// role.
+#[must_use = "return the end of the session beside your value: `end.end(value)`"]
 pub struct End<'s, R: Role> {
     state: State<'s, R>,
 }
 
-impl<R: Role> End<'_, R> {
-    /// Checks that this is the end of the session of this role.
+/// The result of a process of the role `R`: its value, and the end of its session.
+///
+/// With this as the type of its function, rustc marks each `return` that returns anything else.
+///
+/// ```
+/// # use rumpsteak_doctests::*;
+/// use rumpsteak::Ended;
+///
+/// async fn answer(s: Server<'_>) -> Ended<'_, S> {
+///     let (Ping(question), s) = s.receive().await?;
+///     s.send(Pong(question + 1)).await?.end(())
+/// }
+/// ```
+pub type Ended<'s, R, T = ()> = Result<(T, End<'s, R>)>;
+
+impl<'s, R: Role> End<'s, R> {
+    /// Ends a process, with its value: `Ok((value, self))`.
     ///
     /// # Errors
     ///
+    /// None. A process that has not failed returns this as it stands.
+    #[inline]
+    pub fn end<T>(self, value: T) -> Ended<'s, R, T> {
+        Ok((value, self))
+    }
+}
+
+impl<R: Role> End<'_, R> {
+    /// Checks that this is the end of the session of this role. Fails with
     /// [`ErrorKind::ForeignEnd`] if it is the end of another session.
     #[inline]
     pub(crate) fn check<Q>(&self, role: &Lender<'_, Q>) -> Result<()> {

@@ -1,4 +1,4 @@
-//! What states and their futures implement alike.
+//! The implementations that states and their futures have in common.
 
 use std::fmt;
 
@@ -11,37 +11,37 @@ macro_rules! state_with_label {
     ($State:ident, $fingerprint:ident, $Future:ident) => {
         $crate::states::implement::session!($State, P, L, C);
 
-        impl<R, P, L, C> Structure for $State<'_, R, P, L, C>
+        impl<R, P, L, C> $crate::role::fingerprint::Structure for $State<'_, R, P, L, C>
         where
             R: Role<Message: Message<L>>,
             P: Role,
-            C: Structure,
+            C: $crate::role::fingerprint::Structure,
         {
             const FINGERPRINT: u64 = {
-                let fingerprint = mix(fingerprint::$fingerprint, P::PLAYED.0.number);
-                let label = <R::Message as Message<L>>::LABEL.0.number;
-                mix(mix(fingerprint, label), C::FINGERPRINT)
+                use $crate::role::fingerprint;
+                let (peer, label) = (P::PLAYED.0.number, <R::Message as Message<L>>::NAME);
+                fingerprint::of_action(fingerprint::$fingerprint, peer, label, C::FINGERPRINT)
             };
         }
 
-        impl<R, P, L, C> fmt::Debug for $State<'_, R, P, L, C>
+        impl<R, P, L, C> ::std::fmt::Debug for $State<'_, R, P, L, C>
         where
             R: Role<Message: Message<L>>,
             P: Role,
         {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 let label = <R::Message as Message<L>>::NAME;
                 $crate::states::implement::show::<R, P>(f, stringify!($State), "label", &label)
                     .finish()
             }
         }
 
-        impl<R, P, L, C> fmt::Debug for $Future<'_, R, P, L, C>
+        impl<R, P, L, C> ::std::fmt::Debug for $Future<'_, R, P, L, C>
         where
             R: Role<Message: Message<L>>,
             P: Role,
         {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 let label = <R::Message as Message<L>>::NAME;
                 $crate::states::implement::show::<R, P>(f, stringify!($Future), "label", &label)
                     .field("completed", &self.state.is_taken())
@@ -56,18 +56,20 @@ macro_rules! state_with_choice {
     ($State:ident, $fingerprint:ident) => {
         $crate::states::implement::session!($State, P, C);
 
-        impl<R, P, C> Structure for $State<'_, R, P, C>
+        impl<R, P, C> $crate::role::fingerprint::Structure for $State<'_, R, P, C>
         where
             R: Role,
             P: Peer,
-            C: Structure,
+            C: $crate::role::fingerprint::Structure,
         {
-            const FINGERPRINT: u64 =
-                mix(mix(fingerprint::$fingerprint, P::NUMBER.0), C::FINGERPRINT);
+            const FINGERPRINT: u64 = {
+                use $crate::role::fingerprint::{self, mix};
+                mix(mix(fingerprint::$fingerprint, P::NUMBER.0), C::FINGERPRINT)
+            };
         }
 
-        impl<R: Role, P: Peer, C: Choice> fmt::Debug for $State<'_, R, P, C> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl<R: Role, P: Peer, C: Choice> ::std::fmt::Debug for $State<'_, R, P, C> {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 let name = stringify!($State);
                 $crate::states::implement::show::<R, P>(f, name, "labels", &C::LABELS).finish()
             }
@@ -80,17 +82,14 @@ macro_rules! session {
         impl<'s, R: Role, $($parameter),*> Session for $State<'s, R, $($parameter),*> {
             type State = State<'s, R>;
 
-            const BY_MACRO: ByMacro = ByMacro(());
+            const BY_MACRO: $crate::seal::ByMacro = $crate::seal::ByMacro(());
 
             #[inline]
             fn from_state(state: State<'s, R>) -> Self {
-                Self {
-                    state,
-                    names: ::std::marker::PhantomData,
-                }
+                Self { state, names: ::std::marker::PhantomData }
             }
 
-            fn into_state(self, _: ByMacro) -> State<'s, R> {
+            fn into_state(self, _: $crate::seal::ByMacro) -> State<'s, R> {
                 self.state
             }
         }

@@ -3,11 +3,12 @@
 
 use std::future::Ready;
 
-use super::{Branch, Race, Receive, Select, Send, State};
+use super::{Branch, Ended, Race, Receive, Select, Send, State};
 use crate::channel::Capacity;
 use crate::error::Result;
-use crate::private::{ByMacro, NoRoute};
+use crate::role::stub::NoRoute;
 use crate::role::{Role, Route};
+use crate::seal::ByMacro;
 
 macro_rules! not {
     ($Not:ident, $due:literal, $call:literal) => {
@@ -20,6 +21,11 @@ macro_rules! not {
     };
 }
 
+not!(
+    NotOver,
+    "the session is not over",
+    "another action is due here: `end` is a method of `End` alone"
+);
 not!(NotSend, "one message is due here, and there is no choice", "this is a `Send`: call `send`");
 not!(
     NotReceive,
@@ -54,6 +60,26 @@ misused!(Race < P, C > branch(), NotRace);
 misused!(Race < P, C > select(L), NotRace);
 misused!(Receive < P, L, C > branch(), NotReceive);
 misused!(Send < P, L, C > select(M), NotSend);
+
+macro_rules! not_over {
+    ($State:ident<$($parameter:ident),*>, $NotOver:tt) => {
+        impl<'s, R: Role, $($parameter),*> $State<'s, R, $($parameter),*> {
+            #[doc(hidden)]
+            pub fn end<T>(self, _: T) -> Ended<'s, R, T>
+            where
+                State<'s, R>: $NotOver,
+            {
+                unreachable!("the bound does not hold")
+            }
+        }
+    };
+}
+
+not_over!(Send<P, L, C>, NotOver);
+not_over!(Receive<P, L, C>, NotOver);
+not_over!(Select<P, C>, NotOver);
+not_over!(Branch<P, C>, NotOver);
+not_over!(Race<P, C>, NotOver);
 
 /// A role that is its own peer. There is none, and nobody can name this trait to make one: with it
 /// rustc says what is wrong with a session that has its peer as its role, and says it once.

@@ -10,7 +10,7 @@ use crate::error::{Action, ErrorKind, Result};
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Link as _, RouteError};
 
-/// The peers from which the options of a choice receive, made by `#[session]`: `(A, (B, ()))`.
+/// The peers from which the options of a choice receive, made by the macro: `(A, (B, ()))`.
 ///
 /// They are numbered from 0. A role that the source names by two paths is there twice, which costs
 /// a look and nothing else.
@@ -50,45 +50,44 @@ pub trait Peers<R: Role> {
         C: Choice<State = State<'s, R>, Message = R::Message>;
 }
 
-/// How a peer is asked.
+/// How to poll a peer.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub enum Hearing {
-    /// As the first of all, at this turn.
+    /// Poll this peer first in this round.
     First(usize),
-    /// As one of the others.
+    /// Poll without registering a waker.
     Looks,
-    /// As a poll does: what comes later wakes the task.
+    /// Register the waker, too.
     Waits,
-    /// So, unless it does already. After a look.
+    /// Register the waker only if it is not registered.
     Stays,
-    /// For whatever it has sent.
+    /// Take whatever the peer has sent.
     Takes,
 }
 
-/// Why a peer is not heard.
+/// The reason why a peer is not heard.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum Silence {
-    /// It has sent nothing.
+    /// The peer has sent nothing.
     Empty,
-    /// It has sent nothing, and the task is woken in any case.
+    /// The peer has sent nothing, and the task is woken in any case.
     Woken,
-    /// It is ahead: what it has sent is received later, and stays where it is.
+    /// The peer is ahead: its message stays in the queue for a later receive.
     Ahead,
     /// The route fails.
     Lost(RouteError),
 }
 
-/// When peers were asked first.
+/// The rounds in which peers were polled first.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Turns {
-    /// The one that was not for longest.
+    /// The peer that was not polled first for longest, and its round.
     index: usize,
-    /// When it was.
     first: usize,
-    /// When any was last.
+    /// The last round.
     last: usize,
 }
 
@@ -217,18 +216,18 @@ where
 
 /// Receives whatever comes first from one of the peers of the choice `C`.
 ///
-/// Looks at one peer after the other until one has sent something, and begins with the one with
-/// which it has not begun for longest. So nobody starves, in whatever choices of the role: while a
-/// peer waits, each choice that has it and hears another one has begun with another one, which from
-/// then on has its turn later than the one that waits. That happens once at most for each of the
-/// others. What is usual, to begin behind the peer that was heard last, would not do: a role may
-/// hear `A` or `B` and `B` or `C` in turn, and so `A` and `B` for ever.
+/// Polls one peer after the other until one has sent something. It begins with the peer that was
+/// not polled first for longest, so no peer starves in any sequence of choices: while a peer waits,
+/// each choice that hears another peer has begun with another peer, whose next turn is then later
+/// than that of the waiting peer. That happens at most once for each of the others. To begin behind
+/// the peer that was heard last would not do: a role that hears `A` or `B`, and `B` or `C`, in turn
+/// could hear `A` and `B` for ever.
 ///
-/// A peer may be ahead, and have sent what the role receives once another one was heard. That stays
-/// where it is. It is an error where all are ahead and the role can do nothing but `hears`.
+/// A peer may be ahead: its message is to be received after one of another peer, and stays in the
+/// queue. That all peers are ahead is an error if the role can do nothing else (`hears`).
 ///
-/// Only where nobody has sent anything, the peers are waited for. An error counts only then, and
-/// that a peer has left in order only if all have.
+/// The role waits only if no peer has sent anything. Only then does an error count; that a peer has
+/// left in order counts only if all have.
 #[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn hear_any<'s, R, C>(

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
@@ -10,13 +9,11 @@ use super::select::Select;
 use super::send::Follows;
 use super::state::{Names, Session, State};
 use crate::error::Result;
-use crate::private::ByMacro;
-use crate::private::fingerprint::{self, Structure, mix};
 use crate::role::Role;
 
 /// Receives one of the labels of the choice `C`, or sends one, whichever is first: a mixed choice.
 ///
-/// In a session type it is written `Race<C>`, where `C` is an enum with `#[session]`, whose
+/// In a session type it is written `Race<C>`, where `C` is an enum of the module, whose
 /// variants are sessions that begin with a `Send` or a `Receive`. It is how a role interrupts what
 /// others do.
 #[must_use = "the session stops here, and the role is poisoned, unless you `race`"]
@@ -48,10 +45,9 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
     /// If that is first, sends the label that it gives, as
     /// [`Select::select`](super::Select::select) does.
     ///
-    /// A message that is there already wins. Where no peer can send anything before this role does,
-    /// the wish has to end, or all wait: the proof takes for granted that a role which alone can go
-    /// on does so. The wish is dropped when a message wins, so it should be cancel safe, as a timer
-    /// is:
+    /// A message that is there already wins. If no peer can send first, the wish must complete, or
+    /// everyone waits: the proof assumes that a role which alone can go on does so. The wish is
+    /// dropped when a message wins, so it should be cancel safe, as a timer is:
     ///
     /// ```text
     /// match s.race(async { sleep(PATIENCE).await; Cancel }).await? {
@@ -83,8 +79,8 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
     }
 
     /// Waits for a message, as [`Branch::branch`](super::Branch::branch) does, and for the `wish`.
-    /// If that is first, the session is that of a role that chooses what to send: for wishes that
-    /// end in different ways.
+    /// If the wish is first, the role goes on to choose what to send: for wishes that end in
+    /// different ways.
     ///
     /// ```text
     /// match s.until(async { timeout(PATIENCE, work).await }).await? {
@@ -94,13 +90,7 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
     /// }
     /// ```
     ///
-    /// # Errors
-    ///
-    /// Those of `branch`.
-    ///
-    /// # Cancel safety
-    ///
-    /// As [`race`](Self::race).
+    /// Its errors are those of `branch`, and it is cancel safe as [`race`](Self::race).
     pub async fn until<T>(
         self,
         wish: impl Future<Output = T>,

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -8,14 +7,12 @@ use super::implement::state_with_label;
 use super::state::{Names, Session, State};
 use crate::error::Result;
 use crate::message::Message;
-use crate::private::ByMacro;
-use crate::private::fingerprint::{self, Structure, mix};
 use crate::role::{Role, Route};
 use crate::transport::Incoming;
 
 /// Receives the label `L` from the role `P`, then continues as `C`.
 ///
-/// In a session type it is written `Receive<P, L, C>`: `#[session]` inserts the lifetime of the
+/// In a session type it is written `Receive<P, L, C>`: the macro inserts the lifetime of the
 /// session and its role `R`.
 #[must_use = "the session stops here, and the role is poisoned, unless you `receive`"]
 pub struct Receive<'s, R: Role, P, L, C> {
@@ -54,13 +51,10 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
 ///
 /// # Cancel safety
 ///
-/// It owns the state of the session, so dropping it before it has completed gives that up. Where it
-/// may lose a race, as in `select!`, poll it by reference (it is `Unpin`) and await it later: no
-/// message is lost, because one is only taken from the route by the poll that returns it.
-///
-/// # Panics
-///
-/// If it is polled after it has completed.
+/// It owns the state of the session, so dropping it before it has completed gives up the session.
+/// If it may lose a race, as in `select!`, poll it by reference (it is `Unpin`) and await it later:
+/// no message is lost, because only the poll that returns a message takes it from the route. It
+/// panics if it is polled after it has completed.
 #[must_use = "nothing is received, and the role is poisoned, unless you `await` the future"]
 pub struct Receiving<'s, R: Role, P, L, C> {
     /// [Taken](State::take) once completed.

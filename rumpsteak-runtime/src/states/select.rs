@@ -1,17 +1,14 @@
-use std::fmt;
 use std::marker::PhantomData;
 
 use super::choice::{AnyPeer, Choice, Offers, Peer};
 use super::implement::state_with_choice;
 use super::send::{Follows, Returning, Sending};
 use super::state::{Names, Session, State};
-use crate::private::ByMacro;
-use crate::private::fingerprint::{self, Structure, mix};
 use crate::role::Role;
 
 /// Sends one of the labels of the choice `C` to the role `P`: an internal choice.
 ///
-/// In a session type it is written `Select<P, C>`, where `C` is an enum with `#[session]`; the
+/// In a session type it is written `Select<P, C>`, where `C` is an enum of the module; the
 /// session continues as the variant says whose label is selected.
 ///
 /// Among several peers it is written `Select<C>`, and each variant of `C` names one:
@@ -23,17 +20,9 @@ pub struct Select<'s, R: Role, P, C> {
 }
 
 impl<'s, R: Role, P: Role, C> Select<'s, R, P, C> {
-    /// Sends `label` and returns the state that follows it, when the future is polled. When it
-    /// waits, see [`Send::send`](super::Send::send).
-    ///
-    /// # Errors
-    ///
-    /// Those of `Send::send`. The label is lost; use
+    /// Sends `label` and returns the state that follows it, as [`Send::send`](super::Send::send)
+    /// does, with its errors and its cancel safety. If that fails, the label is lost; use
     /// [`select_or_return`](Select::select_or_return) to have it back.
-    ///
-    /// # Cancel safety
-    ///
-    /// That of `Send::send`.
     #[inline]
     pub fn select<L>(self, label: L) -> Sending<'s, R, P, L, C::Then>
     where
@@ -43,15 +32,8 @@ impl<'s, R: Role, P: Role, C> Select<'s, R, P, C> {
         Sending { state: self.state, label: Some(label), names: PhantomData }
     }
 
-    /// Sends `label` as [`select`](Select::select) does, and returns it if it could not be sent.
-    ///
-    /// # Errors
-    ///
-    /// As `select`. The label is returned unless the transport failed after taking it.
-    ///
-    /// # Cancel safety
-    ///
-    /// As `select`; a label whose future is dropped is not returned.
+    /// Sends `label` as [`select`](Select::select) does, and returns it if it could not be sent:
+    /// see [`Send::send_or_return`](super::Send::send_or_return).
     #[inline]
     pub fn select_or_return<L>(self, label: L) -> Returning<'s, R, P, L, C::Then>
     where
@@ -62,18 +44,10 @@ impl<'s, R: Role, P: Role, C> Select<'s, R, P, C> {
 }
 
 impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
-    /// Sends `label` to `P` and returns the state that follows it, when the future is polled. Who
-    /// `P` is need not be said where the label is for one peer only: `select(Stop)`; otherwise
-    /// `select::<A, _>(Job(1))`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Send::send`](super::Send::send). The label is lost; use
-    /// [`select_or_return`](Select::select_or_return) to have it back.
-    ///
-    /// # Cancel safety
-    ///
-    /// That of `Send::send`.
+    /// Sends `label` to `P` and returns the state that follows it, as
+    /// [`Send::send`](super::Send::send) does, with its errors and its cancel safety. Name `P` only
+    /// if the label is for several peers: `select(Stop)`, but `select::<A, _>(Job(1))`. If that
+    /// fails, the label is lost; [`select_or_return`](Select::select_or_return) gives it back.
     #[inline]
     pub fn select<P, L>(self, label: L) -> Sending<'s, R, P, L, <C as Offers<L, P>>::Then>
     where
@@ -84,15 +58,7 @@ impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
     }
 
     /// Sends `label` to `P` as [`select`](Select::select) does, and returns it if it could not be
-    /// sent.
-    ///
-    /// # Errors
-    ///
-    /// As `select`. The label is returned unless the transport failed after taking it.
-    ///
-    /// # Cancel safety
-    ///
-    /// As `select`; a label whose future is dropped is not returned.
+    /// sent: see [`Send::send_or_return`](super::Send::send_or_return).
     #[inline]
     pub fn select_or_return<P, L>(
         self,

@@ -8,14 +8,12 @@ use super::implement::state_with_label;
 use super::state::{Names, Session, State};
 use crate::error::{Result, Unsent};
 use crate::message::Message;
-use crate::private::ByMacro;
-use crate::private::fingerprint::{self, Structure, mix};
 use crate::role::{Role, Route};
 use crate::transport::Outgoing;
 
 /// Sends the label `L` to the role `P`, then continues as `C`.
 ///
-/// In a session type it is written `Send<P, L, C>`: `#[session]` inserts the lifetime of the
+/// In a session type it is written `Send<P, L, C>`: the macro inserts the lifetime of the
 /// session and its role `R`.
 #[must_use = "the session stops here, and the role is poisoned, unless you `send`"]
 pub struct Send<'s, R: Role, P, L, C> {
@@ -54,15 +52,8 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
         Sending { state: self.state, label: Some(label), names: PhantomData }
     }
 
-    /// Sends `label` as [`send`](Send::send) does, and returns it if it could not be sent.
-    ///
-    /// # Errors
-    ///
-    /// As `send`. The label is returned unless the transport failed after taking it.
-    ///
-    /// # Cancel safety
-    ///
-    /// As `send`; a label whose future is dropped is not returned.
+    /// Sends `label` as [`send`](Send::send) does, and returns it if it could not be sent, unless
+    /// the transport failed after taking it. A label whose future is dropped is not returned.
     #[inline]
     pub fn send_or_return(self, label: L) -> Returning<'s, R, P, L, C>
     where
@@ -78,13 +69,10 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
 ///
 /// # Cancel safety
 ///
-/// It owns the state of the session, so dropping it before it has completed gives that up. Where it
-/// may lose a race, as in `select!`, poll it by reference (it is `Unpin`) and await it later:
-/// then nothing is lost, and nothing is sent twice.
-///
-/// # Panics
-///
-/// If it is polled after it has completed.
+/// It owns the state of the session, so dropping it before it has completed gives up the session.
+/// If it may lose a race, as in `select!`, poll it by reference (it is `Unpin`) and await it later:
+/// nothing is lost, and nothing is sent twice.
+/// It panics if it is polled after it has completed.
 #[must_use = "nothing is sent, and the role is poisoned, unless you `await` the future"]
 pub struct Sending<'s, R: Role, P, L, C> {
     /// [Taken](State::take) once completed.
@@ -146,15 +134,8 @@ impl<'s, R: Role, P, L, C: Follows<'s, R, P, L>> Future for Sending<'s, R, P, L,
 }
 
 /// The future of [`Send::send_or_return`] and
-/// [`Select::select_or_return`](crate::states::Select::select_or_return).
-///
-/// # Cancel safety
-///
-/// As [`Sending`].
-///
-/// # Panics
-///
-/// If it is polled after it has completed.
+/// [`Select::select_or_return`](crate::states::Select::select_or_return): cancel safe as
+/// [`Sending`], and it panics if it is polled after it has completed.
 #[must_use = "nothing is sent, and the role is poisoned, unless you `await` the future"]
 pub struct Returning<'s, R: Role, P, L, C> {
     sending: Sending<'s, R, P, L, C>,

@@ -4,17 +4,17 @@ use std::marker::PhantomData;
 use std::mem;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::lent::Claim;
-use crate::private::ByMacro;
+use crate::lending::Claim;
 use crate::role::Role;
+use crate::seal::ByMacro;
 
-/// A state of a session, such as [`Send`](super::Send) or [`End`](super::End), or a type that
-/// `#[session]` made of them.
+/// A state of a session, such as [`Send`](super::Send) or [`End`](super::End), or a session of a
+/// module that is made of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a state of a session",
     label = "not a state of a session",
-    note = "sessions are built from `Send`, `Receive`, `Select`, `Branch` and `End`; a type alias, struct or enum \
-            of them needs the attribute `#[session]`"
+    note = "a session is built from `Send`, `Receive`, `Select`, `Branch` and `End`, in a module with \
+            `#[protocol(…)]` or `#[closed_system]`"
 )]
 pub trait Session {
     /// The session in progress, as every state of it owns it: `State<'s, R>` in a session of the
@@ -25,7 +25,6 @@ pub trait Session {
     /// session that is a state of another.
     type State;
 
-    /// Does not compile unless a struct is what the build script verified.
     #[doc(hidden)]
     const BY_MACRO: ByMacro;
 
@@ -39,7 +38,7 @@ pub trait Session {
 }
 
 /// A session in progress: the exclusive right to use the routes of a role, which is
-/// lent to it while its process is polled (`lent.rs`).
+/// lent to it while its process is polled (`lending.rs`).
 ///
 /// Invariant: between `try_run` and the end there is exactly one per session, because it can be
 /// neither cloned nor constructed outside this crate.
@@ -48,15 +47,9 @@ pub struct State<'s, R: Role> {
 }
 
 impl<'s, R: Role> State<'s, R> {
-    /// The role. Only as long as an action is polled.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Outside`] if nobody who runs the process of the session is polling it.
-    ///
-    /// # Panics
-    ///
-    /// If the state was [taken](Self::take).
+    /// The role. Only as long as an action is polled. Fails with [`ErrorKind::Outside`] if nobody
+    /// who runs the process of the session is polling it. Panics if the state was
+    /// [taken](Self::take).
     #[inline(always)]
     pub(crate) fn role(&mut self) -> Result<&mut R> {
         self.claim.role(outside)
@@ -68,7 +61,6 @@ impl<'s, R: Role> State<'s, R> {
         mem::replace(self, Self { claim: Claim::none() })
     }
 
-    /// Whether it was taken.
     pub(super) fn is_taken(&self) -> bool {
         self.claim.is_none()
     }

@@ -65,16 +65,16 @@ pub struct Explored {
 /// outside of their sessions.
 ///
 /// ```
-/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
-/// use rumpsteak_runtime::testing;
+/// # use rumpsteak_doctests::*;
+/// use rumpsteak::testing;
 ///
 /// let explored = testing::explore(|processes| {
 ///     let Roles { mut c, mut s } = Roles::default();
 ///     processes.add("client", async move {
-///         assert_eq!(client(&mut c, 1).await?, 2);
+///         assert_eq!(try_run(&mut c, client).await?, 2);
 ///         Ok::<_, Error>(())
 ///     });
-///     processes.add("server", async move { server(&mut s).await });
+///     processes.add("server", async move { try_run(&mut s, server).await });
 /// });
 /// assert!(explored.is_complete);
 /// ```
@@ -93,10 +93,6 @@ pub fn explore(set: impl FnMut(&mut Processes)) -> Explored {
 }
 
 /// As [`explore`], up to this many interleavings.
-///
-/// # Panics
-///
-/// As [`explore`].
 #[track_caller]
 pub fn explore_up_to(most: usize, mut set: impl FnMut(&mut Processes)) -> Explored {
     let mut explored = Explored { interleavings: 0, is_complete: true };
@@ -220,13 +216,10 @@ fn told(error: &(dyn StdError + 'static)) -> Option<String> {
     }
 }
 
-/// How an interleaving ends.
 enum End {
-    /// All processes have ended.
     Done,
     /// A process runs on.
     Cut,
-    /// A process returned an error.
     Failed(usize, BoxError),
     /// A process panicked, and the panic's own message is printed.
     Panicked(usize),
@@ -234,12 +227,10 @@ enum End {
     Stuck,
 }
 
-/// One interleaving.
 struct Run {
     set: Processes,
     wakers: Vec<Arc<Woken>>,
     running: Vec<bool>,
-    /// Which processes were polled.
     polled: Vec<usize>,
 }
 

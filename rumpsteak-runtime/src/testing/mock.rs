@@ -18,19 +18,19 @@ use crate::transport::{Incoming, Left, Outgoing, RouteError};
 /// one test can go many ways through the protocol.
 ///
 /// ```no_run
-/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
+/// # use rumpsteak_doctests::*;
 /// use futures::executor::block_on;
 /// use futures::future::join;
-/// use rumpsteak_runtime::machine::Machine;
-/// use rumpsteak_runtime::testing::Mock;
+/// use rumpsteak::machine::Machine;
+/// use rumpsteak::testing::Mock;
 ///
 /// let Roles { mut c, s } = Roles::default();
 /// let plays = Mock::new(s, Machine::of::<Server<'_>>()).play(async |server| {
 ///     let Label::Ping(Ping(question)) = server.receive::<C>().await else { panic!() };
 ///     server.send::<C, _>(Pong(question * 10)).await;
 /// });
-/// let (answer, ()) = block_on(join(client(&mut c, 4), plays));
-/// assert_eq!(answer?, 40);
+/// let (answer, ()) = block_on(join(try_run(&mut c, client), plays));
+/// assert_eq!(answer?, 10);
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Mock<R> {
@@ -41,11 +41,7 @@ pub struct Mock<R> {
 
 impl<R: Role> Mock<R> {
     /// A mock of a role, which does what the machine of one of its sessions does:
-    /// `Machine::of::<Server<'_>>()`.
-    ///
-    /// # Panics
-    ///
-    /// If the machine is one of another role, or of a role of another protocol.
+    /// `Machine::of::<Server<'_>>()`. Panics if the machine is one of another role or protocol.
     #[must_use]
     #[track_caller]
     pub fn new(role: R, machine: Machine) -> Self {
@@ -60,12 +56,8 @@ impl<R: Role> Mock<R> {
         Self { role, machine, state: machine.initial() }
     }
 
-    /// Plays the role from here to its end, and leaves: a script that is too short is a panic,
-    /// where the processes beside it would wait for ever.
-    ///
-    /// # Panics
-    ///
-    /// If the script does, and if the protocol goes on where it ends.
+    /// Plays the role from here to its end, and leaves. Panics if the script does, or if it ends
+    /// before the protocol: the processes beside it would wait for ever.
     #[track_caller]
     pub fn play(mut self, script: impl AsyncFnOnce(&mut Self)) -> impl Future<Output = ()> {
         let at = Location::caller();
@@ -76,11 +68,8 @@ impl<R: Role> Mock<R> {
         }
     }
 
-    /// Sends a label to a peer.
-    ///
-    /// # Panics
-    ///
-    /// If the protocol has something else here, or the route is closed.
+    /// Sends a label to a peer. Panics if the protocol has something else here, or the route is
+    /// closed.
     #[track_caller]
     pub fn send<Peer, L>(&mut self, label: L) -> Acting<'_, R, ()>
     where
@@ -98,11 +87,8 @@ impl<R: Role> Mock<R> {
         Acting { mock: self, peer, message: Some(message), at: Location::caller(), poll }
     }
 
-    /// Receives the next message of a peer.
-    ///
-    /// # Panics
-    ///
-    /// If the protocol has something else here, if another label comes, or if the route is closed.
+    /// Receives the next message of a peer. Panics if the protocol has something else here, if
+    /// another label comes, or if the route is closed.
     #[track_caller]
     pub fn receive<Peer>(&mut self) -> Acting<'_, R, R::Message>
     where
@@ -136,7 +122,6 @@ impl<R: Role> Mock<R> {
         self.due().filter(move |due| !due.sends && is_same(due.peer, peer)).map(|due| due.label)
     }
 
-    /// What the protocol has here.
     fn due(&self) -> impl Iterator<Item = Transition> {
         let state = self.state;
         self.machine.transitions().filter(move |due| due.source == state)
@@ -166,11 +151,7 @@ impl<R: Role> Mock<R> {
     }
 }
 
-/// The future of an action of a [`Mock`].
-///
-/// # Panics
-///
-/// As the action.
+/// The future of an action of a [`Mock`]. It panics as the action does.
 #[must_use = "nothing is sent or received unless you `await` the future"]
 pub struct Acting<'a, R: Role, T> {
     mock: &'a mut Mock<R>,

@@ -13,13 +13,14 @@ use super::link::{Arrival, Disconnected, Incoming, Left, Link, Movable, Outgoing
 use super::mark::Mark;
 use crate::channel::{self, QueueReceiver, QueueSender};
 use crate::error::BoxError;
-use crate::private::ByMacro;
+use crate::seal::ByMacro;
 
 /// A route made of a sink and a stream.
 ///
 /// ```
+/// # use rumpsteak_doctests::rumpsteak;
 /// use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
-/// use rumpsteak_runtime::transport::{Bidirectional, Nil};
+/// use rumpsteak::transport::{Bidirectional, Nil};
 ///
 /// let (tx, _) = mpsc::unbounded::<u8>();
 /// let only_sends = Bidirectional::new(tx, Nil);

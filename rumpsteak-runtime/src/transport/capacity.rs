@@ -18,7 +18,8 @@ pub enum Capacity {
 /// One direction of a route.
 ///
 /// ```
-/// use rumpsteak_runtime::channel::{Capacity, Queue};
+/// # use rumpsteak_doctests::rumpsteak;
+/// use rumpsteak::channel::{Capacity, Queue};
 ///
 /// let queue = Queue::new(Capacity::Waits(2)).between("k", "s");
 /// assert_eq!((queue.from, queue.to), ("k", "s"));

@@ -89,33 +89,21 @@ pub trait Movable: Link + Sized {
     note = "its first half must be a `Sink<{M}> + Unpin` whose error is a `std::error::Error + Send + Sync`"
 )]
 pub trait Outgoing<M>: Link {
-    /// Waits until the route can take a message.
-    ///
-    /// # Errors
-    ///
-    /// When the other end is gone or the transport failed; no message has been taken.
+    /// Waits until the route can take a message. Fails if the other end is gone or the transport
+    /// failed; no message has been taken.
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), RouteError>>;
 
-    /// Takes a message. Must follow a successful [`poll_ready`](Outgoing::poll_ready).
-    ///
-    /// # Errors
-    ///
-    /// When the other end is gone or the transport failed; the message is lost.
+    /// Takes a message, after a successful [`poll_ready`](Outgoing::poll_ready). Fails if the other
+    /// end is gone or the transport failed; the message is lost.
     fn start_send(&mut self, message: M) -> Result<(), RouteError>;
 
     /// Waits until the messages taken are on their way: a session may wait for the answer next.
-    ///
-    /// # Errors
-    ///
-    /// When the other end is gone or the transport failed.
+    /// Fails if the other end is gone or the transport failed.
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), RouteError>>;
 
-    /// All three in turn: what an action of a session does. The label is taken out once the route
-    /// is ready for it, and made a message by `upcast`.
-    ///
-    /// # Errors
-    ///
-    /// Those of the three; the label has not been taken if it is still there.
+    /// Does all three in turn, for an action of a session. The label is taken out once the route is
+    /// ready for it, and made a message by `upcast`. If the action fails, a label that is still
+    /// there was not taken.
     #[inline]
     fn poll_send<L>(
         &mut self,
@@ -143,11 +131,8 @@ pub trait Outgoing<M>: Link {
     note = "its second half must be a `Stream + Unpin` of `{M}` or of `Result<{M}, E>`"
 )]
 pub trait Incoming<M>: Link {
-    /// Waits for the next message.
-    ///
-    /// # Errors
-    ///
-    /// When the other end is gone and nothing is left in the queue, or when the transport failed.
+    /// Waits for the next message. Fails if the other end is gone and nothing is left in the queue,
+    /// or if the transport failed.
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>>;
 
     /// The next message if it is wanted; `None` if it is not: then it stays the next one, and what
@@ -158,9 +143,7 @@ pub trait Incoming<M>: Link {
     /// Unless it `waits`, what comes later need not wake the task, as long as the route is not
     /// [idle](Incoming::is_idle): nobody is waited for while another peer has sent something.
     ///
-    /// # Errors
-    ///
-    /// As [`poll_receive`](Incoming::poll_receive), which it is unless a route can do better.
+    /// Unless a route can do better, it is [`poll_receive`](Incoming::poll_receive).
     fn receive_if(
         &mut self,
         waits: bool,
@@ -206,11 +189,7 @@ pub trait Incoming<M>: Link {
     note = "a route's stream yields `{M}` or `Result<{M}, E>` with an error that is `Send + Sync`"
 )]
 pub trait Arrival<M> {
-    /// The message.
-    ///
-    /// # Errors
-    ///
-    /// The transport's own.
+    /// The message, or the error of the transport.
     fn into_message(self) -> Result<M, BoxError>;
 }
 

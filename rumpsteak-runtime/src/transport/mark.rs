@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use once_cell::race::OnceRef;
 
 /// What a role knows of a route: whether a session uses it, or did so and never ended, and whose
-/// route it is, if `#[derive(Roles)]` made it.
+/// route it is, if a set of roles made it.
 ///
 /// A transport of your own keeps one for each end of a route, and lends it in
 /// [`Link::mark`](super::Link::mark). Only this crate writes to it, so that a role whose session
@@ -16,28 +16,24 @@ use once_cell::race::OnceRef;
 pub struct Mark {
     /// Only one session at a time has the role, so the order of memory accesses does not matter.
     in_session: AtomicBool,
-    /// How many sessions have come to their ends.
     completed: AtomicUsize,
     /// Whether the route was taken away in the middle of a session: none ever begins here.
     is_left: bool,
     /// When a choice among peers last began with this one: a number larger than those before it.
     turn: AtomicUsize,
-    /// The number of the set that `#[derive(Roles)]` wired.
+    /// The number of the set of roles.
     set: AtomicUsize,
-    /// Where that put the route.
     place: OnceRef<'static, Place>,
 }
 
-/// Where `#[derive(Roles)]` puts a route.
+/// The place of a route in its set.
 #[derive(Debug)]
 pub(crate) struct Place {
     /// The struct that the route is a field of.
     pub(crate) owner: fn() -> TypeId,
     /// Which of its routes this is.
     pub(crate) index: usize,
-    /// The name of the role.
     pub(crate) role: &'static str,
-    /// The name of the role at the other end.
     pub(crate) peer: &'static str,
 }
 
@@ -119,7 +115,7 @@ impl Mark {
         self.turn.store(turn, Ordering::Relaxed);
     }
 
-    /// Where `#[derive(Roles)]` put the route, if it did, with the number of the set.
+    /// The place of the route in its set, if it has one, with the number of the set.
     #[inline]
     pub(crate) fn place(&self) -> Option<(usize, &'static Place)> {
         self.place.get().map(|place| (self.set.load(Ordering::Relaxed), place))

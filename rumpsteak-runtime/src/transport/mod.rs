@@ -11,7 +11,7 @@
 //! a queue of your own room for all messages that can be under way at once.
 //!
 //! A transport that is neither a sink nor a stream can implement [`Link`], [`Outgoing`] and
-//! [`Incoming`] itself, with a [`Mark`] at each end, and [`Pair`] if `#[derive(Roles)]` is to
+//! [`Incoming`] itself, with a [`Mark`] at each end, and [`Pair`] if a set of roles is to
 //! create its ends.
 
 mod bidirectional;
@@ -25,5 +25,5 @@ pub use self::link::{Arrival, Incoming, Left, Link, Movable, Outgoing, RouteErro
 pub use self::mark::Mark;
 pub use self::pair::Pair;
 pub use crate::message::Labelled;
-pub use crate::private::wiring::{Joins, Seats, Wire};
 pub use crate::role::Route;
+pub use crate::role::wiring::{Joins, Seats, Wire};

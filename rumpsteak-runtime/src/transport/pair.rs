@@ -4,9 +4,9 @@ use futures_channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::bidirectional::{Bidirectional, Half, Nil};
 use super::capacity::Queue;
-use crate::private::ByMacro;
+use crate::seal::ByMacro;
 
-/// The two ends of a fresh route, of which `Other` is the far one. Used by `#[derive(Roles)]`.
+/// The two ends of a fresh route, of which `Other` is the far one. Used by sets of roles.
 #[diagnostic::on_unimplemented(
     message = "routes of type `{Self}` and `{Other}` do not fit together",
     label = "cannot be created as the two ends of one route",
@@ -20,7 +20,7 @@ pub trait Pair<Other>: Sized {
 
     /// Creates both ends of a route between two roles: what this end sends, and what it receives.
     ///
-    /// `#[derive(Roles)]` calls this with the capacities that the build script proved. A transport
+    /// A set of roles calls this with the capacities that the build script proved. A transport
     /// that has no use for them need not implement it: both ends are then those of
     /// [`pair`](Pair::pair).
     #[must_use]

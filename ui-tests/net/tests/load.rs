@@ -8,20 +8,21 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use allocation_counter::measure;
+use rumpsteak::{Result, try_run};
 use rumpsteak_net::{Host, Limits, NetError, transport::Transports};
-use rumpsteak_runtime::{Result, try_run};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 
-use self::ping::{C, CSession, Ping, Pong, S, SSession};
+use ping::{C, CSession, Ping, Pong, S, SSession};
 
-rumpsteak_runtime::protocol!(
+#[rumpsteak::protocol(
     Ping,
     routes = rumpsteak_net::Net,
     derive(serde::Serialize, serde::Deserialize)
-);
+)]
+mod ping {}
 
 async fn client(role: &mut C) -> Result<i32> {
     try_run(role, async |s: CSession<'_>| {

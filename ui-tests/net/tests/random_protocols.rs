@@ -24,11 +24,11 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use futures::{SinkExt as _, StreamExt as _};
+use rumpsteak::Channel;
+use rumpsteak::channel::{Capacity, QueueReceiver, QueueSender};
 use rumpsteak_fsm::capacity::{self, Capacities, Occupancy};
 use rumpsteak_fsm::{Direction, Fsm, Limits, Role, System, kmc, verify};
 use rumpsteak_oracle::{Global, Mutation, Shape, mutate};
-use rumpsteak_runtime::Channel;
-use rumpsteak_runtime::channel::{Capacity, QueueReceiver, QueueSender};
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::timeout;
 

@@ -9,8 +9,8 @@ use std::future::{pending, ready};
 
 use futures::executor::block_on;
 use futures::future::{FutureExt as _, try_join, try_join3};
-use rumpsteak_runtime::error::Action;
-use rumpsteak_runtime::{Error, ErrorKind, Role as _, try_run};
+use rumpsteak::error::Action;
+use rumpsteak::{Error, ErrorKind, Role as _, try_run};
 use rumpsteak_ui_tests::fan_in::{Both, Collector};
 use rumpsteak_ui_tests::{cancel, closed, either, fan_in, pool};
 
@@ -34,7 +34,7 @@ fn no_peer_starves_another() {
     let fan_in::Roles { mut a, mut b, mut c } = fan_in::Roles::default();
     let all =
         (fan_in::writer_a(&mut a, 50), fan_in::writer_b(&mut b, 50), fan_in::collector(&mut c));
-    let (wrote_a, wrote_b, lines) = block_on(rumpsteak_runtime::join(all));
+    let (wrote_a, wrote_b, lines) = block_on(rumpsteak::join(all));
     assert!(wrote_a.is_ok() && wrote_b.is_ok());
     let lines = lines.unwrap();
     assert_eq!(lines.len(), 100);
@@ -47,7 +47,8 @@ fn no_peer_starves_another() {
 /// whoever was heard last would pass the third by for ever.
 #[test]
 fn no_peer_starves_another_in_other_choices() {
-    let turns::Roles { mut ear, mut a, mut b, mut c } = turns::Roles::default();
+    let turns::Roles { mut ear, mouth_a: mut a, mouth_b: mut b, mouth_c: mut c } =
+        turns::Roles::default();
     macro_rules! speak {
         ($role:ident, $Session:ident) => {
             async {
@@ -69,7 +70,7 @@ fn no_peer_starves_another_in_other_choices() {
         speak!(b, SpeaksB),
         speak!(c, SpeaksC),
     );
-    let (heard, ..) = block_on(rumpsteak_runtime::join(all));
+    let (heard, ..) = block_on(rumpsteak::join(all));
     assert!(heard.is_err());
     // Whoever waits is heard after one message of each other peer in the choices that have it.
     for who in ['a', 'b', 'c'] {
@@ -138,7 +139,7 @@ fn a_branch_that_loses_races_loses_no_message() {
         };
         Ok::<_, Error>((lost > 0, end))
     });
-    let slow = async |writer: futures::future::BoxFuture<'_, rumpsteak_runtime::Result<()>>| {
+    let slow = async |writer: futures::future::BoxFuture<'_, rumpsteak::Result<()>>| {
         tokio::task::yield_now().await;
         writer.await
     };

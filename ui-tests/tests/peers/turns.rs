@@ -2,78 +2,39 @@
 
 use std::convert::Infallible;
 
-use rumpsteak_runtime::{Channel, Error, Message, Role, Roles, session, try_run};
+use rumpsteak::{Error, try_run};
 
-#[derive(Debug, Roles)]
-#[closed_system]
-pub(crate) struct Roles {
-    pub(crate) ear: Ear,
-    pub(crate) a: MouthA,
-    pub(crate) b: MouthB,
-    pub(crate) c: MouthC,
+#[rumpsteak::closed_system]
+mod ears {
+    #[session(Ear)]
+    struct Hears(Branch<AOrB>);
+
+    enum AOrB {
+        A(Receive<MouthA, Word, Send<MouthA, Nod, Branch<BOrC>>>),
+        B(Receive<MouthB, Word, Send<MouthB, Nod, Branch<BOrC>>>),
+    }
+
+    enum BOrC {
+        B(Receive<MouthB, Word, Send<MouthB, Nod, Hears>>),
+        C(Receive<MouthC, Word, Send<MouthC, Nod, Hears>>),
+    }
+
+    struct Speaks(Send<Ear, Word, Receive<Ear, Nod, Self>>);
+
+    #[session(MouthA)]
+    type SpeaksA = Speaks;
+
+    #[session(MouthB)]
+    type SpeaksB = Speaks;
+
+    #[session(MouthC)]
+    type SpeaksC = Speaks;
+
+    struct Word;
+    struct Nod;
 }
 
-#[derive(Debug, Role)]
-#[message(Speech)]
-pub(crate) struct Ear {
-    #[route(MouthA)]
-    pub(crate) a: Channel<Speech>,
-    #[route(MouthB)]
-    pub(crate) b: Channel<Speech>,
-    #[route(MouthC)]
-    pub(crate) c: Channel<Speech>,
-}
-
-#[derive(Debug, Role)]
-#[message(Speech)]
-pub(crate) struct MouthA(#[route(Ear)] pub(crate) Channel<Speech>);
-
-#[derive(Debug, Role)]
-#[message(Speech)]
-pub(crate) struct MouthB(#[route(Ear)] pub(crate) Channel<Speech>);
-
-#[derive(Debug, Role)]
-#[message(Speech)]
-pub(crate) struct MouthC(#[route(Ear)] pub(crate) Channel<Speech>);
-
-#[derive(Debug, Message)]
-pub(crate) enum Speech {
-    Word(Word),
-    Nod(Nod),
-}
-
-#[derive(Debug)]
-pub(crate) struct Word;
-
-#[derive(Debug)]
-pub(crate) struct Nod;
-
-#[session(Ear)]
-pub(crate) struct Hears(Branch<AOrB>);
-
-#[session]
-pub(crate) enum AOrB {
-    A(Receive<MouthA, Word, Send<MouthA, Nod, Branch<BOrC>>>),
-    B(Receive<MouthB, Word, Send<MouthB, Nod, Branch<BOrC>>>),
-}
-
-#[session]
-pub(crate) enum BOrC {
-    B(Receive<MouthB, Word, Send<MouthB, Nod, Hears>>),
-    C(Receive<MouthC, Word, Send<MouthC, Nod, Hears>>),
-}
-
-#[session]
-pub(crate) struct Speaks(Send<Ear, Word, Receive<Ear, Nod, Self>>);
-
-#[session(MouthA)]
-pub(crate) type SpeaksA = Speaks;
-
-#[session(MouthB)]
-pub(crate) type SpeaksB = Speaks;
-
-#[session(MouthC)]
-pub(crate) type SpeaksC = Speaks;
+pub(crate) use ears::*;
 
 /// Hears so many words, and tells whose, in order.
 ///
@@ -98,7 +59,7 @@ pub(crate) async fn ear(
             };
             words.extend([first, second]);
             if words.len() >= until {
-                return Err(rumpsteak_runtime::ErrorKind::Poisoned { role: "heard" }.into());
+                return Err(rumpsteak::ErrorKind::Poisoned { role: "heard" }.into());
             }
         }
     })

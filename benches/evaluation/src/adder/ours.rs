@@ -1,66 +1,14 @@
 //! Over this project's runtime.
 
-use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
+use rumpsteak_runtime::{Result, try_run};
 
 use super::Sums;
 
-/// All roles.
-#[derive(Debug, Roles)]
-pub struct Roles {
-    a: A,
-    b: B,
-    c: C,
-}
-
-#[derive(Debug, Role)]
-#[protocol(ThreeAdder::a)]
-#[message(Label)]
-struct A {
-    #[route(B)]
-    b: Channel<Label>,
-    #[route(C)]
-    c: Channel<Label>,
-}
-
-#[derive(Debug, Role)]
-#[protocol(ThreeAdder::b)]
-#[message(Label)]
-struct B {
-    #[route(A)]
-    a: Channel<Label>,
-    #[route(C)]
-    c: Channel<Label>,
-}
-
-#[derive(Debug, Role)]
-#[protocol(ThreeAdder::c)]
-#[message(Label)]
-struct C {
-    #[route(A)]
-    a: Channel<Label>,
-    #[route(B)]
-    b: Channel<Label>,
-}
-
-#[derive(Debug, Message)]
-enum Label {
-    Add(Add),
-    Sum(Sum),
-}
-
-#[derive(Debug)]
-struct Add(i32);
-#[derive(Debug)]
-struct Sum(i32);
-
-#[session(A)]
-type AdderA = Send<B, Add, Receive<B, Add, Send<C, Add, Receive<C, Sum, End>>>>;
-
-#[session(B)]
-type AdderB = Receive<A, Add, Send<A, Add, Send<C, Add, Receive<C, Sum, End>>>>;
-
-#[session(C)]
-type AdderC = Receive<A, Add, Receive<B, Add, Send<A, Sum, Send<B, Sum, End>>>>;
+/// The roles, whose sessions are in the order of the protocol.
+#[rumpsteak_runtime::protocol(ThreeAdder)]
+mod roles {}
+pub use roles::Roles;
+use roles::{A, ASession, Add, B, BSession, C, CSession, Sum};
 
 /// Adds two numbers, in one task.
 ///
@@ -88,7 +36,7 @@ pub async fn join(roles: &mut Roles, first: i32, second: i32) -> Result<Sums> {
 }
 
 async fn adder_a(role: &mut A, mine: i32) -> Result<i32> {
-    try_run(role, async |session: AdderA<'_>| {
+    try_run(role, async |session: ASession<'_>| {
         let (Add(theirs), session) = session.send(Add(mine)).await?.receive().await?;
         let (Sum(sum), end) = session.send(Add(theirs)).await?.receive().await?;
         Ok((sum, end))
@@ -97,7 +45,7 @@ async fn adder_a(role: &mut A, mine: i32) -> Result<i32> {
 }
 
 async fn adder_b(role: &mut B, mine: i32) -> Result<i32> {
-    try_run(role, async |session: AdderB<'_>| {
+    try_run(role, async |session: BSession<'_>| {
         let (Add(theirs), session) = session.receive().await?;
         let session = session.send(Add(mine)).await?;
         let (Sum(sum), end) = session.send(Add(theirs)).await?.receive().await?;
@@ -107,7 +55,7 @@ async fn adder_b(role: &mut B, mine: i32) -> Result<i32> {
 }
 
 async fn adder_c(role: &mut C) -> Result<()> {
-    try_run(role, async |session: AdderC<'_>| {
+    try_run(role, async |session: CSession<'_>| {
         let (Add(first), session) = session.receive().await?;
         let (Add(second), session) = session.receive().await?;
         let session = session.send(Sum(first + second)).await?;

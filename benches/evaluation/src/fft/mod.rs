@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rumpsteak_examples::fft::{self as ours, Matrix, Order};
+use rumpsteak_runtime::try_run;
 use rustfft::algorithm::butterflies::Butterfly8;
 use rustfft::num_complex::Complex32;
 use rustfft::{Fft, FftDirection, FftPlanner};
@@ -167,14 +168,14 @@ fn check(columns: usize, is_first: bool, output: impl Fn(usize, usize) -> Comple
 /// The processes of this project as tasks of a runtime.
 macro_rules! in_tasks {
     ($runtime:expr, $rows:expr, $processes:ident) => {{
-        use ours::$processes::*;
+        use ours::$processes::{processes::Roles, *};
         let [x0, x1, x2, x3, x4, x5, x6, x7] = ours::begin($rows);
-        let ours::Roles { p0, p1, p2, p3, p4, p5, p6, p7 } = Default::default();
+        let Roles { p0, p1, p2, p3, p4, p5, p6, p7 } = Default::default();
         macro_rules! start {
             ($process:ident, $role:ident, $row:ident) => {
                 tokio::spawn(async move {
                     let mut role = $role;
-                    $process(&mut role, $row).await.map_err(Error::wrong)
+                    try_run(&mut role, |s| $process(s, $row)).await.map_err(Error::wrong)
                 })
             };
         }

@@ -1,66 +1,62 @@
 //! Over this project's runtime. A pause stands before each send.
 
-use rumpsteak_runtime::channel::{Receiver, Sender};
-use rumpsteak_runtime::{Message, Result, Role, Roles, session, try_run};
+use rumpsteak_runtime::{Result, try_run};
 
 use super::{Received, SENT};
 use crate::tasks::no_pause;
 
-/// All roles.
-#[derive(Debug, Roles)]
-pub struct Roles {
-    a: A,
-    b: B,
-    c: C,
+/// The roles, whose routes go in one direction each.
+#[rumpsteak_runtime::protocol(Lap)]
+mod roles {
+    use rumpsteak_runtime::channel::{Receiver, Sender};
+
+    #[derive(Role)]
+    #[message(Token)]
+    struct A {
+        #[route(B)]
+        b: Sender<Token>,
+        #[route(C)]
+        c: Receiver<Token>,
+    }
+
+    #[derive(Role)]
+    #[message(Token)]
+    struct B {
+        #[route(A)]
+        a: Receiver<Token>,
+        #[route(C)]
+        c: Sender<Token>,
+    }
+
+    #[derive(Role)]
+    #[message(Token)]
+    struct C {
+        #[route(A)]
+        a: Sender<Token>,
+        #[route(B)]
+        b: Receiver<Token>,
+    }
+
+    #[derive(Message)]
+    struct Token(i32);
+
+    #[session(A)]
+    type RingA = Send<B, Token, Receive<C, Token, End>>;
+
+    #[session(B)]
+    type RingB = Receive<A, Token, Send<C, Token, End>>;
+
+    #[session(B)]
+    type OptimisedB = Send<C, Token, Receive<A, Token, End>>;
+
+    #[session(C)]
+    type RingC = Receive<B, Token, Send<A, Token, End>>;
+
+    #[session(C)]
+    type OptimisedC = Send<A, Token, Receive<B, Token, End>>;
 }
-
-#[derive(Debug, Role)]
-#[protocol(Lap::a)]
-#[message(Token)]
-struct A {
-    #[route(B)]
-    b: Sender<Token>,
-    #[route(C)]
-    c: Receiver<Token>,
-}
-
-#[derive(Debug, Role)]
-#[protocol(Lap::b)]
-#[message(Token)]
-struct B {
-    #[route(A)]
-    a: Receiver<Token>,
-    #[route(C)]
-    c: Sender<Token>,
-}
-
-#[derive(Debug, Role)]
-#[protocol(Lap::c)]
-#[message(Token)]
-struct C {
-    #[route(A)]
-    a: Sender<Token>,
-    #[route(B)]
-    b: Receiver<Token>,
-}
-
-#[derive(Debug, Message)]
-struct Token(i32);
-
-#[session(A)]
-type RingA = Send<B, Token, Receive<C, Token, End>>;
-
-#[session(B)]
-type RingB = Receive<A, Token, Send<C, Token, End>>;
-
-#[session(B)]
-type OptimisedB = Send<C, Token, Receive<A, Token, End>>;
-
-#[session(C)]
-type RingC = Receive<B, Token, Send<A, Token, End>>;
-
-#[session(C)]
-type OptimisedC = Send<A, Token, Receive<B, Token, End>>;
+pub use roles::Roles;
+use roles::*;
 
 /// Who sends before it receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

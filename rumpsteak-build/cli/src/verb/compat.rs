@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rumpsteak_build::command::{
-    Notice, among_peers, either, list, meant, proven, proven_among, split_way_out, visible,
+    Notice, among_peers, either, list, proven, proven_among, split_way_out, visible,
 };
 use rumpsteak_fsm::verify::together::{Part, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, VerifyError};
@@ -49,10 +49,6 @@ pub(crate) struct Arguments {
     pub(crate) output: Output,
 }
 
-/// Compares the two versions, role by role.
-///
-/// # Errors
-/// A file that cannot be read; a protocol or a role that is in neither.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
     let mut reader = Reader::default();
     let Scribble { import_path, limits, .. } = &arguments.scribble;
@@ -82,16 +78,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
 
     let limits = limits.verifier().anticipation(arguments.bound).steps(arguments.steps);
     let all = old.roles_with(new);
-    let asked: Vec<Role> = match &arguments.role {
+    let asked = match arguments.role.as_deref().map(Role::from) {
         None => all.clone(),
         Some(role) => {
-            let role = Role::from(role.as_str());
-            if !all.contains(&role) {
-                let names: Vec<&str> = all.iter().map(Role::as_str).collect();
-                let message = format!("neither version has a role `{role}`");
-                let help = meant(role.as_str(), &names, "the roles are");
-                return Err(Notice::error(message).help(help));
-            }
+            modules::position(&role, &all, || format!("neither version has a role `{role}`"))?;
             vec![role]
         }
     };
@@ -100,8 +90,8 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     let mut objects = vec![];
     let mut gravest = Answer::default().object(Outcome::Holds);
     let mut joining = vec![];
-    let answers = asked.iter().map(|role| RolePair::new(role, old, new, &all).answer(&limits));
-    let answers: Vec<RoleAnswer<'_>> = answers.collect();
+    let answers: Vec<RoleAnswer<'_>> =
+        asked.iter().map(|role| answer(role, old, new, &all, &limits)).collect();
     let mut words = told(old, new, &answers);
     for answer in answers {
         let role = answer.role;
@@ -109,12 +99,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
             outcome = answer.join.outcome;
             gravest = answer.join.object.clone();
         }
-        objects.push(json!({
-            "role": role.as_str(),
-            "change": answer.change,
-            "join": answer.join.object,
-            "stay": answer.stay.object,
-        }));
+        let (join, stay) = (answer.join.object, answer.stay.object);
+        let change = answer.change;
+        objects.push(json!({"role": role.as_str(), "change": change, "join": join, "stay": stay}));
         joining.extend(answer.join.accepted.map(|accepted| (role, accepted)));
     }
     if outcome == Outcome::Holds
@@ -131,7 +118,6 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     Ok(Reply { outcome, words, object: gravest })
 }
 
-/// What is said of the roles.
 fn told(old: &Version<'_>, new: &Version<'_>, answers: &[RoleAnswer<'_>]) -> Vec<Words> {
     let once = lacking_roles(old, new, answers);
     let others = answers.iter().filter(|answer| once.is_none() || answer.join.strangers.is_empty());
@@ -157,17 +143,14 @@ fn lacking_roles(
         roles.copied().collect::<Vec<_>>()
     };
     let (added, removed) = (lacking(old), lacking(new));
-    let clauses =
-        [(old, &added), (new, &removed)].into_iter().filter(|(_, roles)| !roles.is_empty());
-    let clauses: Vec<String> = clauses
-        .map(|(version, roles)| format!("`{}` has no role {}", version.name, either(roles)))
-        .collect();
+    let (old_name, new_name) = (old.name, new.name);
+    let clauses = [(old_name, &added), (new_name, &removed)].into_iter();
+    let clauses = clauses.filter(|(_, roles)| !roles.is_empty());
+    let clauses = clauses.map(|(name, roles)| format!("`{name}` has no role {}", either(roles)));
+    let lacking = clauses.collect::<Vec<_>>().join(" and ");
     let names = list(refused().map(|answer| answer.role));
     let message = format!(
-        "{}, so {names} may not run `{}` while their peers run `{}`",
-        clauses.join(" and "),
-        new.name,
-        old.name
+        "{lacking}, so {names} may not run `{new_name}` while their peers run `{old_name}`"
     );
     let pairs = added.iter().flat_map(|role| removed.iter().map(move |known| (role, known)));
     let same = pairs.filter(|(role, known)| {
@@ -177,19 +160,16 @@ fn lacking_roles(
             renamed.on_demand(new.fsm.is_on_demand()) == old.fsm
         })
     });
-    let mut help: String = same
-        .map(|(role, known)| format!("did you mean `{known}` by `{role}`, which does the same? "))
-        .collect();
-    help += if help.is_empty() { "upgrade " } else { "If not, upgrade " };
-    help += &format!("{names} together");
+    let same = same
+        .map(|(role, known)| format!("did you mean `{known}` by `{role}`, which does the same? "));
+    let same: String = same.collect();
+    let upgrade = if same.is_empty() { "upgrade" } else { "If not, upgrade" };
+    let help = format!("{same}{upgrade} {names} together");
     let report = first.join.report.clone()?;
     let remark = "`--role` shows what goes wrong for one of them".to_owned();
     let (code, notes, help) = (Some("V0202"), vec![remark], Some(help));
     Some(Notice { code, message, notes, help, ..report })
 }
-
-/// Of how many roles each mix of the two versions is judged.
-const MIXED: usize = 8;
 
 /// Why roles each of which may join may not do so in any order: the smallest mix of old and new
 /// roles that is not known to be safe.
@@ -203,6 +183,8 @@ fn wrong_mix(
     joining: &[(&Role, Accepted)],
     limits: &Limits,
 ) -> Option<Question> {
+    /// Of how many roles each mix of the two versions is judged.
+    const MIXED: usize = 8;
     if joining.iter().all(|(_, accepted)| accepted.condition.is_none()) {
         return None;
     }
@@ -254,15 +236,11 @@ fn wrong_mix(
     None
 }
 
-/// Reports what is wrong with a version.
 fn complain(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Outcome {
-    if !module.complain(diagnostics, terminal) {
-        return Outcome::Holds;
-    }
-    // A version that is no safe protocol by itself cannot be compared with another.
-    match modules::outcome(diagnostics) {
-        Outcome::Undecided => Outcome::Undecided,
-        _ => Outcome::BadInput,
+    match module.complain(diagnostics, terminal) {
+        // A version that is no safe protocol by itself cannot be compared with another.
+        Outcome::Fails => Outcome::BadInput,
+        outcome => outcome,
     }
 }
 
@@ -272,9 +250,7 @@ fn broken(outcome: Outcome) -> Reply {
     Reply::object(outcome, answer.object(outcome))
 }
 
-/// A version of the protocol.
 struct Version<'a> {
-    /// The name of its file.
     name: &'a str,
     machines: Vec<Machine>,
 }
@@ -289,8 +265,7 @@ impl Version<'_> {
     }
 
     fn machine(&self, role: &Role) -> Option<&Machine> {
-        let mut machines = self.machines.iter();
-        machines.find(|machine| machine.fsm.role() == role)
+        self.machines.iter().find(|machine| machine.fsm.role() == role)
     }
 
     /// The machine of `role` in this version. It does nothing if the role has no part in it.
@@ -300,16 +275,6 @@ impl Version<'_> {
     }
 }
 
-/// One role in two versions.
-struct RolePair<'a> {
-    role: &'a Role,
-    old: &'a Version<'a>,
-    new: &'a Version<'a>,
-    /// The other roles of both.
-    others: Vec<&'a Role>,
-}
-
-/// The answers about a role.
 struct RoleAnswer<'a> {
     role: &'a Role,
     /// `same`, `changed`, `added` or `removed`.
@@ -322,16 +287,14 @@ struct RoleAnswer<'a> {
     line: String,
 }
 
-/// The answer to one question.
 struct Question {
     outcome: Outcome,
     object: Value,
     /// The report if the answer is no or unknown.
     report: Option<Notice>,
-    /// Of the role and those that what is refused has to do with, the ones that only one version
-    /// has.
+    /// The roles that the refusal has to do with and that only one version has.
     strangers: Vec<Role>,
-    /// What the answer rests on, if it is yes and the role is not the same in both.
+    /// The proof, if the answer is yes and the role is not the same in both.
     accepted: Option<Accepted>,
 }
 
@@ -344,123 +307,109 @@ impl Question {
     fn other(outcome: Outcome, (report, object): (Notice, Value)) -> Self {
         Self { outcome, object, report: Some(report), strangers: vec![], accepted: None }
     }
+}
 
-    /// The proof, in words, if the answer is yes.
-    fn proof(&self) -> String {
-        let words = |found: &Accepted| {
-            proven(found.proof.as_ref()) + &proven_among(found.condition.as_ref())
-        };
-        self.accepted.as_ref().map(words).unwrap_or_default()
+fn answer<'a>(
+    role: &'a Role,
+    old: &Version<'_>,
+    new: &Version<'_>,
+    all: &[Role],
+    limits: &Limits,
+) -> RoleAnswer<'a> {
+    let change = match (old.machine(role), new.machine(role)) {
+        (None, _) => "added",
+        (_, None) => "removed",
+        (Some(old), Some(new)) if old.fsm == new.fsm => "same",
+        _ => "changed",
+    };
+    let mut join = direction(role, new, old, all, limits);
+    let stay = direction(role, old, new, all, limits);
+    if join.outcome == Outcome::Fails {
+        let advice = advice(role, old.name, new.name, change, stay.outcome);
+        join.report = join.report.map(|report| report.help(advice));
+    }
+    let (old, new) = (visible(old.name), visible(new.name));
+    let proof = join.accepted.as_ref().map_or(String::new(), |found| {
+        proven(found.proof.as_ref()) + &proven_among(found.condition.as_ref())
+    });
+    let line = match change {
+        "same" => format!("`{role}` is the same in both\n"),
+        "removed" => format!("`{role}` has no part in {new}, and does nothing in {old}\n"),
+        "added" => format!("`{role}` has no part in {old}, and does nothing in {new}\n"),
+        _ => format!("`{role}` of {new} may join peers that run {old}: {proof}\n"),
+    };
+    RoleAnswer { role, change, join, stay, line }
+}
+
+/// The way out for a role that may not be upgraded first, if it may stay as `stay` says.
+fn advice(role: &Role, old: &str, new: &str, change: &str, stay: Outcome) -> String {
+    let together = format!("upgrade `{role}` together with its peers");
+    match (change, stay) {
+        ("added", _) => format!("start `{role}` when all of its peers run `{new}`"),
+        ("removed", Outcome::Holds) => {
+            format!("let `{role}` of `{old}` run until all of its peers run `{new}`")
+        }
+        (_, Outcome::Holds) => format!(
+            "upgrade `{role}` last: as it is in `{old}` it may stay while its peers run `{new}`"
+        ),
+        (_, Outcome::Undecided) => format!("{together}: whether it may stay is undecided"),
+        _ => format!("{together}: as it is in `{old}` it may not stay either"),
     }
 }
 
-/// How much is done early at most, where that is known.
-fn anticipation(accepted: &Accepted) -> Option<usize> {
-    accepted.proof.as_ref().and_then(|proof| proof.anticipation)
-}
-
-impl<'a> RolePair<'a> {
-    fn new(role: &'a Role, old: &'a Version<'a>, new: &'a Version<'a>, all: &'a [Role]) -> Self {
-        let others = all.iter().filter(|other| *other != role).collect();
-        Self { role, old, new, others }
+/// May the role as it is in `sub` run with peers as they are in `sup`?
+fn direction(
+    role: &Role,
+    sub: &Version<'_>,
+    sup: &Version<'_>,
+    all: &[Role],
+    limits: &Limits,
+) -> Question {
+    let comparison = Comparison { sub: sub.machine_or_idle(role), sup: sup.machine_or_idle(role) };
+    let (own, place) = (&comparison.sub.fsm, &comparison.sup.fsm);
+    if own == place {
+        return Question::holds(Some(0), None);
     }
-
-    fn answer(&self, limits: &Limits) -> RoleAnswer<'a> {
-        let role = self.role;
-        let change = match (self.old.machine(role), self.new.machine(role)) {
-            (None, _) => "added",
-            (_, None) => "removed",
-            (Some(old), Some(new)) if old.fsm == new.fsm => "same",
-            _ => "changed",
-        };
-        let mut join = self.direction(self.new, self.old, limits);
-        let stay = self.direction(self.old, self.new, limits);
-        if join.outcome == Outcome::Fails {
-            let report = join.report.take();
-            join.report = report.map(|report| report.help(self.advice(change, &stay)));
+    let others = all.iter().filter(|other| *other != role);
+    let peers: Vec<Fsm> = others.map(|other| sup.machine_or_idle(other).fsm).collect();
+    let (sub_name, sup_name) = (sub.name, sup.name);
+    let claim = format!("`{role}` of `{sub_name}` may join peers that run `{sup_name}`");
+    let (file, text) = match verify(own, place, &peers, limits) {
+        Ok(Verdict::Safe(accepted)) => {
+            let bound = accepted.proof.as_ref().and_then(|proof| proof.anticipation);
+            return Question::holds(bound, Some(accepted));
         }
-        let (old, new) = (visible(self.old.name), visible(self.new.name));
-        let line = match change {
-            "same" => format!("`{role}` is the same in both\n"),
-            "removed" => format!("`{role}` has no part in {new}, and does nothing in {old}\n"),
-            "added" => format!("`{role}` has no part in {old}, and does nothing in {new}\n"),
-            _ => format!("`{role}` of {new} may join peers that run {old}: {}\n", join.proof()),
-        };
-        RoleAnswer { role, change, join, stay, line }
-    }
-
-    /// The way out for a role that may not be upgraded first.
-    fn advice(&self, change: &str, stay: &Question) -> String {
-        let role = self.role;
-        let (old, new) = (self.old.name, self.new.name);
-        match (change, stay.outcome) {
-            ("added", _) => format!("start `{role}` when all of its peers run `{new}`"),
-            ("removed", Outcome::Holds) => {
-                format!("let `{role}` of `{old}` run until all of its peers run `{new}`")
-            }
-            (_, Outcome::Holds) => format!(
-                "upgrade `{role}` last: as it is in `{old}` it may stay while its peers run `{new}`"
-            ),
-            (_, Outcome::Undecided) => format!(
-                "upgrade `{role}` together with its peers: whether it may stay is undecided"
-            ),
-            _ => format!(
-                "upgrade `{role}` together with its peers: as it is in `{old}` it may not stay either"
-            ),
+        Ok(Verdict::Unsafe(refused)) => {
+            let title = match sub.machine(role) {
+                Some(_) => {
+                    format!("`{role}` of `{sub_name}` may not join peers that run `{sup_name}`")
+                }
+                None => format!(
+                    "`{role}` has no part in `{sub_name}`, and peers that run `{sup_name}` cannot do without it"
+                ),
+            };
+            let told = comparison.refused(title, &refused.into());
+            let met = told.peers.iter().chain([role]);
+            let is_in_both = |role| sub.machine(role).and(sup.machine(role)).is_some();
+            let strangers = met.filter(|role| !is_in_both(role)).cloned().collect();
+            let mut object = told.answer.object(Outcome::Fails);
+            object["rule"] = told.explanation.map(|found| found.rule).into();
+            object["system"] = told.system;
+            let other = Question::other(Outcome::Fails, (told.notice, object));
+            return Question { strangers, ..other };
         }
-    }
-
-    /// May the role as it is in `sub` run with peers as they are in `sup`?
-    fn direction(&self, sub: &Version<'_>, sup: &Version<'_>, limits: &Limits) -> Question {
-        let role = self.role;
-        let comparison =
-            Comparison { sub: sub.machine_or_idle(role), sup: sup.machine_or_idle(role) };
-        let (own, place) = (&comparison.sub.fsm, &comparison.sup.fsm);
-        if own == place {
-            return Question::holds(Some(0), None);
+        Ok(Verdict::Undecided(limit)) => {
+            return Question::other(Outcome::Undecided, undecided(&claim, limit));
         }
-        let others = self.others.iter();
-        let peers: Vec<Fsm> = others.map(|other| sup.machine_or_idle(other).fsm).collect();
-        let (sub_name, sup_name) = (sub.name, sup.name);
-        let claim = format!("`{role}` of `{sub_name}` may join peers that run `{sup_name}`");
-        let (file, text) = match verify(own, place, &peers, limits) {
-            Ok(Verdict::Safe(accepted)) => {
-                return Question::holds(anticipation(&accepted), Some(accepted));
-            }
-            Ok(Verdict::Unsafe(refused)) => {
-                let title = match sub.machine(role) {
-                    Some(_) => {
-                        format!("`{role}` of `{sub_name}` may not join peers that run `{sup_name}`")
-                    }
-                    None => format!(
-                        "`{role}` has no part in `{sub_name}`, and peers that run `{sup_name}` cannot do without it"
-                    ),
-                };
-                let told = comparison.refused(title, &refused.into());
-                let met = told.peers.iter().chain([role]);
-                let is_in_both =
-                    |role| self.old.machine(role).and(self.new.machine(role)).is_some();
-                let strangers = met.filter(|role| !is_in_both(role)).cloned().collect();
-                let mut object = told.answer.object(Outcome::Fails);
-                object["rule"] = told.explanation.map(|found| found.rule).into();
-                object["system"] = told.system;
-                let other = Question::other(Outcome::Fails, (told.notice, object));
-                return Question { strangers, ..other };
-            }
-            Ok(Verdict::Undecided(limit)) => {
-                return Question::other(Outcome::Undecided, undecided(&claim, limit));
-            }
-            // A machine that receives from several peers at once.
-            Err(VerifyError::Machine(error)) => {
-                let machine = comparison.blamed(&error);
-                (machine.file.clone(), error.defect.to_string())
-            }
-            Err(error) => (sup_name.to_owned(), error.to_string()),
-        };
-        let reason = split_way_out(&text).0;
-        let notice = Notice::error(format!("undecided whether {claim}"));
-        let object = Answer::because(reason).object(Outcome::Undecided);
-        let notice = notice.remark(format!("in `{file}`, {reason}"));
-        Question::other(Outcome::Undecided, (notice, object))
-    }
+        // A machine that receives from several peers at once.
+        Err(VerifyError::Machine(error)) => {
+            (comparison.blamed(&error).file.clone(), error.defect.to_string())
+        }
+        Err(error) => (sup_name.to_owned(), error.to_string()),
+    };
+    let reason = split_way_out(&text).0;
+    let notice = Notice::error(format!("undecided whether {claim}"));
+    let object = Answer::because(reason).object(Outcome::Undecided);
+    let notice = notice.remark(format!("in `{file}`, {reason}"));
+    Question::other(Outcome::Undecided, (notice, object))
 }

@@ -5,13 +5,8 @@ use std::io;
 use clap::{Args, Command};
 use clap_complete::Shell;
 use rumpsteak_build::command::{Notice, meant};
-use serde_json::Value;
 
-use crate::outcome::Outcome;
-use crate::reply::{Reply, Words};
-
-/// The file of the command, which shells complete.
-const FILE: &str = "cargo-rumpsteak";
+use crate::reply::Reply;
 
 /// Prints what makes a shell complete `cargo-rumpsteak`
 #[derive(Debug, Args)]
@@ -21,13 +16,12 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-/// The script for the shell.
 pub(crate) fn run(arguments: &Arguments, mut command: Command) -> Reply {
     let mut text = Vec::new();
-    clap_complete::generate(arguments.shell, &mut command, FILE, &mut text);
+    clap_complete::generate(arguments.shell, &mut command, "cargo-rumpsteak", &mut text);
     // The script for bash takes the `-` of the name for the blank before a verb, in some places.
     let text = String::from_utf8_lossy(&text);
-    reply(text.replace("cargo__subcmd__rumpsteak", "cargo__rumpsteak"))
+    Reply::text(text.replace("cargo__subcmd__rumpsteak", "cargo__rumpsteak"))
 }
 
 /// Prints the manual page of the command, or of a verb
@@ -37,10 +31,6 @@ pub(crate) struct Manual {
     verb: Option<String>,
 }
 
-/// The manual page.
-///
-/// # Errors
-/// There is no such verb.
 pub(crate) fn manual(arguments: &Manual, mut command: Command) -> Result<Reply, Notice> {
     command.build();
     let page = match &arguments.verb {
@@ -54,9 +44,5 @@ pub(crate) fn manual(arguments: &Manual, mut command: Command) -> Result<Reply, 
     let mut text = Vec::new();
     let unwritable = |error: io::Error| Notice::error(format!("cannot write the page: {error}"));
     clap_mangen::Man::new(page).render(&mut text).map_err(unwritable)?;
-    Ok(reply(String::from_utf8_lossy(&text).into_owned()))
-}
-
-fn reply(text: String) -> Reply {
-    Reply { outcome: Outcome::Holds, words: vec![Words::Lines(text)], object: Value::Null }
+    Ok(Reply::text(String::from_utf8_lossy(&text).into_owned()))
 }

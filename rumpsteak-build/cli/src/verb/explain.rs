@@ -5,8 +5,7 @@ use rumpsteak_build::command::{Notice, did_you_mean, explanations};
 use serde_json::{Map, json};
 
 use crate::options::Output;
-use crate::outcome::Outcome;
-use crate::reply::{Reply, Words};
+use crate::reply::Reply;
 
 /// Explains the code of a diagnostic; of the beginning of a code, or without one, lists all
 #[derive(Debug, Args)]
@@ -17,10 +16,6 @@ pub(crate) struct Arguments {
     pub(crate) output: Output,
 }
 
-/// The explanation of a code, or of all.
-///
-/// # Errors
-/// There is no such code.
 pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
     let wanted = arguments.code.as_deref().unwrap_or_default();
     let upper = wanted.to_uppercase();
@@ -30,13 +25,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
         [(code, text)] if code == upper => text.to_owned(),
         _ => found.iter().map(|(code, text)| format!("{code}  {}\n", gist(text))).collect(),
     };
-    let object = found.into_iter().map(|(code, text)| (code.to_owned(), json!(text)));
-    let object: Map<_, _> = object.collect();
-    Ok(Reply {
-        outcome: Outcome::Holds,
-        words: vec![Words::Lines(text)],
-        object: json!({"codes": object}),
-    })
+    let codes = found.into_iter().map(|(code, text)| (code.to_owned(), json!(text)));
+    Ok(Reply { object: json!({"codes": codes.collect::<Map<_, _>>()}), ..Reply::text(text) })
 }
 
 fn unknown(text: &str) -> Notice {
@@ -51,7 +41,7 @@ fn unknown(text: &str) -> Notice {
     Notice::error(format!("there is no code `{text}`")).help(help)
 }
 
-/// The first sentence of an explanation, on one line.
+/// The first sentence, on one line.
 fn gist(text: &str) -> String {
     let paragraph = text.split("\n\n").next().unwrap_or_default();
     let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");

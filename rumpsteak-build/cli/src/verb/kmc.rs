@@ -6,12 +6,13 @@ use clap::Args;
 use rumpsteak_build::command::{Notice, count, list, split_way_out, visible};
 use rumpsteak_fsm::capacity::{self, Capacities, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Verdict, Witness};
-use rumpsteak_fsm::system::{EveryRun, SystemError, explore, live_in_every_run};
+use rumpsteak_fsm::system::{SystemError, explore, live_in_every_run};
 use rumpsteak_fsm::{Defect, Limit, Limits, Role, Run, System};
 use serde_json::{Map, Value, json};
 
 use crate::input::Reader;
 use crate::json::{self, Answer};
+use crate::liveness::tell;
 use crate::machines::{self, Machine, mark, mark_waits};
 use crate::options::{Liveness, Output, Scribble, raise};
 use crate::outcome::Outcome;
@@ -62,10 +63,6 @@ fn bound(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Judges the system.
-///
-/// # Errors
-/// A file that cannot be read, and machines that make no system.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
     let mut reader = Reader::default();
     let mut machines = vec![];
@@ -100,7 +97,8 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     };
     let mut object = object(&report.verdict, &properties, capacities.as_ref());
     if arguments.liveness == Liveness::EveryRun && outcome == Outcome::Holds {
-        outcome = live(&system, &limits, &mut object, terminal);
+        let live = live_in_every_run(&system, || explore(&system, &limits), &limits);
+        outcome = tell(&live, None, Notice::error, &mut object, |error| terminal.report(&error));
     }
     let names = machines.iter().map(|machine| machine.fsm.role().as_str());
     let answer = match &report.verdict {
@@ -119,28 +117,6 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     Ok(Reply { outcome, words: [answer, table].into_iter().chain(channels).collect(), object })
 }
 
-/// Judges if a safe system serves each role in every run, and reports an error for each role that
-/// it does not serve, or for the limit.
-fn live(system: &System, limits: &Limits, object: &mut Value, terminal: &mut Terminal) -> Outcome {
-    let EveryRun { neglected, limit } =
-        live_in_every_run(system, || explore(system, limits), limits);
-    let errors = neglected.iter().map(|found| Notice::error(found.to_string()));
-    errors.for_each(|error| terminal.report(&error));
-    let outcome = match limit {
-        _ if !neglected.is_empty() => Outcome::Fails,
-        None => return Outcome::Holds,
-        Some(limit) => {
-            let title = format!("undecided whether the system is live in every run: {limit}");
-            terminal.report(&Notice::error(title).help(raise(limit)));
-            Outcome::Undecided
-        }
-    };
-    object["neglected"] = neglected.iter().map(|found| found.role.as_str()).collect();
-    object["verdict"] = outcome.verdict().into();
-    outcome
-}
-
-/// The error for machines that make no system, at its place.
 fn no_system(machines: &[Machine], error: &SystemError) -> Notice {
     let report = Notice::of_error(error);
     match error {
@@ -162,12 +138,11 @@ fn unsafe_system(machines: &[Machine], run: &Run) -> Notice {
 
 fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) -> Notice {
     let report = Notice::error(format!("undecided whether the system is safe: {limit}"));
-    let option = match limit {
-        Limit::Queue(_) => "max-k",
-        limit => limit.setting(),
-    };
     let Some(obstacle) = obstacle else {
-        return report.help(format!("raise the limit with `--{option}`"));
+        return report.help(match limit {
+            Limit::Queue(_) => "raise the limit with `--max-k`".to_owned(),
+            limit => raise(limit),
+        });
     };
     let text = obstacle.to_string();
     let (what, way_out) = split_way_out(&text);
@@ -186,7 +161,6 @@ fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) ->
     }
 }
 
-/// Adds where a property fails.
 fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice {
     let report = match &witness.flaw {
         Flaw::Blocked { role, send } => mark(report, machines, role, *send, "blocked by the bound"),
@@ -201,68 +175,51 @@ fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice 
         Flaw::Lost { .. } | Flaw::Waits { .. } => report,
     };
     let steps = witness.steps.iter().map(|step| format!("`{}`: `{}`", step.role, step.action));
-    if witness.steps.is_empty() {
-        report.remark("this is so from the start")
-    } else {
-        let steps: Vec<String> = steps.collect();
-        report.remark(format!("this is after {}", steps.join(", ")))
+    let steps: Vec<String> = steps.collect();
+    match steps.is_empty() {
+        true => report.remark("this is so from the start"),
+        false => report.remark(format!("this is after {}", steps.join(", "))),
     }
 }
 
-/// The answer about a property.
-enum Finding<'a> {
-    Holds,
-    /// A machine of this role has a form that refutes it.
-    Defect(&'a Role, &'a Defect),
-    /// A run refutes it.
-    Witness(&'a Witness),
-    /// A limit ended the search.
-    Unknown,
+/// Whether a property holds, if that is known; in words; and the run that refutes it.
+type Finding<'a> = (Option<bool>, String, Option<&'a Witness>);
+
+/// The answer about a property of the form of machines.
+fn form(found: &Option<(Role, Defect)>) -> Finding<'_> {
+    let Some((role, defect)) = found else { return (Some(true), "yes".to_owned(), None) };
+    let defect = defect.to_string();
+    let text = format!("no: in the machine of `{role}`, {}", split_way_out(&defect).0);
+    (Some(false), text, None)
 }
 
-impl Finding<'_> {
-    fn holds(&self) -> Option<bool> {
-        match self {
-            Self::Holds => Some(true),
-            Self::Defect(..) | Self::Witness(_) => Some(false),
-            Self::Unknown => None,
-        }
-    }
+fn behaviour(property: &Property) -> Finding<'_> {
+    let (text, witness) = match property {
+        Property::Holds => ("yes".to_owned(), None),
+        Property::Fails(witness) => (format!("no: {}", witness.flaw), Some(witness)),
+        Property::Unknown(_) => ("unknown within the limits".to_owned(), None),
+    };
+    (property.holds(), text, witness)
 }
 
-/// All properties: the name in JSON, the name in text, and the answer.
-fn findings(properties: &Properties) -> Vec<(&'static str, &'static str, Finding<'_>)> {
-    fn form(found: &Option<(Role, Defect)>) -> Finding<'_> {
-        match found {
-            None => Finding::Holds,
-            Some((role, defect)) => Finding::Defect(role, defect),
-        }
-    }
-    fn behaviour(property: &Property) -> Finding<'_> {
-        match property {
-            Property::Holds => Finding::Holds,
-            Property::Fails(witness) => Finding::Witness(witness),
-            Property::Unknown(_) => Finding::Unknown,
-        }
-    }
+/// The names in JSON and in text, and the answers.
+fn findings(properties: &Properties) -> [(&'static str, &'static str, Finding<'_>); 11] {
     // Directed: neither of the two. k-safe: both of the two.
     let undirected = match &properties.mixed {
         Some(_) => &properties.mixed,
         None => &properties.undirected,
     };
-    let safe = match behaviour(&properties.progress) {
-        Finding::Holds => behaviour(&properties.reception),
-        Finding::Unknown if properties.reception.holds() == Some(false) => {
-            behaviour(&properties.reception)
-        }
-        progress => progress,
+    let safe = match (&properties.progress, &properties.reception) {
+        (Property::Holds, reception) => reception,
+        (Property::Unknown(_), reception @ Property::Fails(_)) => reception,
+        (progress, _) => progress,
     };
-    vec![
+    [
         ("csa", "CSA", form(&properties.mixed)),
         ("deterministic", "deterministic", form(&properties.nondeterministic)),
         ("directed", "directed", form(undirected)),
         ("k_exhaustive", "k-exhaustive", behaviour(&properties.exhaustive)),
-        ("k_safe", "k-safe", safe),
+        ("k_safe", "k-safe", behaviour(safe)),
         ("progress", "  progress", behaviour(&properties.progress)),
         ("reception", "  reception", behaviour(&properties.reception)),
         ("obi", "k-OBI", behaviour(&properties.obi)),
@@ -272,29 +229,15 @@ fn findings(properties: &Properties) -> Vec<(&'static str, &'static str, Finding
     ]
 }
 
-/// The properties for people, one on each line.
 fn table(properties: &Properties) -> String {
-    let mut text = format!(
-        "at k = {}, {}:\n",
-        properties.bound,
-        count(properties.configurations, "configuration")
-    );
-    for (_, name, finding) in findings(properties) {
-        let value = match finding {
-            Finding::Holds => "yes".to_owned(),
-            Finding::Defect(role, defect) => {
-                let defect = defect.to_string();
-                format!("no: in the machine of `{role}`, {}", split_way_out(&defect).0)
-            }
-            Finding::Witness(witness) => format!("no: {}", witness.flaw),
-            Finding::Unknown => "unknown within the limits".to_owned(),
-        };
+    let configurations = count(properties.configurations, "configuration");
+    let mut text = format!("at k = {}, {configurations}:\n", properties.bound);
+    for (_, name, (_, value, _)) in findings(properties) {
         text.push_str(&format!("  {name:<14} {}\n", visible(&value)));
     }
     text
 }
 
-/// The channels for people, one on each line.
 fn channels(capacities: &Capacities) -> String {
     let least = if capacities.is_minimal { "the least " } else { "" };
     let mut text = format!("channels, with {least}capacities that are enough:\n");
@@ -318,17 +261,12 @@ fn channel_objects(capacities: &Capacities) -> Vec<Value> {
             Occupancy::Unbounded => json!("unbounded"),
             Occupancy::Unknown(_) => Value::Null,
         };
-        json!({
-            "from": channel.from.as_str(),
-            "to": channel.to.as_str(),
-            "capacity": channel.capacity,
-            "occupancy": occupancy,
-        })
+        let (from, to, capacity) = (channel.from.as_str(), channel.to.as_str(), channel.capacity);
+        json!({"from": from, "to": to, "capacity": capacity, "occupancy": occupancy})
     };
     capacities.channels.iter().map(object).collect()
 }
 
-/// The answer as JSON.
 fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capacities>) -> Value {
     let mut object = match verdict {
         Verdict::Safe { bound } => {
@@ -345,13 +283,11 @@ fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capaci
         }
     };
     let found = findings(properties);
-    let values = found.iter().map(|(key, _, finding)| ((*key).to_owned(), finding.holds().into()));
-    let witnesses = found.iter().filter_map(|(key, _, finding)| match finding {
-        Finding::Witness(Witness { steps, flaw }) => {
-            let witness = json!({"run": json::steps(steps), "flaw": flaw.to_string()});
-            Some(((*key).to_owned(), witness))
-        }
-        _ => None,
+    let values = found.iter().map(|(key, _, (holds, ..))| ((*key).to_owned(), (*holds).into()));
+    let witnesses = found.iter().filter_map(|(key, _, (.., witness))| {
+        let Witness { steps, flaw } = (*witness)?;
+        let witness = json!({"run": json::steps(steps), "flaw": flaw.to_string()});
+        Some(((*key).to_owned(), witness))
     });
     object["k"] = properties.bound.into();
     object["configurations"] = properties.configurations.into();

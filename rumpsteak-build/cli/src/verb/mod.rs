@@ -18,7 +18,6 @@ use crate::outcome::Outcome;
 use crate::reply::Reply;
 use crate::terminal::Terminal;
 
-/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Check(check::Arguments),
@@ -34,46 +33,30 @@ pub(crate) enum Verb {
     Subtype(subtype::Arguments),
 }
 
-impl Verb {
-    /// Whether standard output is to be one JSON object.
-    fn json(&self) -> bool {
-        match self {
-            Self::Check(arguments) => arguments.form() == check::Form::Json,
-            Self::Compat(arguments) => arguments.output.json(),
-            Self::Explain(arguments) => arguments.output.json(),
-            Self::Completions(_) | Self::Generate(_) | Self::Init(_) | Self::Man(_) => false,
-            Self::Kmc(arguments) => arguments.output.json(),
-            Self::Optimise(arguments) => arguments.json(),
-            Self::Project(arguments) => arguments.json(),
-            Self::Subtype(arguments) => arguments.output.json(),
-        }
-    }
-}
-
 /// Runs a verb of the command that `command` makes. An error is reported here.
 pub(crate) fn run(verb: &Verb, command: fn() -> Command, terminal: &mut Terminal) -> Outcome {
-    let reply = match verb {
-        Verb::Check(arguments) => check::run(arguments, terminal).map(Err),
-        Verb::Compat(arguments) => compat::run(arguments, terminal).map(Ok),
-        Verb::Completions(arguments) => Ok(Ok(completions::run(arguments, command()))),
-        Verb::Explain(arguments) => explain::run(arguments).map(Ok),
-        Verb::Generate(arguments) => generate::run(arguments, terminal).map(Err),
-        Verb::Init(arguments) => init::run(arguments).map(Ok),
-        Verb::Kmc(arguments) => kmc::run(arguments, terminal).map(Ok),
-        Verb::Man(arguments) => completions::manual(arguments, command()).map(Ok),
-        Verb::Optimise(arguments) => optimise::run(arguments, terminal).map(Ok),
-        Verb::Project(arguments) => project::run(arguments, terminal).map(Ok),
-        Verb::Subtype(arguments) => subtype::run(arguments, terminal).map(Ok),
+    let (is_json, reply) = match verb {
+        Verb::Check(arguments) => match check::run(arguments, terminal) {
+            // It was written as it was found.
+            Ok(outcome) => return outcome,
+            Err(report) => (arguments.form() == check::Form::Json, Err(report)),
+        },
+        Verb::Compat(arguments) => (arguments.output.json(), compat::run(arguments, terminal)),
+        Verb::Completions(arguments) => (false, Ok(completions::run(arguments, command()))),
+        Verb::Explain(arguments) => (arguments.output.json(), explain::run(arguments)),
+        Verb::Generate(arguments) => (false, generate::run(arguments)),
+        Verb::Init(arguments) => (false, init::run(arguments)),
+        Verb::Kmc(arguments) => (arguments.output.json(), kmc::run(arguments, terminal)),
+        Verb::Man(arguments) => (false, completions::manual(arguments, command())),
+        Verb::Optimise(arguments) => (arguments.json(), optimise::run(arguments, terminal)),
+        Verb::Project(arguments) => (arguments.json(), project::run(arguments, terminal)),
+        Verb::Subtype(arguments) => (arguments.output.json(), subtype::run(arguments, terminal)),
     };
-    match reply {
-        Ok(Ok(reply)) => reply.print(verb.json(), terminal),
-        // It was written as it was found.
-        Ok(Err(outcome)) => outcome,
-        Err(report) => {
-            terminal.report(&report);
-            let mut object = Answer::because(&report.message).object(Outcome::BadInput);
-            object["error"] = json::notice(&report);
-            Reply::object(Outcome::BadInput, object).print(verb.json(), terminal)
-        }
-    }
+    let reply = reply.unwrap_or_else(|report| {
+        terminal.report(&report);
+        let mut object = Answer::because(&report.message).object(Outcome::BadInput);
+        object["error"] = json::notice(&report);
+        Reply::object(Outcome::BadInput, object)
+    });
+    reply.print(is_json, terminal)
 }

@@ -1,11 +1,11 @@
-//! `project`: what each role of a protocol does.
+//! `project`: the machine of each role of a protocol, or of a session of a package.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use rumpsteak_build::command::Notice;
-use rumpsteak_fsm::Fsm;
+use rumpsteak_build::command::{Notice, Session, either, meant};
 use rumpsteak_fsm::text::{self, Form};
+use rumpsteak_fsm::{Fsm, Role};
 use rumpsteak_scribble::{Diagnostic, Protocol};
 use serde_json::{Value, json};
 
@@ -14,16 +14,23 @@ use crate::options::Scribble;
 use crate::outcome::Outcome;
 use crate::reply::{Reply, Words};
 use crate::terminal::Terminal;
+use crate::verb::check::package::package_folder;
+use crate::verb::check::settings;
 use crate::{json, modules};
 
-/// Prints what each role of a protocol does: its machine
+/// Prints the machine of each role of a protocol, or of a session of a package
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The Scribble file; `-` is standard input
-    file: PathBuf,
+    #[arg(required_unless_present = "session")]
+    file: Option<PathBuf>,
     /// Only this role
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
+    /// The machine of this session of the package in this folder, generated or by hand: its name,
+    /// or with its module, `orders::ShopSession`
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["file", "role"])]
+    session: Option<String>,
     #[command(flatten)]
     scribble: Scribble,
     /// How to print the machines
@@ -48,20 +55,9 @@ enum Format {
 }
 
 impl Arguments {
-    /// Whether standard output is to be one JSON object.
+    /// True if standard output is to be one JSON object.
     pub(crate) fn json(&self) -> bool {
         self.format == Format::Json
-    }
-
-    fn form(&self) -> Option<Form> {
-        match self.format {
-            Format::Cfsm => Some(Form::Cfsm),
-            Format::Dot => Some(Form::Dot),
-            Format::Json => None,
-            Format::Local => Some(Form::Local),
-            Format::Mermaid => Some(Form::Mermaid),
-            Format::Svg => Some(Form::Svg),
-        }
     }
 }
 
@@ -69,30 +65,27 @@ impl Arguments {
 ///
 /// Machines are printed only if all of them can be: a system without one of its roles is another
 /// system.
-///
-/// # Errors
-/// A file that cannot be read; a protocol or role that is not in it; a form that cannot say it.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
     let Scribble { import_path, limits, .. } = &arguments.scribble;
-    let module = modules::read(&mut Reader::default(), &arguments.file, import_path, limits)?;
+    if let Some(session) = &arguments.session {
+        return reply(None, &session_of_package(session, arguments)?, arguments);
+    }
+    let file = arguments.file.clone().unwrap_or_default();
+    let module = modules::read(&mut Reader::default(), &file, import_path, limits)?;
     module.warn(terminal);
     let refuse = |protocol, diagnostics: &[Diagnostic], terminal: &mut Terminal| {
-        module.complain(diagnostics, terminal);
+        let outcome = module.complain(diagnostics, terminal);
         let reports = module.reports(diagnostics).map(|report| json::notice(&report)).collect();
-        Ok(Reply::object(modules::outcome(diagnostics), object(protocol, &[], reports)))
+        Ok(Reply::object(outcome, object(protocol, &[], reports)))
     };
     if !module.contents.diagnostics.is_empty() {
         return refuse(None, &module.contents.diagnostics, terminal);
     }
     let protocol = module.pick(arguments.scribble.protocol.as_deref())?;
-
-    let roles = match &arguments.role {
-        Some(role) => vec![role.as_str().into()],
-        None => protocol.roles().to_vec(),
-    };
+    let role = arguments.role.as_deref().map(Role::from);
     let mut machines = vec![];
     let mut diagnostics = vec![];
-    for role in &roles {
+    for role in role.as_ref().map_or(protocol.roles(), std::slice::from_ref) {
         match protocol.project(role) {
             Ok(projection) => machines.push(projection.fsm),
             Err(found) => diagnostics.extend(found),
@@ -101,20 +94,66 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     if !diagnostics.is_empty() {
         return refuse(Some(protocol), &diagnostics, terminal);
     }
+    reply(Some(protocol), &machines, arguments)
+}
 
-    let mut reply = Reply::object(Outcome::Holds, object(Some(protocol), &machines, vec![]));
-    if let Some(form) = arguments.form() {
-        let text = text::print(form, &machines).map_err(|unsayable| {
-            let notice = Notice::of_error(&unsayable);
-            match arguments.role {
-                // Participants are numbers there, so a machine makes sense beside its peers only.
-                Some(_) if form == Form::Cfsm => notice.help("leave out `--role`"),
-                _ => notice,
+fn session_of_package(wanted: &str, arguments: &Arguments) -> Result<Vec<Fsm>, Notice> {
+    let folder = package_folder()?;
+    let (configuration, _) = settings::read(&folder);
+    let sessions = configuration.sessions(&folder, &arguments.scribble.limits.build(None));
+    let path = |of: &Session| format!("{}::{}", of.module, of.name);
+    let found = sessions.iter().filter(|of| of.name == wanted || path(of) == wanted);
+    match found.collect::<Vec<_>>()[..] {
+        [] => {
+            let is_short = !wanted.contains("::");
+            let name = |of: &Session| if is_short { of.name.clone() } else { path(of) };
+            let names: Vec<String> = sessions.iter().map(name).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let notice = Notice::error(format!("the package has no session `{wanted}`"));
+            Err(notice.help(meant(wanted, &names, "the sessions are")))
+        }
+        [session] => {
+            let mut machines = vec![session.fsm.clone()];
+            // Participants are numbers there, so the peers' sessions follow.
+            let peers = sessions.iter().filter(|of| of.module == session.module);
+            for peer in peers.filter(|_| arguments.format == Format::Cfsm) {
+                if machines.iter().all(|machine| machine.role() != peer.fsm.role()) {
+                    machines.push(peer.fsm.clone());
+                }
             }
-        })?;
-        reply.words.push(Words::Lines(text));
+            Ok(machines)
+        }
+        ref several => {
+            let which = either(several.iter().map(|of| path(of)));
+            let notice = Notice::error(format!("the package has several sessions `{wanted}`"));
+            Err(notice.help(format!("say which one: {which}")))
+        }
     }
-    Ok(reply)
+}
+
+fn reply(
+    protocol: Option<&Protocol>,
+    machines: &[Fsm],
+    arguments: &Arguments,
+) -> Result<Reply, Notice> {
+    let reply = Reply::object(Outcome::Holds, object(protocol, machines, vec![]));
+    let form = match arguments.format {
+        Format::Cfsm => Form::Cfsm,
+        Format::Dot => Form::Dot,
+        Format::Json => return Ok(reply),
+        Format::Local => Form::Local,
+        Format::Mermaid => Form::Mermaid,
+        Format::Svg => Form::Svg,
+    };
+    let text = text::print(form, machines).map_err(|unsayable| {
+        let notice = Notice::of_error(&unsayable);
+        match arguments.role {
+            // Participants are numbers there, so a machine makes sense beside its peers only.
+            Some(_) if form == Form::Cfsm => notice.help("leave out `--role`"),
+            _ => notice,
+        }
+    })?;
+    Ok(Reply { words: vec![Words::Lines(text)], ..reply })
 }
 
 fn object(protocol: Option<&Protocol>, machines: &[Fsm], diagnostics: Vec<Value>) -> Value {

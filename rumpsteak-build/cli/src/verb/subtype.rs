@@ -55,10 +55,6 @@ pub(crate) struct Arguments {
     pub(crate) output: Output,
 }
 
-/// Compares the two machines.
-///
-/// # Errors
-/// A file that cannot be read, or a machine that is no local type.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
     let mut reader = Reader::default();
     let role = arguments.role.as_deref();
@@ -67,14 +63,11 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     let system = read(&arguments.sup)?;
     let sup = machines::pick(system.clone(), role)?;
 
-    let limits = &arguments.scribble.limits;
-    let mut limits = limits
-        .verifier()
-        .anticipation(arguments.bound)
-        .branching(arguments.branching)
-        .steps(arguments.steps);
+    let Arguments { bound, branching, steps, .. } = *arguments;
+    let limits = arguments.scribble.limits.verifier();
+    let mut limits = limits.anticipation(bound).branching(branching).steps(steps);
     // A bound that is lowered is meant as one.
-    if arguments.bound < Limits::default().anticipation {
+    if bound < Limits::default().anticipation {
         limits.widening = 0;
     }
     let others = system.iter().map(|machine| &machine.fsm);
@@ -86,11 +79,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         Verdict::Unsafe(_) | Verdict::Undecided(_) => judge_fair(&comparison, &peers, &limits)?,
     };
     let Comparison { sub, sup } = &comparison;
-    if sub.fsm.role() != sup.fsm.role() {
-        let roles = (sub.fsm.role(), sup.fsm.role());
+    let (role, place) = (sub.fsm.role(), sup.fsm.role());
+    if role != place {
         terminal.report(&Notice::note(format!(
-            "SUB is a machine of `{}` and SUP one of `{}`; only the names of their peers are compared",
-            roles.0, roles.1
+            "SUB is a machine of `{role}` and SUP one of `{place}`; only the names of their peers are compared"
         )));
     }
 
@@ -101,10 +93,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         _ => verdict,
     };
     let hint = |notice: Notice| match &among {
+        None => notice,
         Some(among) => {
             notice.remark(format!("it holds if choices are fair, and `--fair` accepts that{among}"))
         }
-        None => notice,
     };
     let (outcome, words, mut object) = match &verdict {
         Verdict::Safe(Accepted { proof, condition }) => {
@@ -114,8 +106,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
                 terminal.report(&note.remark(shortest(run)));
             }
             let bound = proof.as_ref().and_then(|proof| proof.anticipation);
-            let answer = Answer { bound, ..Answer::default() };
-            let mut object = answer.object(Outcome::Holds);
+            let mut object = Answer { bound, ..Answer::default() }.object(Outcome::Holds);
             object["situations"] = proof.as_ref().map(|proof| proof.situations).into();
             object["starvation"] = starvation.as_ref().map(json::run).into();
             let words = proven(proof.as_ref()) + &proven_among(condition.as_ref());
@@ -167,17 +158,17 @@ fn judge(
             ))),
         }
     }
+    let condition = None;
     Ok(match certified(sub, sup, limits).map_err(bad)? {
-        Verdict::Safe(proof) => Verdict::Safe(Accepted { proof: Some(proof), condition: None }),
+        Verdict::Safe(proof) => Verdict::Safe(Accepted { proof: Some(proof), condition }),
         Verdict::Unsafe(refusal) => {
-            Verdict::Unsafe(Refused { refusal: Some(refusal), condition: None, evidence: None })
+            Verdict::Unsafe(Refused { refusal: Some(refusal), condition, evidence: None })
         }
         Verdict::Undecided(limit) => Verdict::Undecided(limit),
     })
 }
 
-/// The fair relation, with the peers if they and the supertype make a system; otherwise with what
-/// is to be said of them.
+/// The fair relation, as [`judge`]; without the peers, with a remark about them.
 fn judge_fair(
     comparison: &Comparison,
     peers: &[Fsm],
@@ -185,14 +176,9 @@ fn judge_fair(
 ) -> Result<Option<(Accepted, String)>, Notice> {
     let (sub, sup) = (&comparison.sub.fsm, &comparison.sup.fsm);
     let broken = |error: VerifyError| Notice::error(error.to_string());
-    if !peers.is_empty() {
-        match verify_fair(sub, sup, peers, limits) {
-            Err(VerifyError::System(_)) => {}
-            judged => {
-                let accepted = judged.map_err(broken)?;
-                return Ok(accepted.map(|accepted| (accepted, String::new())));
-            }
-        }
+    let judged = (!peers.is_empty()).then(|| verify_fair(sub, sup, peers, limits));
+    if let Some(judged) = judged.filter(|of| !matches!(of, Err(VerifyError::System(_)))) {
+        return Ok(judged.map_err(broken)?.map(|accepted| (accepted, String::new())));
     }
     let proof = certified_fair(sub, sup, limits).map_err(broken)?;
     Ok(proof.map(|proof| {
@@ -203,9 +189,7 @@ fn judge_fair(
 
 /// A run to where a role waits for ever, if there is one once the subtype has taken its place.
 fn starvation(sub: &Machine, peers: &[Fsm], limits: &Limits) -> Option<Run> {
-    if peers.is_empty() {
-        return None;
-    }
+    // Without its peers, a machine makes no system.
     let machines = iter::once(&sub.fsm).chain(peers).cloned();
     explore(&System::new(machines.collect()).ok()?, limits).starvation
 }

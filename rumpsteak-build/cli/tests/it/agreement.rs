@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::{process, thread};
 
 use fastrand::Rng;
-use rumpsteak_build::command::{Cfg, Check};
-use rumpsteak_build::configure;
+use rumpsteak_build::command::Check;
+use rumpsteak_build::{Limits, configure};
 use rumpsteak_oracle::{Global, Shape, seeds};
 use serde_json::Value;
 
@@ -73,16 +73,16 @@ impl File<'_> {
         self.unwritable.iter().any(|told| told.starts_with(&text))
     }
 
-    /// What the build says of a package that includes these protocols.
+    /// What the build says of a package with a module for each of these protocols.
     fn gate(&self, protocols: &[&str]) -> Check {
-        let calls = protocols.iter().map(|name| format!("rumpsteak_runtime::protocol!({name});\n"));
+        let modules = protocols.iter().enumerate().map(|(number, name)| {
+            format!("#[rumpsteak::protocol({name})]\nmod protocol_{number} {{}}\n")
+        });
         let source = self.folder.path().join("src");
         fs::create_dir_all(&source).unwrap();
-        fs::write(source.join("lib.rs"), calls.collect::<String>()).unwrap();
+        fs::write(source.join("lib.rs"), modules.collect::<String>()).unwrap();
         // A module that is imported has protocols of its own, which may have the same names.
-        let configuration = configure().protocols(self.path).generate();
-        let check = configuration.check(self.folder.path(), &Cfg::default());
-        check.unwrap_or_else(|report| panic!("{report}"))
+        configure().protocols(self.path).check(self.folder.path(), &Limits::default())
     }
 
     /// Machines that `optimise` proposes, beside the protocol: what the gate or `generate` says

@@ -141,7 +141,7 @@ fn a_limit_of_blocks_is_named_and_can_be_raised() {
     let lines = "no code can be generated for `P`: it would have more than 200 lines";
     let run = folder.call("check p.scr --generated-lines 200").exits(0);
     says(&run.stderr, &format!("note[V0604]: {lines}\n"));
-    says(&run.stderr, "or raise `Limits::generated_lines`\n");
+    says(&run.stderr, "or raise the limit: `limits(generated_lines = …)` in the attribute\n");
     let run = folder.call("generate p.scr --generated-lines 200").exits(1).prints("");
     says(&run.stderr, &format!("error[V0604]: {lines}\n"));
     let run = folder.call("generate p.scr --generated-lines 100000").exits(0);

@@ -20,34 +20,6 @@ global protocol DoubleBuffering(role s, role k, role t) {
 }
 ";
 
-/// Its roles, for Rust.
-pub(crate) const ROLES: &str = "\
-use rumpsteak_runtime::{Channel, Message, Role, Roles, session, states::{Branch, End, Receive, Select, Send}};
-
-#[derive(Roles)]
-struct Roles { s: S, k: K, t: T }
-
-#[derive(Role)]
-#[protocol(DoubleBuffering::s)]
-#[message(Label)]
-struct S { #[route(K)] k: Channel<Label> }
-
-#[derive(Role)]
-#[protocol(DoubleBuffering::k)]
-#[message(Label)]
-struct K { #[route(S)] s: Channel<Label>, #[route(T)] t: Channel<Label> }
-
-#[derive(Role)]
-#[protocol(DoubleBuffering::t)]
-#[message(Label)]
-struct T { #[route(K)] k: Channel<Label> }
-
-#[derive(Message)]
-enum Label { Ready(Ready), Value(Value) }
-struct Ready;
-struct Value(i32);
-";
-
 /// An empty folder for one test, named after it.
 pub(crate) struct Folder(PathBuf);
 

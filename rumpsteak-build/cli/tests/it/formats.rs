@@ -74,7 +74,6 @@ fn where_no_order_is_faster_the_file_is_empty() {
     }
 }
 
-/// `--json` is what `--format json` was called.
 #[test]
 fn json_is_one_object() {
     let folder = folder("formats_json");
@@ -87,11 +86,7 @@ fn json_is_one_object() {
         "project ring.scr",
         "subtype ring.dot ring.scr --role a",
     ] {
-        let object = folder.call(&format!("{line} --format json")).exits(0);
-        object.json();
-        let old = folder.call(&format!("{line} --json")).exits(0);
-        assert_eq!(old.stdout, object.stdout, "{line}");
-        folder.call(&format!("{line} --json --format json")).exits(2);
+        folder.call(&format!("{line} --format json")).exits(0).json();
     }
     // `check` prints one object on each line, too.
     let lines = folder.call("check ring.scr --format json-lines").exits(0);
@@ -99,6 +94,4 @@ fn json_is_one_object() {
         let object: serde_json::Value = serde_json::from_str(line).unwrap();
         assert!(object["kind"].is_string(), "{line}");
     }
-    let old = folder.call("check ring.scr --message-format json").exits(0);
-    assert_eq!(old.stdout, lines.stdout);
 }

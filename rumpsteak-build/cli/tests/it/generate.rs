@@ -9,8 +9,12 @@ fn prints_what_the_build_generates() {
     let folder = Folder::new("generate-prints").with("ping.scr", PING);
     let run = folder.call("generate ping.scr");
     assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
-    says(&run.stdout, "#[session(C)]\npub type CSession = Send<S, Ping, Receive<S, Pong, End>>;\n");
-    let codes = rumpsteak_build::configure().protocols("ping.scr").code(folder.path());
+    says(&run.stdout, "\n\n#[rumpsteak::protocol(Ping)]\npub mod ping {\n");
+    let session =
+        "    #[session(C)]\n    pub type CSession = Send<S, Ping, Receive<S, Pong, End>>;\n";
+    says(&run.stdout, session);
+    let configuration = rumpsteak_build::configure().protocols("ping.scr");
+    let codes = configuration.code(folder.path(), &rumpsteak_build::Limits::default());
     let code = codes.unwrap_or_else(|report| panic!("{report}")).remove(0);
     assert_eq!(Some(run.stdout), code.text);
 }
@@ -41,8 +45,8 @@ fn a_file_is_written_once_and_checked() {
     assert_eq!((stale.status, stale.stdout.as_str()), (Some(1), ""));
     for expected in [
         "`ping.rs` is stale: it was generated from another protocol or by another version",
-        "- ///   pong(i32) from s to c;",
-        "+ ///   pong(u8) from s to c;",
+        "-     ///   pong(i32) from s to c;",
+        "+     ///   pong(u8) from s to c;",
     ] {
         says(&stale.stderr, expected);
     }
@@ -55,8 +59,8 @@ fn a_file_is_written_once_and_checked() {
     assert_eq!(edited.status, Some(1));
     for expected in [
         "`ping.rs` is stale: it was changed by hand",
-        "- pub type CSession = Send<S, Ping, End>;",
-        "+ pub type CSession = Send<S, Ping, Receive<S, Pong, End>>;",
+        "-     pub type CSession = Send<S, Ping, End>;",
+        "+     pub type CSession = Send<S, Ping, Receive<S, Pong, End>>;",
     ] {
         says(&edited.stderr, expected);
     }
@@ -97,7 +101,7 @@ fn calls_that_cannot_be_answered() {
         says(&run.stderr, expected);
     }
     let one = folder.call("generate two.scr --protocol Pong");
-    says(&one.stdout, "#[protocol(Pong::c)]");
+    says(&one.stdout, "\n#[rumpsteak::protocol(Pong)]\npub mod pong {\n");
 }
 
 /// Each of the two waits for the other one, as a `par` allows either alone.

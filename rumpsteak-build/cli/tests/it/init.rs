@@ -38,7 +38,7 @@ fn a_package_is_the_first_example_of_the_readme() {
         assert_eq!(read(file), block(&readme, file), "{file}");
     }
     let manifest = read("Cargo.toml");
-    for dependency in ["rumpsteak-runtime = { ", "rumpsteak-build = { ", "tokio = { "] {
+    for dependency in ["rumpsteak = { ", "rumpsteak-build = { ", "tokio = { "] {
         says(&manifest, dependency);
     }
     // What is there is left as it is.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::{DOUBLE_BUFFERING, Folder, ROLES};
+use crate::common::{DOUBLE_BUFFERING, Folder};
 
 const STREAMING: &str = "\
 global protocol Streaming(role s, role t) {
@@ -44,61 +44,39 @@ enum OptimisedSValueOrStop {
     );
 }
 
-/// What is printed for Rust is Rust, and the build accepts it.
+/// What is printed for Rust is Rust, and the build accepts it in the module.
 #[test]
 fn the_session_types_can_be_pasted() {
     const MANIFEST: &str =
         "[package]\nname = \"app\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
-    const BUILD: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"protocols\").map(drop) }\n";
-    const SOURCE: &str = "\
-use rumpsteak_runtime::{Channel, Message, Role, Roles, session, states::{Branch, End, Receive, Select, Send}};
-
-#[derive(Roles)]
-struct Roles { s: S, t: T }
-
-#[derive(Role)]
-#[protocol(Streaming::s)]
-#[message(Label)]
-struct S { #[route(T)] t: Channel<Label> }
-
-#[derive(Role)]
-#[protocol(Streaming::t)]
-#[message(Label)]
-struct T { #[route(S)] s: Channel<Label> }
-
-#[derive(Message)]
-enum Label { Ready(Ready), Value(Value), Stop(Stop) }
-struct Ready;
-struct Value(i32);
-struct Stop;
-";
     const SHOP: &str = "\
 type <rust> \"crate::Order\" from \"crate\" as Order;
 global protocol Shop(role a, role b) { rec X { order(Order) from a to b; paid() from b to a; continue X; } }
 ";
-    // The label `shop::Order` is called as its payload.
-    const GENERATED: &str = "\
-use rumpsteak_runtime::{session, states::{Receive, Send}};
-rumpsteak_runtime::protocol!(Shop);
-use shop::{A, B, Paid};
-struct Order;
+    // A label is called as its payload, which is a name of the module, and another as a role.
+    const NAMES: &str = "\
+global protocol Names(role a, role b, role c) {
+  rec X { order(Order) from a to b; c() from b to a; d() from b to c; continue X; }
+}
 ";
     let cases = [
-        ("kernel", DOUBLE_BUFFERING, ROLES, "k", "", "1 of 1 session"),
-        ("source", STREAMING, SOURCE, "s", "", "1 of 1 session"),
-        ("far_ahead", STREAMING, SOURCE, "s", "--latency 9", "1 of 1 session"),
-        ("generated", SHOP, GENERATED, "a", "", "3 of 3 sessions"),
+        ("kernel", DOUBLE_BUFFERING, "DoubleBuffering", "", "k", "", "3 of 3"),
+        ("source", STREAMING, "Streaming", "", "s", "", "2 of 2"),
+        ("far_ahead", STREAMING, "Streaming", "", "s", "--latency 9", "2 of 2"),
+        ("declared", SHOP, "Shop", "", "a", "", "2 of 2"),
+        ("names", NAMES, "Names", "use super::Order;", "a", "", "3 of 3"),
     ];
-    for (name, protocol, roles, role, more, sessions) in cases {
+    for (name, text, protocol, imports, role, more, sessions) in cases {
         let folder = Folder::new(&format!("optimise_paste_{name}"))
             .with("Cargo.toml", MANIFEST)
-            .with("build.rs", BUILD)
-            .with("protocols/p.scr", protocol);
+            .with("protocols/p.scr", text);
         let line = format!("optimise protocols/p.scr --role {role} --format alias {more}");
         let alias = folder.call(&line).exits(0).stdout;
-        let folder = folder.with("src/main.rs", format!("{roles}\n{alias}\nfn main() {{}}\n"));
+        let module =
+            format!("#[rumpsteak::protocol({protocol})]\nmod p {{\n{imports}\n{alias}}}\n");
+        let folder = folder.with("src/main.rs", format!("{module}struct Order;\nfn main() {{}}\n"));
         let run = folder.call("check").exits(0);
-        let verified = format!("{sessions} verified against 1 protocol\n");
+        let verified = format!("{sessions} sessions verified against 1 protocol\n");
         assert_eq!(run.stdout, verified, "{name}: {run:?}");
     }
 }

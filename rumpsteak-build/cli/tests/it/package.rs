@@ -3,44 +3,49 @@
 use std::fs::File;
 use std::time::SystemTime;
 
-use crate::common::{DOUBLE_BUFFERING, Folder, ROLES, begins, ends, says};
+use crate::common::{DOUBLE_BUFFERING, Folder, begins, says};
 use rumpsteak_build::command::PATH;
-use rumpsteak_build::{Configuration, Limits, configure};
 use serde_json::json;
 
 /// `[workspace]`: the folder may lie below the root of this workspace.
-const MANIFEST: &str = "[package]\nname = \"app\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[features]\nreordered = []\n\n[workspace]\n";
+const MANIFEST: &str =
+    "[package]\nname = \"app\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
 const BUILD: &str = "fn main() {}\n";
-const OTHERS: &str = "\
-#[session(S)]
-struct Source(Receive<K, Ready, Send<K, Value, Self>>);
-
-#[session(T)]
-struct Sink(Send<K, Ready, Receive<K, Value, Self>>);
-
-";
 const SAFE: &str = "\
-#[session(K)]
-struct Kernel(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
+#[rumpsteak::protocol(DoubleBuffering)]
+mod double_buffering {
+    #[session(K)]
+    struct Kernel(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
+}
+fn main() {}
 ";
 const UNSAFE: &str = "\
-#[session(K)]
-struct Kernel(Receive<S, Value, Send<S, Ready, Receive<T, Ready, Send<T, Value, Self>>>>);
+#[rumpsteak::protocol(DoubleBuffering)]
+mod double_buffering {
+    #[session(K)]
+    struct Kernel(Receive<S, Value, Send<S, Ready, Receive<T, Ready, Send<T, Value, Self>>>>);
+}
+fn main() {}
 ";
 
-fn package(test: &str, kernel: &str) -> Folder {
+fn package(test: &str, source: &str) -> Folder {
     let folder = Folder::new(test)
         .with("Cargo.toml", MANIFEST)
         .with("build.rs", BUILD)
         .with("protocols/double_buffering.scr", DOUBLE_BUFFERING)
-        .with("src/main.rs", format!("{ROLES}{OTHERS}{kernel}\nfn main() {{}}\n"));
-    built(folder, &configure().protocols("protocols"))
+        .with("src/main.rs", source);
+    built(folder, &["protocols"])
 }
 
-/// The folder after the build script has run with this configuration.
-fn built(folder: Folder, configuration: &Configuration) -> Folder {
+/// The folder after the build script has run and named these paths of protocols.
+fn built(folder: Folder, paths: &[&str]) -> Folder {
     let out_dir = "target/debug/build/app-0123456789abcdef/out";
-    folder.with(&format!("{out_dir}/{PATH}"), configuration.print())
+    folder.with(&format!("{out_dir}/{PATH}"), left(paths))
+}
+
+/// The text that a build script leaves.
+fn left(paths: &[&str]) -> String {
+    format!("{}\napp\n.\n{}\n", env!("CARGO_PKG_VERSION"), paths.join("\n"))
 }
 
 #[test]
@@ -61,23 +66,23 @@ fn a_safe_package_is_counted() {
 #[test]
 fn an_unsafe_session_is_shown_at_its_token() {
     let folder = package("package_unsafe", UNSAFE);
-    let run = folder.call("check").exits(1).prints("2 of 3 sessions verified against 1 protocol\n");
+    // A module is refused as a whole.
+    let run = folder.call("check").exits(1).prints("");
     begins(
         &run.stderr,
         "error[V0407]: unsafe reordering: `Kernel` receives `Value` from `S` before ",
     );
-    let line = [ROLES, OTHERS].concat().lines().count() + 2;
-    says(&run.stderr, &format!(" --> src/main.rs:{line}:15\n"));
+    says(&run.stderr, " --> src/main.rs:4:19\n");
     says(&run.stderr, "protocols/double_buffering.scr:3:5\n");
     says(&run.stderr, "nobody can move");
 
     let object = folder.call("check --format json").exits(1).json();
     assert_eq!(object["verdict"], "unsafe");
-    assert_eq!((&object["sessions"], &object["verified"]), (&json!(3), &json!(2)));
+    assert_eq!((&object["sessions"], &object["verified"]), (&json!(3), &json!(0)));
     let problem = &object["problems"][0];
     assert_eq!(
         (&problem["file_name"], &problem["line"], &problem["column"]),
-        (&json!("src/main.rs"), &json!(line), &json!(15))
+        (&json!("src/main.rs"), &json!(4), &json!(19))
     );
 
     let lines = folder.call("check --format json-lines").exits(1).says("");
@@ -116,7 +121,7 @@ fn the_package_is_found_from_below() {
 fn the_build_script_says_where_the_protocols_are() {
     let folder =
         package("package_elsewhere", SAFE).with("spec/double_buffering.scr", DOUBLE_BUFFERING);
-    let folder = built(folder, &configure().protocols("spec"));
+    let folder = built(folder, &["spec"]);
     std::fs::remove_dir_all(folder.path().join("protocols")).unwrap();
     folder.call("check").exits(0);
     let run = folder.call("check --protocols nowhere").exits(2).prints("");
@@ -124,13 +129,11 @@ fn the_build_script_says_where_the_protocols_are() {
 }
 
 #[test]
-fn features_decide_what_is_there() {
-    let safe = SAFE.replace("#[session(K)]", "#[cfg(not(feature = \"reordered\"))]\n#[session(K)]");
-    let reordered =
-        UNSAFE.replace("#[session(K)]", "#[cfg(feature = \"reordered\")]\n#[session(K)]");
-    let folder = package("package_features", &format!("{safe}{reordered}"));
-    folder.call("check").exits(0);
-    folder.call("check --features reordered").exits(1);
+fn modules_of_all_features_are_checked() {
+    let reordered = UNSAFE.replace("mod double_buffering", "mod reordered");
+    let source = format!("{SAFE}#[cfg(feature = \"reordered\")]\n{reordered}");
+    let run = package("package_features", &source).call("check").exits(1);
+    run.prints("3 of 6 sessions verified against 1 protocol\n");
 }
 
 #[test]
@@ -152,7 +155,7 @@ fn an_error_in_a_protocol_is_shown_there() {
     let object = folder.call("check --format json").exits(2).json();
     assert_eq!(object["problems"], json!([]));
     assert_eq!(object["reports"].as_array().unwrap().len(), 1);
-    assert_eq!((&object["sessions"], &object["verified"]), (&json!(3), &json!(0)));
+    assert_eq!((&object["sessions"], &object["verified"]), (&json!(0), &json!(0)));
 }
 
 #[test]
@@ -164,14 +167,17 @@ fn without_a_package_it_says_what_to_do() {
         println!("skipped: the folder for temporary files is inside of a package");
         return;
     }
-    let output = crate::common::command().arg("check").current_dir(&folder).output().unwrap();
+    for call in [vec!["check"], vec!["project", "--session", "K"]] {
+        let mut command = crate::common::command();
+        let output = command.args(call).current_dir(&folder).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(
+            String::from_utf8(output.stderr).unwrap(),
+            "error: there is no package here: no `Cargo.toml` in this folder or above it\n\
+             help: go to the folder of a package, or name a `.scr` file\n\n"
+        );
+    }
     std::fs::remove_dir_all(&folder).unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert_eq!(
-        String::from_utf8(output.stderr).unwrap(),
-        "error: there is no package here: no `Cargo.toml` in this folder or above it\n\
-         help: go to a package, or name the `.scr` files to check\n\n"
-    );
 }
 
 #[test]
@@ -179,30 +185,27 @@ fn a_workspace_without_a_package_says_what_to_do() {
     let folder = Folder::new("package_workspace")
         .with("Cargo.toml", "[workspace]\nmembers = [\"app\"]\n")
         .with("protocols/x", "");
-    let run = folder.call("check").exits(2).prints("");
-    ends(&run.stderr, "help: go to the folder of a package, or name the `.scr` files to check\n\n");
+    folder.call("check").exits(2).prints("").says(
+        "error: there is no package here: `Cargo.toml` is that of a workspace\n\
+         help: go to the folder of a package, or name a `.scr` file\n\n",
+    );
 }
 
 #[test]
 fn options_for_packages_do_not_mix_with_files() {
     let folder = package("package_mixed_options", SAFE);
-    folder.call("check protocols/double_buffering.scr --features x").exits(2);
     folder.call("check protocols/double_buffering.scr --protocols protocols").exits(2);
 }
 
 #[test]
 fn the_status_says_why_a_package_does_not_hold() {
-    // Undecided: the proof meets the limit of the build script.
-    let limited = configure().protocols("protocols").limits(Limits::default().steps(1));
-    let early = "#[session(K)]
-type Kernel = Send<S, Ready, Loop>;
-#[session]
-struct Loop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
-";
-    let folder = built(package("package_undecided", early), &limited);
-    let object = folder.call("check --format json").exits(3).json();
+    // Undecided: the proof meets the limit of the module.
+    let early = SAFE
+        .replace("struct Kernel(Send", "type Kernel = Send<S, Ready, Loop>;\n    struct Loop(Send");
+    let limited = early.replace("(DoubleBuffering)", "(DoubleBuffering, limits(steps = 1))");
+    let object = package("package_undecided", &limited).call("check --format json").exits(3).json();
     assert_eq!(object["verdict"], "undecided");
-    package("package_decided", early).call("check").exits(0);
+    package("package_decided", &early).call("check").exits(0);
 
     // It does not hold.
     package("package_fails", UNSAFE).call("check").exits(1);
@@ -223,61 +226,51 @@ struct Loop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Se
 }
 
 #[test]
-fn sources_of_the_build_script_are_checked() {
-    let folder = package("package_sources", SAFE)
-        .with("fixtures/other.rs", format!("{ROLES}{OTHERS}{UNSAFE}"));
-    let sources = configure().protocols("protocols").sources(["fixtures/other.rs"]);
-    let folder = built(folder, &sources);
-    let run = folder.call("check").exits(1).prints("5 of 6 sessions verified against 1 protocol\n");
-    says(&run.stderr, " --> fixtures/other.rs:");
-}
-
-#[test]
-fn a_closed_system_that_the_build_script_accepts_is_accepted() {
+fn a_closed_system_that_the_attribute_accepts_is_accepted() {
     const SWAP: &str =
         "global protocol Swap(role a, role b) { x() from a to b; y() from b to a; }\n";
     const MAIN: &str = "\
-#[derive(Roles)] struct Roles { a: A, b: B }
-#[derive(Role)] #[protocol(Swap::a)] #[message(Label)] struct A { #[route(B)] b: Channel<Label> }
-#[derive(Role)] #[protocol(Swap::b)] #[message(Label)] struct B { #[route(A)] a: Channel<Label> }
-#[derive(Message)] enum Label { X(X), Y(Y) }
-struct X;
-struct Y;
-#[session(A)] type Late = Receive<B, Y, Send<B, X, End>>;
-#[session(B)] type Early = Send<A, Y, Receive<A, X, End>>;
+#[rumpsteak::protocol(Swap)]
+mod swap {
+    #[session(A)]
+    type Late = Receive<B, Y, Send<B, X, End>>;
+    #[session(B)]
+    type Early = Send<A, Y, Receive<A, X, End>>;
+}
 fn main() {}
 ";
     let folder = Folder::new("package_closed_system")
         .with("Cargo.toml", MANIFEST)
         .with("protocols/swap.scr", SWAP)
         .with("src/main.rs", MAIN);
-    let configuration = configure().protocols("protocols");
-    let folder = built(folder, &configuration);
+    let folder = built(folder, &["protocols"]);
     folder.call("check").exits(1);
-    let accepted = configuration.accept_closed_system("Swap");
-    let folder = built(folder, &accepted);
-    folder.call("check").exits(0).says("");
-    // Another profile was built before.
-    let old = "target/release/build/app-0123456789abcdef/out";
-    let old = format!("{old}/{PATH}");
-    let folder = folder.with(&old, configure().protocols("protocols").print());
-    let before = SystemTime::UNIX_EPOCH;
+    let accepted = MAIN.replace("(Swap)", "(Swap, accept_closed_system)");
+    folder.with("src/main.rs", accepted).call("check").exits(0).says("");
+}
+
+#[test]
+fn the_latest_run_of_the_build_script_counts() {
+    let folder = built(package("package_profiles", SAFE), &["protocols"]);
+    let old = format!("target/release/build/app-0123456789abcdef/out/{PATH}");
+    let folder = folder.with(&old, left(&["nowhere"]));
     let file = File::options().write(true).open(folder.path().join(&old));
-    file.unwrap().set_modified(before).unwrap();
+    file.unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
     folder.call("check").exits(0);
 }
 
 #[test]
 fn a_package_without_protocols_is_checked_bottom_up() {
     const MAIN: &str = "\
-#[derive(Roles)] #[closed_system] struct Roles { a: A, b: B }
-#[derive(Role)] #[message(Label)] struct A { #[route(B)] b: Channel<Label> }
-#[derive(Role)] #[message(Label)] struct B { #[route(A)] a: Channel<Label> }
-#[derive(Message)] enum Label { X(X), Y(Y) }
-struct X;
-struct Y;
-#[session(A)] type Ask = Send<B, X, Receive<B, Y, End>>;
-#[session(B)] type Answer = Receive<A, X, Send<A, Y, End>>;
+#[rumpsteak::closed_system]
+mod asking {
+    #[session(A)]
+    type Ask = Send<B, X, Receive<B, Y, End>>;
+    #[session(B)]
+    type Answer = Receive<A, X, Send<A, Y, End>>;
+    struct X;
+    struct Y;
+}
 fn main() {}
 ";
     let folder = Folder::new("package_bottom_up")
@@ -287,8 +280,14 @@ fn main() {}
     let printed = "2 of 2 sessions verified against 0 protocols\n";
     // Before the build script has run, and behind it.
     folder.call("check").exits(0).prints(printed);
-    let folder = built(folder, &configure());
+    let folder = built(folder, &[]);
     folder.call("check").exits(0).says("").prints(printed);
+    // The limit of the call holds for modules that set none.
+    folder.call("check --configurations 1").exits(3);
+    let limits = "#[rumpsteak::closed_system(limits(configurations = 9))]";
+    let limited = MAIN.replace("#[rumpsteak::closed_system]", limits);
+    let folder = folder.with("src/main.rs", limited);
+    folder.call("check --configurations 1").exits(0);
     let wrong = MAIN.replace("Receive<A, X, Send<A, Y, End>>", "Receive<A, Y, Send<A, X, End>>");
     folder.with("src/main.rs", wrong).call("check").exits(1);
 }
@@ -308,8 +307,64 @@ fn a_build_script_that_has_not_run_or_changed_is_noted() {
         "note: the build script has not run yet, so its settings are not known\n\
          help: run `cargo check` first, or name the protocols with `--protocols`\n\n",
     );
-    // It may generate.
-    let top_down = "rumpsteak_runtime::protocol!(DoubleBuffering);\nfn main() {}\n";
-    let folder = folder.with("src/main.rs", top_down);
-    folder.call("check").exits(0).prints("3 of 3 sessions verified against 1 protocol\n");
+}
+
+/// The machine of `Kernel`, as a local type.
+const KERNEL: &str = "k: rec x . s!ready; s?value<i32>; t?ready; t!value<i32>; x\n";
+
+#[test]
+fn the_machine_of_a_session_is_printed() {
+    let folder = package("project_session", SAFE);
+    let printed = |name: &str| {
+        let line = format!("project --session {name} --format local");
+        folder.call(&line).exits(0).says("").stdout
+    };
+    assert_eq!(printed("Kernel"), KERNEL);
+    assert_eq!(printed("double_buffering::Kernel"), KERNEL);
+    assert_eq!(printed("SSession"), "s: rec x . k?ready; k!value<i32>; x\n");
+    for (form, part) in [("dot", "digraph k {"), ("mermaid", "stateDiagram-v2"), ("svg", "<svg ")] {
+        says(&folder.call(&format!("project --session Kernel --format {form}")).stdout, part);
+    }
+    // Participants are numbers there, so the sessions of the peers follow.
+    let text = folder.call("project --session Kernel --format cfsm").exits(0).stdout;
+    let machines = rumpsteak_fsm::text::parse(&text).unwrap();
+    let states: Vec<_> = machines.iter().map(|of| (of.role().as_str(), of.len())).collect();
+    assert_eq!(states, [("k", 4), ("s", 2), ("t", 2)]);
+    let object = folder.call("project --session Kernel --format json").exits(0).json();
+    assert_eq!(object["machines"][0]["role"], "k");
+    assert_eq!(object["machines"][0]["states"], 4);
+}
+
+#[test]
+fn a_session_that_is_not_there_is_told() {
+    let folder = package("project_session_misspelt", SAFE);
+    folder.call("project --session Kernal").exits(2).prints("").says(
+        "error: the package has no session `Kernal`\n\
+         help: did you mean `Kernel`?\n\n",
+    );
+    folder.call("project --session Sale").exits(2).prints("").says(
+        "error: the package has no session `Sale`\n\
+         help: the sessions are `Kernel`, `SSession` and `TSession`\n\n",
+    );
+    // It is of a package, not of a file.
+    folder.call("project protocols/double_buffering.scr --session Kernel").exits(2);
+    folder.call("project --session Kernel --role k").exits(2);
+}
+
+#[test]
+fn a_session_of_two_modules_is_named_with_its_module() {
+    let other = SAFE.replace("mod double_buffering", "mod other");
+    let folder = package("project_session_twice", &format!("{SAFE}{other}"));
+    folder.call("project --session Kernel").exits(2).prints("").says(
+        "error: the package has several sessions `Kernel`\n\
+         help: say which one: `double_buffering::Kernel` or `other::Kernel`\n\n",
+    );
+    folder.call("project --session other::Kernel --format local").exits(0).prints(KERNEL);
+}
+
+#[test]
+fn the_machine_of_a_refused_session_is_printed() {
+    let folder = package("project_session_refused", UNSAFE);
+    let run = folder.call("project --session Kernel --format local").exits(0);
+    run.prints("k: rec x . s?value<i32>; s!ready; t?ready; t!value<i32>; x\n");
 }

@@ -3,10 +3,10 @@
 //! # The judgement
 //!
 //! Give each channel a capacity and let a send block while its channel is full: a role that has
-//! chosen what to send waits until there is room. A channel's capacities are *enough* if this
-//! brings nothing that unbounded queues do not: every role that waits or is blocked goes on sooner
-//! or later, every message is received sooner or later. The
-//! *occupancy* of a channel is the most messages that it ever holds if nothing blocks.
+//! chosen what to send waits until there is room. Capacities are *enough* if this brings nothing
+//! that unbounded queues do not: every role that waits or is blocked goes on sooner or later, every
+//! message is received sooner or later. The *occupancy* of a channel is the most messages that it
+//! ever holds if nothing blocks.
 //!
 //! ```text
 //!   s: rec X . k?ready; k!value; X             s▶k   occupancy 2   capacity 1
@@ -15,10 +15,10 @@
 //!   t: rec X . k!ready; k?value; X             t▶k   occupancy 1   capacity 1
 //! ```
 //!
-//! This is about one session. Where nothing keeps the sessions of a role apart, as in the queues of
-//! a role on demand, ask about the [`repeated`] protocol: its terminal states are its initial ones,
-//! so that roles run ahead as far as the protocol lets them. A role that only sends then has no
-//! finite occupancy; capacities are finite all the same.
+//! This is about one session. If nothing keeps the sessions of a role apart, as in the queues of a
+//! role on demand, ask about the [`repeated`] protocol, in which roles run ahead into the next
+//! session. A role that only sends then has no finite occupancy; capacities are finite all the
+//! same.
 //!
 //! # Why the capacities are enough
 //!
@@ -29,9 +29,9 @@
 //! judged by the same properties.
 //!
 //! In a directed system what is enough stays enough when channels get longer, by the claim of the
-//! [`kmc`](crate::kmc) module. So where no channel can be shortened alone, no shorter capacities
-//! are enough: they are minimal. Others may be minimal too, shorter here and longer there. If a
-//! role chooses between peers, or the budget ends, nothing is said about shorter ones.
+//! [`kmc`](crate::kmc) module. So if no channel can be shortened alone, the capacities are minimal.
+//! Others may be minimal too, shorter here and longer there. If a role chooses between peers, or
+//! the budget ends, nothing is said about shorter ones.
 //!
 //! # Why the occupancy is right
 //!
@@ -47,9 +47,9 @@
 //!
 //! # Cost
 //!
-//! For capacities O(channels · log k) explorations, reduced where the system is directed. For
-//! occupancies one search for each channel, of up to the square of the reduced configurations,
-//! rarely more than a few times their number. All within [`Limits::configurations`] once more.
+//! For capacities O(channels · log k) explorations. For occupancies one search for each channel, of
+//! up to the square of the reduced configurations, rarely more than a few times their number. All
+//! within [`Limits::configurations`] once more.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -58,10 +58,10 @@ use std::{fmt, iter};
 use petgraph::graph::{DiGraph, Edge};
 use petgraph::visit::EdgeRef;
 
-use crate::kmc::Verdict;
 use crate::kmc::causality::Causality;
 use crate::kmc::check::{conclude, explore, judge, reduces};
 use crate::kmc::violation::Violations;
+use crate::kmc::{Reduction, Verdict};
 use crate::machine::{Fsm, Role};
 use crate::system::System;
 use crate::system::components::{NONE, Whole, components};
@@ -183,7 +183,7 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, NotSafe> {
                 occupancy,
                 capacity,
             };
-            channels.insert((part.roles()[from], part.roles()[to]), entry);
+            channels.insert((part.roles[from], part.roles[to]), entry);
         }
     }
     Ok(Capacities { channels: channels.into_values().collect(), is_minimal })
@@ -236,7 +236,7 @@ fn shorten(part: &InternedSystem, mut bounds: Vec<u32>, budget: &mut usize) -> (
 
 /// Whether blocking sends do no harm under these capacities; `None` if the budget does not suffice.
 fn is_enough(part: &InternedSystem, bounds: &[u32], budget: &mut usize) -> Option<bool> {
-    let explored = explore(part, bounds, *budget);
+    let explored = explore(part, bounds, Reduction::PartialOrder, *budget);
     *budget = budget.saturating_sub(explored.explorer.len());
     let Violations { exhaustive, progress, reception, obi, .. } = explored.found;
     let found = [exhaustive, progress, reception, obi];
@@ -252,7 +252,7 @@ fn occupancies(
     limits: &Limits,
 ) -> Vec<Occupancy> {
     let unknown = Occupancy::Unknown(Limit::Configurations(limits.configurations));
-    let explorer = &explore(part, bounds, *budget).explorer;
+    let explorer = &explore(part, bounds, Reduction::PartialOrder, *budget).explorer;
     *budget = budget.saturating_sub(explorer.len());
     if explorer.is_truncated {
         return vec![unknown; part.channels()];

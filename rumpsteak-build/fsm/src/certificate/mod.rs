@@ -72,7 +72,7 @@ pub fn check(certificate: &Certificate, sub: &Fsm, sup: &Fsm) -> Result<(), Inva
         Certificate::Steps(steps) => steps::check(steps, sub, sup),
         _ if !are_directed() => Err(Invalid::at(0, 0, Fault::NotDirected)),
         Certificate::Derivation(derivation) => derivation::check::check(derivation, sub, sup),
-        Certificate::Invariant(invariant) => invariant::check::check(invariant, sub, sup),
-        Certificate::Fair(fair) => invariant::check::check_fair(fair, sub, sup),
+        Certificate::Invariant(invariant) => invariant::check::check(invariant, None, sub, sup),
+        Certificate::Fair(fair) => invariant::check::check(&fair.invariant, Some(fair), sub, sup),
     }
 }

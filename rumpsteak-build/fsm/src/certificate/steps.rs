@@ -15,19 +15,17 @@
 //!
 //! # Why a certificate that is accepted proves that nothing goes wrong
 //!
-//! Let the supertype be part of a system that is safe, and put the subtype in its place. By
-//! induction on runs, each configuration of the new system is one of the old system, with the
-//! paired state: a send of the subtype is one of the supertype. A receive that only the subtype has
-//! is never done: its state receives from one peer only, and if that label were the head of the
-//! queue, the supertype would be in an unspecified reception. So each step of the new system is one
-//! of the old. A machine waits in both, or in neither; and the subtype is finished where the
-//! supertype is.
+//! Let the supertype be part of a safe system, and put the subtype in its place. By induction on
+//! runs, each configuration of the new system is one of the old system, with the paired state: a
+//! send of the subtype is one of the supertype. A receive that only the subtype has is never done:
+//! its state receives from one peer only, and if that label were the head of the queue, the
+//! supertype would be in an unspecified reception. So each step of the new system is one of the
+//! old. A machine waits in both, or in neither; and the subtype is finished where the supertype is.
 //!
-//! This says nothing about an option that is left out, in any context; what that does with other
-//! roles is judged [together](mod@crate::verify::together). Other than the rest of subtyping, it
-//! does not need that a state has one peer: nothing changes its place, so it does not matter who is
-//! heard first. The two machines have to be [deterministic](crate::Fsm::check_deterministic), which
-//! is checked first.
+//! What an option that is left out does with other roles is judged
+//! [together](mod@crate::verify::together). A state may have several peers: nothing changes its
+//! place, so it does not matter who is heard first. The two machines have to be
+//! [deterministic](crate::Fsm::check_deterministic), which is checked first.
 //!
 //! # Cost
 //! O(pairs · transitions of a state · log).

@@ -11,7 +11,6 @@ use super::violation::{Violation, definite};
 use crate::system::explorer::Explorer;
 use crate::system::interned::InternedSystem;
 
-/// The longest run that is cut.
 const LONGEST: usize = 1_000;
 
 /// A part of the run with a fault at its end, which needs each of its moves.

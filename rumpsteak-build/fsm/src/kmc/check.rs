@@ -2,7 +2,7 @@
 
 use super::report::{Flaw, Obstacle, Properties, Property, Report, Verdict, Witness};
 use super::violation::{Explored, Violation, Violations, first_definite};
-use super::{causal_slice, defects, full, partial_order};
+use super::{causal_slice, defects, full, reduced};
 use crate::system::explorer::{Node, Paths};
 use crate::system::interned::InternedSystem;
 use crate::system::run::{Failure, Run};
@@ -69,13 +69,8 @@ pub fn check_at(
     let parts = InternedSystem::parts(system);
     let bound = bound.max(1);
     let mut budget = limits.configurations;
-    let evaluated: Vec<Evaluated> = parts
-        .iter()
-        .map(|part| {
-            let reduction = if reduces(part) { reduction } else { Reduction::None };
-            evaluate(part, &part.uniform(bound), reduction, &mut budget, limits)
-        })
-        .collect();
+    let evaluated = parts.iter().map(|part| evaluate(part, bound, reduction, &mut budget, limits));
+    let evaluated: Vec<Evaluated> = evaluated.collect();
     properties(system, bound, parts.iter().zip(evaluated))
 }
 
@@ -83,24 +78,22 @@ pub(crate) fn reduces(part: &InternedSystem) -> bool {
     part.is_directed && part.is_deterministic
 }
 
-/// Explores a part, in the way that is for it.
 pub(crate) fn explore<'a>(
     part: &'a InternedSystem,
-    bounds: &'a [u32],
+    bounds: &[u32],
+    reduction: Reduction,
     budget: usize,
 ) -> Explored<'a> {
-    match reduces(part) {
-        true => partial_order::explore(part, bounds, budget),
-        false => full::explore(part, bounds, budget),
+    match reduction {
+        Reduction::PartialOrder if reduces(part) => reduced::explore(part, bounds, budget),
+        _ => full::explore(part, bounds, budget),
     }
 }
 
-/// A part at a bound.
 #[derive(Debug)]
 pub(crate) struct Evaluated {
     found: Violations,
     paths: Paths,
-    /// The limit that ended the search for a violation of CIBI.
     cibi_limit: Option<Limit>,
     pub(crate) hits_bounds: bool,
     /// The limit that ended the search; if so, properties without a violation are unknown.
@@ -125,15 +118,12 @@ impl Evaluated {
 
 fn evaluate(
     part: &InternedSystem,
-    bounds: &[u32],
+    bound: usize,
     reduction: Reduction,
     budget: &mut usize,
     limits: &Limits,
 ) -> Evaluated {
-    let explored = match reduction {
-        Reduction::PartialOrder => partial_order::explore(part, bounds, *budget),
-        Reduction::None => full::explore(part, bounds, *budget),
-    };
+    let explored = explore(part, &part.uniform(bound), reduction, *budget);
     let limit = explored.explorer.limit(*budget, limits);
     let mut configurations = explored.explorer.len();
     let cibi = match explored.found.sibi {
@@ -159,7 +149,8 @@ fn evaluate(
         configurations,
     };
     // Looked for only where nothing else decides; the reduction has done so.
-    if reduction == Reduction::None && decide(part, &evaluated).is_none() {
+    let is_reduced = reduction == Reduction::PartialOrder && reduces(part);
+    if !is_reduced && decide(part, &evaluated).is_none() {
         evaluated.found.definite = first_definite(&explorer);
     }
     evaluated.paths = explorer.paths;
@@ -185,10 +176,10 @@ fn obstacle(system: &System, part: &InternedSystem, at: &Evaluated) -> Option<Ob
     if at.limit.is_some() {
         None
     } else if part.is_mixed {
-        let (role, defect) = defects::mixed(system, part.roles())?;
+        let (role, defect) = defects::mixed(system, &part.roles)?;
         Some(Obstacle::Mixed(role, defect))
     } else if !part.is_deterministic {
-        let (role, defect) = defects::nondeterministic(system, part.roles())?;
+        let (role, defect) = defects::nondeterministic(system, &part.roles)?;
         Some(Obstacle::Nondeterministic(role, defect))
     } else if let Some(found) = at.found.exhaustive {
         Some(Obstacle::Blocked(witness(system, part, &at.paths, found)))
@@ -212,12 +203,11 @@ pub(crate) struct Judged {
 ///
 /// What is returned has met all configurations that were met at any bound.
 fn search(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged {
-    let reduction = if reduces(part) { Reduction::PartialOrder } else { Reduction::None };
     let largest = limits.queue.max(1);
     let mut bound = 1;
     let mut last: Option<Judged> = None;
     loop {
-        let evaluated = evaluate(part, &part.uniform(bound), reduction, budget, limits);
+        let evaluated = evaluate(part, bound, Reduction::PartialOrder, budget, limits);
         let is_decided = decide(part, &evaluated).is_some();
         match (evaluated.limit, last) {
             // What is known of a smaller bound is more than nothing of this one.
@@ -231,16 +221,12 @@ fn search(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged 
                 last = Some(judged);
             }
         }
-        bound = match reduction {
-            Reduction::PartialOrder => bound.saturating_mul(2).min(largest),
-            Reduction::None => bound + 1,
-        };
+        bound = if reduces(part) { bound.saturating_mul(2).min(largest) } else { bound + 1 };
     }
 }
 
 /// The least bound that decides, between the one that does and the one tried before it.
 fn least(part: &InternedSystem, mut judged: Judged, budget: &mut usize, limits: &Limits) -> Judged {
-    let reduction = Reduction::PartialOrder;
     // A violation needs no least bound.
     if decide(part, &judged.evaluated) != Some(true) {
         return judged;
@@ -249,7 +235,7 @@ fn least(part: &InternedSystem, mut judged: Judged, budget: &mut usize, limits: 
     let mut below = judged.bound / 2;
     while judged.bound - below > 1 {
         let bound = below + (judged.bound - below) / 2;
-        let evaluated = evaluate(part, &part.uniform(bound), reduction, budget, limits);
+        let evaluated = evaluate(part, bound, Reduction::PartialOrder, budget, limits);
         if decide(part, &evaluated) == Some(true) {
             judged = Judged { bound, evaluated, ..judged };
         } else if evaluated.limit.is_some() {
@@ -261,7 +247,6 @@ fn least(part: &InternedSystem, mut judged: Judged, budget: &mut usize, limits: 
     judged
 }
 
-/// What the parts say about the system.
 pub(crate) fn conclude(
     system: &System,
     parts: &[InternedSystem],
@@ -286,7 +271,6 @@ pub(crate) fn conclude(
     }
 }
 
-/// A run to what is wrong.
 fn refuse(system: &System, part: &InternedSystem, at: &Evaluated, limits: &Limits) -> Verdict {
     // A breadth-first search knows the shortest run, if it gets there.
     let exploration = system::explore(system, limits);
@@ -348,11 +332,11 @@ fn witness(
     let steps = part.steps(system, &paths.to(node));
     let role = |by: usize| part.role(system, part.get(by).machine as usize);
     let flaw = match fault {
-        Violation::Blocked(by) => Flaw::Blocked { role: role(by), send: part.transition(by) },
+        Violation::Blocked(by) => Flaw::Blocked { role: role(by), send: part.get(by).transition },
         Violation::Competing(first, second) => Flaw::Competing {
             role: role(first),
-            first: part.transition(first),
-            second: part.transition(second),
+            first: part.get(first).transition,
+            second: part.get(second).transition,
         },
         Violation::Lost(channel) => {
             let (from, to) = part.end_roles(system, channel);
@@ -360,13 +344,10 @@ fn witness(
         }
         Violation::Partial(possible, blocked) => Flaw::Partial {
             role: role(possible),
-            possible: part.transition(possible),
-            blocked: part.transition(blocked),
+            possible: part.get(possible).transition,
+            blocked: part.get(blocked).transition,
         },
-        Violation::Waits(machine) => {
-            let role = part.role(system, machine);
-            Flaw::Waits { role }
-        }
+        Violation::Waits(machine) => Flaw::Waits { role: part.role(system, machine) },
     };
     Witness { steps, flaw }
 }

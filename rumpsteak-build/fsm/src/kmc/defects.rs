@@ -2,24 +2,17 @@
 
 use hashbrown::HashMap;
 
-use crate::machine::{Defect, Direction, Fsm, Role, StateId};
+use crate::machine::{Defect, Fsm, Role, StateId};
 use crate::system::System;
 
 /// The first reachable state of one of the machines that mixes sends and receives.
 pub(crate) fn mixed(system: &System, among: &[usize]) -> Option<(Role, Defect)> {
-    defect(system, among, |machine, state| {
-        let first = |direction| {
-            machine
-                .transitions_from(state)
-                .find(|transition| transition.action.direction == direction)
-                .map(|transition| transition.id)
-        };
-        Some(Defect::Mixed {
-            state,
-            send: first(Direction::Send)?,
-            receive: first(Direction::Receive)?,
-        })
-    })
+    defect(system, among, Fsm::mixed)
+}
+
+/// The first reachable state of one of the machines that chooses between peers.
+pub(crate) fn undirected(system: &System, among: &[usize]) -> Option<(Role, Defect)> {
+    defect(system, among, Fsm::undirected)
 }
 
 /// The first reachable state of one of the machines that two transitions with one action leave
@@ -36,19 +29,6 @@ pub(crate) fn nondeterministic(system: &System, among: &[usize]) -> Option<(Role
                 transitions: [first.0, transition.id],
             })
         })
-    })
-}
-
-/// The first reachable state of one of the machines that chooses between peers.
-pub(crate) fn undirected(system: &System, among: &[usize]) -> Option<(Role, Defect)> {
-    defect(system, among, |machine, state| {
-        let mut peers: Vec<Role> = vec![];
-        for transition in machine.transitions_from(state) {
-            if !peers.contains(&transition.action.peer) {
-                peers.push(transition.action.peer.clone());
-            }
-        }
-        (peers.len() > 1).then_some(Defect::Undirected { state, peers })
     })
 }
 

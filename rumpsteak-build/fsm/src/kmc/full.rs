@@ -14,7 +14,7 @@ use crate::system::interned::{ChannelIndex, InternedSystem, MachineIndex, StateK
 /// Explores a system under these bounds, and judges it if the budget suffices.
 pub(crate) fn explore<'a>(
     system: &'a InternedSystem,
-    bounds: &'a [u32],
+    bounds: &[u32],
     budget: usize,
 ) -> Explored<'a> {
     let explorer = Explorer::all(system, bounds, budget);
@@ -31,10 +31,9 @@ impl Explored<'_> {
         let (explorer, found) = (&self.explorer, &mut self.found);
         let system = explorer.system;
 
-        // What can happen from a configuration on: a machine moves, the head of a channel is
-        // received, a competing message is sent.
+        // What can happen from a configuration on: a machine moves, which has its number, the head
+        // of a channel is received, a competing message is sent.
         let competing = Competing::of(system);
-        let moves = |machine: MachineIndex| machine;
         let receives = |channel: ChannelIndex| system.machines() + channel;
         let sends = |index: usize| system.machines() + system.channels() + index;
         let events = |by| {
@@ -44,13 +43,13 @@ impl Explored<'_> {
             } else {
                 Some(receives(by.channel as ChannelIndex))
             };
-            other.into_iter().chain([moves(by.machine as MachineIndex)])
+            other.into_iter().chain([by.machine as MachineIndex])
         };
         let count = sends(competing.messages.len());
         let continuations = Continuations::of(&explorer.graph, count, events, |_| None);
         let can = |node, event| continuations.can(node, event);
 
-        let mut reach = Reach::new(explorer);
+        let mut reach = Reach { explorer, known: HashMap::new() };
         for node in 0..explorer.len() as Node {
             for event in continuations.lost(None, node) {
                 let Some(channel) = event.checked_sub(receives(0)) else {
@@ -271,11 +270,7 @@ struct Reach<'a, 'b> {
     known: HashMap<(MachineIndex, ChannelIndex), FixedBitSet>,
 }
 
-impl<'a, 'b> Reach<'a, 'b> {
-    fn new(explorer: &'a Explorer<'b>) -> Self {
-        Self { explorer, known: HashMap::new() }
-    }
-
+impl Reach<'_, '_> {
     fn without(&mut self, machine: MachineIndex, channel: ChannelIndex) -> &FixedBitSet {
         let Self { explorer, known } = self;
         known.entry((machine, channel)).or_insert_with(|| {

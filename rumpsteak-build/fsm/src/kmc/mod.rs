@@ -9,14 +9,12 @@
 //! ever holds more than k messages; →_k is one such step. A system is
 //!
 //! * *k-exhaustive*: for each configuration of RS_k and each send p!a that a machine p offers in
-//!   it, some run →_k in which p does not move leads to where p!a is possible. What is blocked by
-//!   the bound is only delayed by it;
+//!   it, some run →_k without p leads to where p!a is possible. The bound only delays it;
 //! * *k-safe*: from each configuration of RS_k, each machine that waits can move sooner or later
 //!   (*progress*), and each message at the head of a queue can be received sooner or later
 //!   (*eventual reception*), by runs →_k;
 //! * *directed*: in each state a machine sends to one peer, or receives from one peer;
-//! * *k-OBI* (output bound independent): where a machine can do one of its sends, none of the
-//!   others is blocked;
+//! * *k-OBI* (output bound independent): if a machine can do one of its sends, no other is blocked;
 //! * *k-IBI* (input bound independent): no machine can ever receive from two queues;
 //! * *k-SIBI*: if a machine receives x, no message that it could have received instead from another
 //!   queue is there, nor is sent later on by any run →_k;
@@ -57,22 +55,17 @@
 //! are refused, unless the bound never mattered, so that all configurations were seen.
 //!
 //! So a system that is k-exhaustive (and directed or independent) and not k-safe is not safe. Nor
-//! is one with a set of machines that wait for each other only. One that is neither is deepened: k
-//! is searched from 1. For directed systems being k-exhaustive is monotone in k, by the same claim,
-//! so that k is doubled and then halved; for others it is not (a system of the paper is 1-MC and
-//! not 2-MC), and each k is tried.
+//! is one with a set of machines that wait for each other only. For all others k is raised from 1.
+//! In directed systems k-exhaustivity is monotone in k, by the same claim, so k is doubled and then
+//! halved. In others it is not (a system of the paper is 1-MC and not 2-MC), and each k is tried.
 //!
 //! # Cost
 //!
 //! RS_k has up to (states · messages^k)^machines configurations; the problem is PSPACE-complete.
-//! What helps:
-//!
-//! * *parts*: machines that do not talk to each other are judged apart: sums instead of products;
-//! * *reduction*: directed parts are explored one machine at a time, which leaves only choices as
-//!   branching: streaming with n values ahead has O(n) configurations instead of O(n²), a ring of n
-//!   machines that all send first O(n²) instead of 4ⁿ. The tests compare it with the definition;
-//! * configurations are rows of numbers; queues are numbers too, and moving costs O((machines +
-//!   channels) / 64).
+//! Machines that do not talk to each other are judged apart: sums instead of products. Directed
+//! parts are explored one machine at a time (`system::partial_order`), which leaves only
+//! choices as branching: streaming with n values ahead has O(n) configurations instead of O(n²), a
+//! ring of n machines that all send first O(n²) instead of 4ⁿ.
 //!
 //! A search ends at [`Limits::configurations`](crate::Limits::configurations), counted over all
 //! bounds tried, and at [`Limits::queue`](crate::Limits::queue). Configurations take at most a
@@ -84,7 +77,7 @@ pub(crate) mod causality;
 pub(crate) mod check;
 mod defects;
 mod full;
-mod partial_order;
+mod reduced;
 mod report;
 pub(crate) mod violation;
 

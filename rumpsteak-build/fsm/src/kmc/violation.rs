@@ -3,7 +3,6 @@
 use crate::system::explorer::{Explorer, Node};
 use crate::system::interned::{ChannelIndex, MachineIndex, StateKind};
 
-/// What is wrong with a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Violation {
     /// The machine waits for a message for ever.
@@ -35,7 +34,6 @@ pub(crate) struct Violations {
     pub(crate) definite: Option<(Node, Violation)>,
 }
 
-/// A part that was explored under bounds.
 #[derive(Debug)]
 pub(crate) struct Explored<'a> {
     pub(crate) explorer: Explorer<'a>,
@@ -45,7 +43,6 @@ pub(crate) struct Explored<'a> {
     pub(crate) hits_bounds: bool,
 }
 
-/// The first configuration with something [definite].
 pub(crate) fn first_definite(explorer: &Explorer<'_>) -> Option<(Node, Violation)> {
     explorer.nodes().find_map(|node| Some((node, definite(explorer, node)?)))
 }

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use petgraph::graph::{DiGraph, NodeIndex};
+
 use super::action::{Action, Direction, Transition};
 use super::defect::Defect;
 use super::ids::{StateId, TransitionId};
@@ -151,6 +153,46 @@ impl Fsm {
         builder.build(self.initial).on_demand(self.is_on_demand)
     }
 
+    /// The machine as a graph: state `s` is node `s`, and transition `t` is edge `t`.
+    ///
+    /// ```
+    /// let kernel = rumpsteak_fsm::text::parse("k: rec X . s!ready; s?value; X")?.remove(0);
+    /// let graph = kernel.graph();
+    /// assert_eq!(petgraph::algo::kosaraju_scc(&graph).len(), 1);
+    /// assert!(graph.edge_weights().eq(kernel.transitions().map(|t| t.action).collect::<Vec<_>>().iter()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn graph(&self) -> DiGraph<(), &Action> {
+        let node = |state: StateId| NodeIndex::new(state.index());
+        let mut graph = DiGraph::with_capacity(self.len(), self.transition_count());
+        for _ in self.states() {
+            graph.add_node(());
+        }
+        let edges = self.transitions().map(|by| (node(by.source), node(by.target), by.action));
+        graph.extend_with_edges(edges);
+        graph
+    }
+
+    /// The states that this machine and another one come to by the same actions, breadth first. If
+    /// an action of the other one leads to several states, its first one counts.
+    pub(crate) fn in_step(&self, other: &Self) -> impl Iterator<Item = (StateId, StateId)> {
+        let start = (self.initial, other.initial);
+        let mut met = BTreeSet::from([start]);
+        let mut open = VecDeque::from([start]);
+        std::iter::from_fn(move || {
+            let (own, due) = open.pop_front()?;
+            let mut targets: BTreeMap<&Action, StateId> = BTreeMap::new();
+            for by in other.transitions_from(due) {
+                targets.entry(by.action).or_insert(by.target);
+            }
+            for by in self.transitions_from(own) {
+                let next = targets.get(by.action).map(|&target| (by.target, target));
+                open.extend(next.filter(|&next| met.insert(next)));
+            }
+            Some((own, due))
+        })
+    }
+
     /// The states that a run can reach, breadth first from the initial one.
     pub fn reachable(&self) -> impl Iterator<Item = StateId> {
         self.reachable_from(self.initial)
@@ -231,11 +273,7 @@ impl Fsm {
                 });
             }
             if action.direction != first.action.direction {
-                let (send, receive) = match action.direction {
-                    Direction::Send => (transition.id, first.id),
-                    Direction::Receive => (first.id, transition.id),
-                };
-                return Err(Defect::Mixed { state, send, receive });
+                return self.mixed(state).map_or(Ok(()), Err);
             }
         }
 
@@ -254,17 +292,28 @@ impl Fsm {
         }
 
         self.check_labels(state)?;
-        let mut peers = vec![];
-        let mut known = BTreeSet::new();
-        for Transition { action, .. } in self.transitions_from(state) {
-            if known.insert(&action.peer) {
-                peers.push(action.peer.clone());
-            }
-        }
-        match peers.len() {
-            1 => Ok(()),
-            _ => Err(Defect::Undirected { state, peers }),
-        }
+        self.undirected(state).map_or(Ok(()), Err)
+    }
+
+    /// The defect of a state that both sends and receives.
+    pub(crate) fn mixed(&self, state: StateId) -> Option<Defect> {
+        let first = |direction| {
+            let mut all = self.transitions_from(state);
+            all.find(|by| by.action.direction == direction).map(|by| by.id)
+        };
+        let (send, receive) = (first(Direction::Send)?, first(Direction::Receive)?);
+        Some(Defect::Mixed { state, send, receive })
+    }
+
+    /// The defect of a state that chooses between peers.
+    pub(crate) fn undirected(&self, state: StateId) -> Option<Defect> {
+        let mut peers = self.transitions_from(state).map(|by| &by.action.peer);
+        let first = peers.next()?;
+        let second = peers.find(|peer| *peer != first)?;
+        let mut known = BTreeSet::from([first]);
+        let others = std::iter::once(second).chain(peers).filter(|peer| known.insert(*peer));
+        let peers = [first].into_iter().chain(others).cloned().collect();
+        Some(Defect::Undirected { state, peers })
     }
 
     /// Whether no two transitions of a state have one peer, direction and label. Labels decide,

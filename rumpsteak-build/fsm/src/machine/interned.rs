@@ -18,14 +18,10 @@ pub(crate) type Kind = u32;
 /// An action, `p!ℓ(S)`: equal ids are equal actions. Dense.
 pub(crate) type Act = u32;
 
-/// Which numbers actions have.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// By number.
     pub(crate) actions: Vec<Action>,
-    /// The kind of each action.
     pub(crate) kind_of: Vec<Kind>,
-    /// Whether a kind is a send.
     pub(crate) is_send: Vec<bool>,
 }
 
@@ -45,10 +41,8 @@ pub(crate) struct InternedMachine {
 #[derive(Clone, Copy, Debug)]
 struct Node {
     does: State,
-    /// Its edges.
     start: u32,
     end: u32,
-    /// Whether a run comes to it.
     reached: bool,
     /// See [`InternedMachine::is_anchor`].
     anchor: bool,
@@ -281,7 +275,6 @@ impl InternedMachine {
         self.incoming.get_or_init(|| Groups::new(self.len(), targets))
     }
 
-    /// The edge at a position.
     pub(crate) fn nth_edge(&self, position: u32) -> &Edge {
         &self.edges[position as usize]
     }

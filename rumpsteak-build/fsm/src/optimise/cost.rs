@@ -200,12 +200,10 @@ impl Work {
     }
 }
 
-/// A role at work.
 struct Player<'m> {
     machine: &'m Fsm,
     state: StateId,
     clock: u64,
-    /// How often each choice was made.
     choices: BTreeMap<BTreeSet<Action>, usize>,
     events: Vec<(usize, Event)>,
 }

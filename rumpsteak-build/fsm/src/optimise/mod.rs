@@ -9,25 +9,25 @@
 //! waiting. A candidate is given by a *window* for each peer: up to so many messages to it may be
 //! sent before their turn ([`anticipate`]). With one window this is
 //!
-//! * hoisting a send over the receives before it (a ring: window 1);
+//! * hoisting a send over the receives before it (a ring: window 1), or over a choice of which all
+//!   branches send it;
 //! * unrolling a loop, and hoisting what the next round sends into this one (double buffering:
 //!   window 1 towards the source);
-//! * letting a stream run ahead of its acknowledgements (window n);
-//! * hoisting a send over a choice, where all branches send it.
+//! * letting a stream run ahead of its acknowledgements (window n).
 //!
 //! ```text
 //!   rec X . s!ready . s?value . t?ready . t!value . X              the projection onto the kernel
 //!   s!ready . rec X . s!ready . s?value . t?ready . t!value . X    window 1 towards s: PPoPP'22, Fig. 4b
 //! ```
 //!
-//! What a send *depends* on it never overtakes: the caller says which receives those are. Where
-//! nobody does, [`received_before`] is what a payload may have been made from.
+//! A send never overtakes the receives that it *depends* on: the caller says which those are, or
+//! takes [`received_before`] for them.
 //!
 //! # Why it is sound
-//! Nothing here is believed. Every candidate goes through [`certified`](crate::verify::certified),
-//! that is through asynchronous subtyping and the checker of its certificate; where a role is not
-//! directed, the others are judged [together](mod@crate::verify::together) with all roles, and it
-//! is not reordered itself. What is not proven is not proposed.
+//! Every candidate goes through [`certified`](crate::verify::certified), that is through
+//! asynchronous subtyping and the checker of its certificate; if a role is not directed, it is not
+//! reordered, and the others are judged [together](mod@crate::verify::together) with all roles.
+//! What is not proven is not proposed.
 //!
 //! # How they are ranked
 //! By the time that a fixed piece of work takes under [`Costs`] ([`cost`]). Of two that are equally

@@ -95,7 +95,6 @@ pub struct Together {
     pub candidates: usize,
 }
 
-/// How often all roles are gone through.
 const PASSES: usize = 3;
 
 /// Proposes orders for all roles at once: for one after the other the best one, given those of the

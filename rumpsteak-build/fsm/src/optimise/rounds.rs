@@ -19,9 +19,9 @@ use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, EdgeIndex, EdgeReference, NodeIndex};
 use petgraph::visit::{Dfs, EdgeFiltered, EdgeRef, IntoEdges, Reversed};
 
-use crate::machine::{Direction, Fsm, StateId, TransitionId};
+use crate::machine::{Action, Direction, Fsm, StateId, TransitionId};
 
-type Graph = DiGraph<(), TransitionId>;
+type Graph<'a> = DiGraph<(), &'a Action>;
 
 /// A loop: the edges that begin its next round, and the states around which it goes.
 struct Loop {
@@ -32,11 +32,7 @@ struct Loop {
 /// For each send of a machine the receives that come before it in its round.
 pub fn received_before(machine: &Fsm) -> Vec<(TransitionId, Vec<TransitionId>)> {
     let node = |state: StateId| NodeIndex::new(state.index());
-    let edges = machine.transitions().map(|by| (node(by.source), node(by.target), by.id));
-    let mut graph = Graph::from_edges(edges);
-    while graph.node_count() < machine.len() {
-        graph.add_node(());
-    }
+    let graph = machine.graph();
     let loops = loops(&graph, node(machine.initial()));
 
     let direction = |id: TransitionId| machine.transition(id).action.direction;
@@ -55,7 +51,7 @@ pub fn received_before(machine: &Fsm) -> Vec<(TransitionId, Vec<TransitionId>)> 
         let mut before = Vec::new();
         let mut reached = Dfs::new(round, node(state));
         while let Some(reached) = reached.next(round) {
-            let incoming = round.edges(reached).map(|edge| *edge.weight());
+            let incoming = round.edges(reached).map(|by| TransitionId::from_index(by.id().index()));
             before.extend(incoming.filter(|&id| direction(id) == Direction::Receive));
         }
         found.extend(sends.into_iter().map(|send| (send, before.clone())));
@@ -63,17 +59,17 @@ pub fn received_before(machine: &Fsm) -> Vec<(TransitionId, Vec<TransitionId>)> 
     found
 }
 
-fn loops(graph: &Graph, initial: NodeIndex) -> Vec<Loop> {
+fn loops(graph: &Graph<'_>, initial: NodeIndex) -> Vec<Loop> {
     let dominators = simple_fast(graph, initial);
     // A loop is entered from outside as well.
     let may_begin = |state| state == initial || graph.edges_directed(state, Incoming).count() > 1;
-    let leads_back = |edge: &EdgeReference<'_, TransitionId>| {
+    let leads_back = |edge: &EdgeReference<'_, &Action>| {
         let mut all = dominators.dominators(edge.source()).into_iter().flatten();
         all.any(|one| one == edge.target())
     };
     let natural = |head: NodeIndex| {
         let again = graph.edges_directed(head, Incoming).filter(leads_back);
-        let again: Vec<EdgeReference<'_, TransitionId>> = again.collect();
+        let again: Vec<EdgeReference<'_, &Action>> = again.collect();
         let inside = EdgeFiltered::from_fn(graph, |edge| edge.target() != head);
         let inside = Reversed(&inside);
         let mut body = FixedBitSet::with_capacity(graph.node_count());

@@ -2,7 +2,6 @@
 
 use crate::machine::{Action, Fsm, FsmBuilder, StateId, Transition, TransitionId};
 
-/// An edit of the written machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Edit<'a> {
     /// Does the only action of a state behind another one.
@@ -18,7 +17,6 @@ pub(super) enum Edit<'a> {
     Jump { edge: Option<TransitionId>, to: StateId },
 }
 
-/// A machine that is edited.
 struct Draft {
     machine: FsmBuilder,
     initial: StateId,
@@ -39,7 +37,6 @@ impl Draft {
 }
 
 impl Edit<'_> {
-    /// The machine after the edit.
     pub(super) fn apply(self, sub: &Fsm, sup: &Fsm) -> Fsm {
         let mut draft = Draft { machine: sub.edit(), initial: sub.initial() };
         match self {

@@ -1,21 +1,20 @@
 //! The simplest cause of a refusal: the cheapest edit with which the subtype fits.
 //!
-//! If something is missing, or too much, subtyping goes on to the first action that has no place
-//! at all, which may be one of the next round of a loop. So both machines are walked in step along
-//! the path of the refusal, without any reordering. Edits are tried near the place where they part,
-//! cheapest first, as a parser with error repair tries them (CPCT+, Diekmann and Tratt, ECOOP'20).
+//! If something is missing, or too much, subtyping goes on to the first action that has no place at
+//! all, maybe in the next round of a loop. So both machines are walked in step along the path of
+//! the refusal, without any reordering. Edits are tried near the place where they part, cheapest
+//! first, as a parser with error repair tries them (CPCT+, Diekmann and Tratt, ECOOP'20).
 //!
 //! ```text
 //! supertype   ?play ─ !won ─ ?pay ─ ⟲        the subtype stops at the next `?play`;
 //! subtype     ?play ─ !won ─ ⟲               it fits with a `?pay` inserted behind `!won`
 //! ```
 //!
-//! **What holds.** An edit explains a refusal only if the edited machine is a subtype, which one
-//! check of subtyping confirms; one that does just what the supertype does is cheaper than any
-//! other. So if one edit of a projection is refused, the edit that takes it back is found, or one
-//! as cheap. If an action only has to come later, nothing is missing or too much: that is an order,
-//! and so is a refusal that no edit explains. For those, `place` says why an action has no place
-//! where it is done.
+//! **What holds.** An edit explains a refusal only if the edited machine is a subtype; one that
+//! does just what the supertype does is cheaper than any other. So if one edit of a projection is
+//! refused, the edit that takes it back is found, or one as cheap. If an action only has to come
+//! later, that is an order, and so is a refusal that no edit explains. For those, `place` says why
+//! an action has no place where it is done.
 //!
 //! **Cost.** A check for each edit: of edited machines with `MOST` states in all.
 

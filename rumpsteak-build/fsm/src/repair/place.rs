@@ -102,7 +102,6 @@ pub fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit)> {
     found.filter(|(_, misfit)| !is_awaited || !matches!(misfit, Misfit::Unknown(_)))
 }
 
-/// True if a machine has this action.
 pub(super) fn does(fsm: &Fsm, action: &Action) -> bool {
     fsm.transitions().any(|found| found.action == action)
 }

@@ -5,9 +5,9 @@
 //! which need only be able to make a choice that leads there. The [`ranks`] of the supertype's
 //! states say from where `p!ℓ` can be found.
 //!
-//! Outputs that are passed over are not chosen here: the alternatives stay open ([`Rest::Choice`]),
-//! without those from where `p!ℓ` cannot be found and those that the subtype can never make, which
-//! would fail whatever is chosen. Inputs that are passed over yield a prefix each.
+//! Outputs that are passed over stay open ([`Rest::Choice`]), without the alternatives from where
+//! `p!ℓ` cannot be found and those that the subtype can never make, which would fail whatever is
+//! chosen. Inputs that are passed over yield a prefix each.
 //!
 //! An alternative whose rank is not less may be passed over for ever. It is kept `slack` times on a
 //! path and then dropped; this *does* lose choices, and the search is told
@@ -15,9 +15,9 @@
 //!
 //! # Cost
 //!
-//! The ways may be exponentially many in the branching states that are passed over: peers choose in
-//! each alternative independently, and each way has a prefix of its own. So each action that is
-//! looked at or copied is paid for ([`Anticipation::spend`]) from the budget of the whole search.
+//! The ways may be exponentially many in the branching states that are passed over. So each action
+//! that is looked at or copied is paid for ([`Anticipation::spend`]) from the budget of the whole
+//! search.
 
 use std::rc::Rc;
 
@@ -116,7 +116,6 @@ impl<'a> Anticipation<'a> {
         }
     }
 
-    /// Takes `cost` actions from the budget.
     pub(super) fn spend(&mut self, cost: usize) -> Result<(), Limit> {
         self.spent = self.spent.saturating_add(cost);
         if self.spent > self.steps {
@@ -153,8 +152,7 @@ impl<'a> Anticipation<'a> {
                 .iter()
                 .find(|alternative| alternative.promise.act == goal.act)
                 .ok_or_else(|| Stop::Refused(mismatch(alternatives[0].promise)))?;
-            let (segment, rules) = (made.segment.clone(), EMPTY);
-            return Ok(vec![Way { segment, rules }]);
+            return Ok(vec![Way { segment: made.segment.clone(), rules: EMPTY }]);
         }
         let mut found = Found::default();
         for (index, Alternative { promise, segment }) in alternatives.iter().enumerate() {
@@ -181,8 +179,7 @@ impl<'a> Anticipation<'a> {
             }
             let mut segment = segment.clone();
             segment.promises.remove(index);
-            let rules = EMPTY;
-            return Ok(vec![Way { segment, rules }]);
+            return Ok(vec![Way { segment, rules: EMPTY }]);
         }
         let mut ways = self.in_rest(&segment.rest, goal, slack, depth)?;
         for way in &mut ways {
@@ -209,17 +206,14 @@ impl<'a> Anticipation<'a> {
                 let Some(edge) = sup.edge(state, goal.act) else {
                     return Err(Stop::Refused(mismatch(Promise::of(&edges[0]))));
                 };
-                let rules = self.sequences.unfold(unfoldings);
-                let rest = Rest::State(edge.target);
-                let segment = Segment { promises, rest };
-                return Ok(vec![Way { segment, rules }]);
+                let segment = Segment { promises, rest: Rest::State(edge.target) };
+                return Ok(vec![Way { segment, rules: self.sequences.unfold(unfoldings) }]);
             }
             let [edge] = edges else { break };
             self.spend(1)?;
             // A chain longer than there are states is a loop.
             if promises.len() > sup.len() {
-                let sup = Blame::of(edge);
-                return Err(Stop::Refused(not_reached(sup)));
+                return Err(Stop::Refused(not_reached(Blame::of(edge))));
             }
             promises.push(Promise::of(edge));
             unfoldings += 1;
@@ -279,15 +273,10 @@ impl<'a> Anticipation<'a> {
         for (edge, beyond) in each {
             for Way { segment, rules: own } in beyond {
                 self.spend(promises.len() + 1 + segment.promises.len())?;
-                let mut all = Vec::with_capacity(promises.len() + 1 + segment.promises.len());
-                all.extend_from_slice(promises);
-                all.push(Promise::of(edge));
-                all.extend(segment.promises);
-                let (promises, rest) = (all, segment.rest);
+                let promises = [promises, &[Promise::of(edge)], &segment.promises].concat();
                 // Those before are applied once, on the first way.
                 let rules = self.sequences.both(std::mem::take(&mut rules), own);
-                let segment = Segment { promises, rest };
-                ways.push(Way { segment, rules });
+                ways.push(Way { segment: Segment { promises, ..segment }, rules });
             }
         }
         Ok(ways)
@@ -328,8 +317,7 @@ impl<'a> Anticipation<'a> {
                 for Way { segment, rules } in &ways {
                     let mut all: Vec<Alternative> = Vec::with_capacity(count);
                     all.extend_from_slice(&chosen);
-                    let segment = segment.clone();
-                    all.push(Alternative { promise, segment });
+                    all.push(Alternative { promise, segment: segment.clone() });
                     // Those before are applied once, on the first way.
                     let rules = self.sequences.both(std::mem::take(&mut before), *rules);
                     longer.push((all, rules));
@@ -340,27 +328,17 @@ impl<'a> Anticipation<'a> {
         let mut ways = Vec::with_capacity(combinations.len());
         for (mut alternatives, rules) in combinations {
             self.spend(promises.len())?;
-            let next = alternatives.first().filter(|_| count == 1);
-            let more = next.map_or(0, |next| 1 + next.segment.promises.len());
-            let mut all = Vec::with_capacity(promises.len() + more);
-            all.extend_from_slice(promises);
-            let mut promises = all;
-            let rest = match alternatives.len() {
+            let segment = match alternatives.len() {
                 // No alternative is left: the reason of one of them, unless all were dropped for
                 // lack of slack.
-                0 => {
-                    let reason = reason.unwrap_or(not_reached(Blame::State(0)));
-                    return Err(Stop::Refused(reason));
-                }
+                0 => return Err(Stop::Refused(reason.unwrap_or(not_reached(Blame::State(0))))),
                 1 => {
                     let Alternative { promise, segment } = alternatives.remove(0);
-                    promises.push(promise);
-                    promises.extend(segment.promises);
-                    segment.rest
+                    let promises = [promises, &[promise], &segment.promises].concat();
+                    Segment { promises, ..segment }
                 }
-                _ => Rest::choice(alternatives),
+                _ => Segment { promises: promises.to_vec(), rest: Rest::choice(alternatives) },
             };
-            let segment = Segment { promises, rest };
             ways.push(Way { segment, rules });
         }
         Ok(ways)
@@ -417,8 +395,7 @@ impl<'a> Anticipation<'a> {
 /// The first action of its kind that the supertype does is `promise`, and not the action that is
 /// looked for.
 pub(super) fn mismatch(promise: Promise) -> Reason {
-    let sup = Blame::Transition(promise.origin);
-    Reason::of(Rule::OutputsToOnePeer, sup, None)
+    Reason::of(Rule::OutputsToOnePeer, Blame::Transition(promise.origin), None)
 }
 
 fn not_reached(sup: Blame) -> Reason {

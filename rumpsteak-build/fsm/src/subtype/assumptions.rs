@@ -4,13 +4,9 @@
 //!   ⟨q, π′, T′⟩ was met before, and did ρ′ since        it holds if act(ρ′) ⊇ act(π′)
 //! ```
 //!
-//! Loops of situations share parts, so they are not checked one by one when they close. When all
-//! situations are known, [`Assumptions::forgotten`] checks for each kind of action (`p?` or `p!`)
-//! that there is no loop on which an action of the kind is pending and none is done.
-//!
-//! # Cost
-//!
-//! The act check costs O(kinds · steps · their lengths).
+//! Loops of situations share parts, so they are not checked one by one. When all situations are
+//! known, [`Assumptions::forgotten`] checks for each kind of action (`p?` or `p!`) that there is no
+//! loop on which an action of the kind is pending and none is done, in O(kinds · steps · lengths).
 
 use hashbrown::HashMap;
 
@@ -22,7 +18,6 @@ use super::rules::Situation;
 use super::sequences::Sequences;
 use crate::machine::TransitionId;
 
-/// The graph of the situations that were met.
 pub(super) struct Assumptions<'a> {
     pair: &'a Pair,
     /// The kind of each transition of the subtype.
@@ -36,7 +31,6 @@ pub(super) struct Assumptions<'a> {
     record: Record,
 }
 
-/// A situation.
 struct Node {
     state: u32,
     /// The step by which it was met first.
@@ -45,7 +39,6 @@ struct Node {
     promises: (u32, u32),
 }
 
-/// The way from one situation to another.
 struct Step {
     from: u32,
     to: u32,
@@ -57,7 +50,6 @@ struct Step {
 pub(super) struct Way {
     /// The last situation before it.
     from: Option<u32>,
-    /// The actions of the subtype since.
     pub(super) trail: Vec<Done>,
     /// Where the actions from position `recorded` on belong.
     fragment: u32,
@@ -132,7 +124,6 @@ impl<'a> Assumptions<'a> {
         Some((to, way))
     }
 
-    /// Ends a way with rule END.
     pub(super) fn end(&mut self, way: &Way) {
         let own = self.record.append(&way.trail[way.recorded as usize..]);
         self.record.close(way.fragment, own, Then::End(way.unfolded));
@@ -284,7 +275,6 @@ impl<'a> Assumptions<'a> {
         forgotten(origin, path, self.nodes[node as usize].state, cycle)
     }
 
-    /// Whether the subtype does an action of `kind` on a step.
     fn does(&self, step: &Step, kind: Kind) -> bool {
         let mut trail = self.trail(step).iter();
         trail.any(|done| self.kind_of[done.transition as usize] == kind)

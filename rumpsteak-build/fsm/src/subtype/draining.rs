@@ -7,24 +7,29 @@ use crate::certificate::invariant::Step;
 pub(super) struct Node {
     pub(super) rule: Step,
     pub(super) sends: bool,
-    /// Whether nothing is pending.
     pub(super) is_drained: bool,
     pub(super) next: Vec<usize>,
 }
 
-pub(super) struct Exhausted;
+/// Why there is no answer.
+pub(super) enum Stop {
+    /// No rule applies, or something may be put off for ever.
+    Stuck,
+    /// The budget is spent.
+    Spent,
+}
 
-/// By judgement, how many times both must do an action until nothing is pending. `None` if the
+/// By judgement, how many times both must do an action until nothing is pending. Stuck if the
 /// subtype's peers can keep it from that. Looks at `budget` judgements and goals at most.
-pub(super) fn drains(nodes: &[Node], budget: usize) -> Result<Option<Vec<u32>>, Exhausted> {
+pub(super) fn drains(nodes: &[Node], budget: usize) -> Result<Vec<u32>, Stop> {
     let ranks = nodes.iter().map(|node| node.is_drained.then_some(0));
     let mut draining = Draining { nodes, ranks: ranks.collect(), budget };
     while !draining.ranks.iter().all(Option::is_some) {
         if !draining.settle()? && !draining.leave_loops()? {
-            return Ok(None);
+            return Err(Stop::Stuck);
         }
     }
-    Ok(Some(draining.ranks.into_iter().flatten().collect()))
+    Ok(draining.ranks.into_iter().flatten().collect())
 }
 
 struct Draining<'a> {
@@ -36,16 +41,16 @@ struct Draining<'a> {
 impl Draining<'_> {
     /// The judgements without a rank, the last ones first: those that follow have greater numbers,
     /// so most are settled in one pass. Each pass is paid for.
-    fn open(&mut self) -> Result<Vec<usize>, Exhausted> {
+    fn open(&mut self) -> Result<Vec<usize>, Stop> {
         let open = (0..self.nodes.len()).rev().filter(|&id| self.ranks[id].is_none());
         let open: Vec<usize> = open.collect();
         let cost: usize = open.iter().map(|&id| 1 + self.nodes[id].next.len()).sum();
-        self.budget = self.budget.checked_sub(cost).ok_or(Exhausted)?;
+        self.budget = self.budget.checked_sub(cost).ok_or(Stop::Spent)?;
         Ok(open)
     }
 
     /// Ranks judgements whose goals are ranked; whether there was one.
-    fn settle(&mut self) -> Result<bool, Exhausted> {
+    fn settle(&mut self) -> Result<bool, Stop> {
         let mut grew = false;
         for id in self.open()? {
             let Node { rule, sends, next, .. } = &self.nodes[id];
@@ -62,7 +67,7 @@ impl Draining<'_> {
 
     /// Ranks judgements on loops of `Take`, which end because what is pending gets shorter, and of
     /// `Ahead`, which are left, if all ways out are ranked; whether there was one.
-    fn leave_loops(&mut self) -> Result<bool, Exhausted> {
+    fn leave_loops(&mut self) -> Result<bool, Stop> {
         // Those from which nothing but loops and ranked judgements is met, and of them those from
         // which a ranked one is met.
         let mut inside: Vec<bool> = self.nodes.iter().map(|by| by.rule != Step::Match).collect();

@@ -5,8 +5,7 @@
 //! ```
 //!
 //! A subtype may make fewer choices of its own and offer its peers more, as without queues. Because
-//! messages wait in queues, it may also do some actions earlier than its supertype (PPoPP'22,
-//! §3.1):
+//! messages wait in queues, it may also do some actions earlier (PPoPP'22, §3.1):
 //!
 //! * **R1**, an input `p?ℓ` before inputs that are not from p: before an A(p);
 //! * **R2**, an output `p!ℓ` before any inputs, and before outputs that are not to p: before a
@@ -40,8 +39,7 @@
 //!   T″ = s?copy. t?ready. t!copy. T′
 //! ```
 //!
-//! Between the two visits of (\*) the subtype did `s?`, `t?` and `t!`. That is all that is pending
-//! there, so nothing is forgotten: it holds.
+//! Between the two visits of (\*) the subtype did `s?`, `t?` and `t!`, all that is pending there.
 //!
 //! # The algorithm
 //!
@@ -56,38 +54,36 @@
 //!    chosen.
 //! 2. **Outputs of the supertype that are overtaken are not chosen** but kept as an open choice,
 //!    which the subtype's own later output decides (`anticipation`); the definition lets W′ depend
-//!    on all of U. So all branching is universal, the search is plain reachability without
-//!    backtracking, and no choice is explored twice.
-//! 3. **Whether an action can be found ahead is decided on the supertype's graph**, by a rank,
-//!    instead of by unfolding up to a bound. So there is no bound for the user to choose, and "no"
-//!    is an answer: each "no" is a pair of U and V′ for which there is no W ≲ W′.
+//!    on all of U. So all branching is universal, and the search is reachability without
+//!    backtracking.
+//! 3. **Whether an action can be found ahead is decided on the supertype's graph**, by a rank, not
+//!    by unfolding up to a bound. So no user has to choose a bound, and "no" is an answer: each
+//!    "no" is a pair of U and V′ for which there is no W ≲ W′.
 //! 4. **The act check looks at all loops together** (`assumptions`). Fig. 5 checks, when rule ASM
-//!    closes a loop, that all pending actions are done within it. Here situations are reached on
-//!    many paths, so that loops share parts. They are judged when all situations are known: for
-//!    each kind of action (`p?` or `p!`) there must be no loop on which one is pending and none is
-//!    done.
+//!    closes a loop, that all pending actions are done within it. Here loops share parts, and are
+//!    judged when all situations are known: for each kind of action (`p?` or `p!`) there must be no
+//!    loop on which one is pending and none is done.
 //!
 //! ## Why it is sound
 //!
-//! Each "yes" of either search has a [certificate](crate::certificate) that can be checked without
-//! it, and whose pages have the argument. That the search finds one: each step is one of the rules
-//! of Fig. A.11 for ≲, read without its condition on actions; a way that ends does so by rule END,
-//! with nothing pending; and on one that does not end, what is pending of a kind is done sooner or
+//! Each "yes" has a [certificate](crate::certificate) that can be checked without the search, and
+//! whose pages have the argument. That the search finds one: each step is one of the rules of Fig.
+//! A.11 for ≲, read without its condition on actions; a way that ends does so by rule END, with
+//! nothing pending; and on one that does not end, what is pending of a kind is done sooner or
 //! later, by the act check.
 //!
-//! Situations are equal if their states, pending actions, open choices and the states behind them
-//! are. Messages of one kind that wait in the same order are interchangeable, so the transitions
-//! that promised them do not matter.
+//! Messages of one kind that wait in the same order are interchangeable. So situations are equal if
+//! their states, pending actions, open choices and the states behind them are, whatever transitions
+//! promised them.
 //!
 //! ## Undecided pairs
 //!
 //! Subtyping is undecidable. A subtype that anticipates more and more has infinitely many
 //! situations. If it may choose never to do a pending action, that is a "no". Otherwise a second
-//! search (`unbounded`) looks for finitely many *sets* of situations that cover them all. Where it
-//! finds none that it can represent, the answer is [`Verdict::Undecided`], with the limit at which
-//! the first search ended.
+//! search (`unbounded`) looks for finitely many *sets* of situations that cover them all. If it
+//! finds none, the answer is [`Verdict::Undecided`], with the limit that ended the first search.
 //!
-//! Where the subtype overtakes a choice of outputs in a loop, alternatives are dropped beyond
+//! If the subtype overtakes a choice of outputs in a loop, alternatives are dropped beyond
 //! [`Limits::branching`](field@Limits::branching). As long as the choice is open, a "no" about an
 //! output may be the fault of the dropping, and is reported as undecided instead; any other "no" is
 //! final (`rules` has the argument).
@@ -96,8 +92,8 @@
 //!
 //! Linear in the number of situations times the number of actions that are pending where situations
 //! are compared. Only states of the subtype where several transitions meet are compared, since
-//! every loop has one. Memory is that of those situations. There is no recursion on states; an
-//! anticipation recurses on branching states, at most 256 deep.
+//! every loop has one. There is no recursion on states; an anticipation recurses on branching
+//! states, at most 256 deep.
 
 mod anticipation;
 mod assumptions;
@@ -116,6 +112,7 @@ mod unbounded;
 
 use std::sync::Arc;
 
+use self::draining::Stop;
 use self::pair::Pair;
 use self::proof::Evidence;
 use self::search::{Outcome, Search};
@@ -155,12 +152,8 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
         Ok(pair) => pair,
         Err(error) => {
             let steps = steps::search(sub, sup).ok_or(error)?;
-            let situations = steps.pairs.len();
-            return Ok(Verdict::Safe(Proof::written(
-                situations,
-                Some(0),
-                Certificate::Steps(steps),
-            )));
+            let (situations, certificate) = (steps.pairs.len(), Certificate::Steps(steps));
+            return Ok(Verdict::Safe(Proof::written(situations, Some(0), certificate)));
         }
     };
     let size = pair.sub.len() + pair.sup.len();
@@ -181,14 +174,14 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
         }
         if widen {
             match unbounded::search(&pair, budget) {
-                unbounded::Outcome::Holds(invariant) => {
+                Ok(invariant) => {
                     let situations = invariant.judgements.len();
                     let certificate = Certificate::Invariant(invariant);
                     return Ok(Verdict::Safe(Proof::written(situations, None, certificate)));
                 }
                 // A larger budget would not help.
-                unbounded::Outcome::Stuck => widen = false,
-                unbounded::Outcome::Spent => {}
+                Err(Stop::Stuck) => widen = false,
+                Err(Stop::Spent) => {}
             }
         }
     }
@@ -215,16 +208,13 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
 /// # Errors
 /// If one of the machines is not [directed](Fsm::check_directed).
 pub fn check_fair(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Option<Proof>, InputError> {
-    Ok(match unbounded::search_fair(&directed(sub, sup)?, limits) {
-        unbounded::Outcome::Holds(fair) => {
-            let situations = fair.invariant.judgements.len();
-            Some(Proof::written(situations, None, Certificate::Fair(fair)))
-        }
-        unbounded::Outcome::Stuck | unbounded::Outcome::Spent => None,
-    })
+    let fair = unbounded::search_fair(&directed(sub, sup)?, limits).ok();
+    Ok(fair.map(|fair| {
+        let situations = fair.invariant.judgements.len();
+        Proof::written(situations, None, Certificate::Fair(fair))
+    }))
 }
 
-/// Two machines that are local types.
 fn directed(sub: &Fsm, sup: &Fsm) -> Result<Pair, InputError> {
     for (side, machine) in [(Side::Sub, sub), (Side::Sup, sup)] {
         machine.check_directed().map_err(|defect| InputError { side, defect })?;

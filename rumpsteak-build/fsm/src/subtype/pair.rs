@@ -13,7 +13,6 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// Two machines, both directed.
     pub(super) fn new(sub: &Fsm, sup: &Fsm) -> Self {
         let (sub, sup) = Machine::align(sub.interned(), sup.interned());
         Self { sub, sup }

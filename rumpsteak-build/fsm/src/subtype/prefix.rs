@@ -32,7 +32,6 @@ impl Promise {
     }
 }
 
-/// The continuation of a spine.
 #[derive(Clone, Debug)]
 pub(super) enum Rest {
     State(u32),
@@ -41,7 +40,6 @@ pub(super) enum Rest {
     Choice(Rc<[Alternative]>, usize),
 }
 
-/// An alternative of an open choice.
 #[derive(Clone, Debug)]
 pub(super) struct Alternative {
     pub(super) promise: Promise,
@@ -92,19 +90,16 @@ impl Spine {
         self.position(kind).map(|position| self.slots[position - self.base].promise)
     }
 
-    /// The first send, with its position.
     pub(super) fn first_send(&self, pair: &Pair) -> Option<(usize, Promise)> {
         let kinds = (0..pair.kinds() as Kind).filter(|&kind| pair.sends(kind));
         let position = kinds.filter_map(|kind| self.position(kind)).min()?;
         Some((position, self.slots[position - self.base].promise))
     }
 
-    /// The actions in order.
     pub(super) fn promises(&self) -> impl Iterator<Item = Promise> {
         self.slots.iter().filter(|slot| slot.live).map(|slot| slot.promise)
     }
 
-    /// Takes the first action of a kind.
     pub(super) fn take(&mut self, kind: Kind) -> Option<Promise> {
         let position = self.position(kind)?;
         let slot = &mut self.slots[position - self.base];

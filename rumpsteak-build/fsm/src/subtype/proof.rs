@@ -19,7 +19,6 @@ pub struct Proof {
     pub(super) evidence: Evidence,
 }
 
-/// From what the certificate is written.
 #[derive(Clone)]
 pub(super) enum Evidence {
     Recorded(Arc<Record>),

@@ -125,7 +125,6 @@ impl Futures {
         Self { set_of, sets }
     }
 
-    /// The number of a state's set.
     pub(super) fn set_of(&self, state: u32) -> u32 {
         self.set_of[state as usize]
     }

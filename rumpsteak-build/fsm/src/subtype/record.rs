@@ -1,18 +1,15 @@
 //! The record of a search, from which its certificate is written: the rules that it applied, where
-//! it applied them.
+//! it applied them. It is not trusted: [`certificate::check`](crate::certificate::check) decides.
 //!
 //! A [`Derivation`] lists the rules of each situation in preorder. The search works breadth first,
 //! so it records *fragments*: what the subtype did between one branching of the search and the
-//! next. The fragments of a situation form a tree, and in preorder its fragments are the
-//! derivation.
+//! next. The fragments of a situation form a tree, and in preorder they are the derivation.
 //!
 //! ```text
 //!   fragment                    s!ready after 3 unfoldings
 //!     ├─ first output           t!value after none, then as situation 1
 //!     └─ second output          t!stop after 2, then the end
 //! ```
-//!
-//! The record is not trusted: [`certificate::check`](crate::certificate::check) decides.
 
 use std::hash::BuildHasher;
 use std::iter::Copied;
@@ -38,7 +35,6 @@ pub(super) struct Record {
     /// By situation, its first fragment.
     roots: Vec<u32>,
     fragments: Vec<Fragment>,
-    /// The actions of all fragments.
     pub(super) trails: Vec<Done>,
     /// The rules by which actions were done, where they are not just unfoldings of the spine.
     pub(super) sequences: Sequences,
@@ -47,7 +43,6 @@ pub(super) struct Record {
     pub(super) ranks: Vec<(u32, u32, u32)>,
 }
 
-/// An action of the subtype.
 #[derive(Clone, Copy)]
 pub(super) struct Done {
     pub(super) transition: u32,
@@ -71,7 +66,6 @@ impl Done {
     }
 }
 
-/// Actions that are done one after the other.
 struct Fragment {
     /// A range of [`Record::trails`].
     trail: (u32, u32),
@@ -155,7 +149,6 @@ impl Record {
         first as u32
     }
 
-    /// The certificate. O(its size).
     pub(super) fn derivation(&self) -> Derivation {
         let mut transitions = vec![0; self.pair.acts()];
         for state in 0..self.pair.sup.len() as u32 {
@@ -218,7 +211,6 @@ impl Record {
     }
 }
 
-/// The key of a situation.
 fn nth<'a>(keys: &'a [u32], ends: &[u32], id: u32) -> &'a [u32] {
     let start = (id as usize).checked_sub(1).map_or(0, |before| ends[before]);
     &keys[start as usize..ends[id as usize] as usize]

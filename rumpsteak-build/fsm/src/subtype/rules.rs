@@ -74,7 +74,6 @@ impl<'a> Rules<'a> {
         Self { pair, anticipation }
     }
 
-    /// Takes `cost` actions from the budget.
     pub(super) fn spend(&mut self, cost: usize) -> Result<(), Limit> {
         self.anticipation.spend(cost)
     }

@@ -20,7 +20,6 @@ pub(super) enum Outcome {
         anticipation: usize,
         record: Record,
     },
-    /// There is no derivation.
     Fails(Failure),
     /// There is none among those that were tried; a dropped alternative may be to blame.
     Lossy,
@@ -34,7 +33,6 @@ pub(super) struct Search<'a> {
     assumptions: Assumptions<'a>,
     tasks: VecDeque<Task>,
     longest: usize,
-    /// Room for a key.
     key: Vec<u32>,
 }
 

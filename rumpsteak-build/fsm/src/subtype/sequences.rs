@@ -3,29 +3,24 @@
 
 use crate::certificate::derivation::Inference;
 
-/// The number of a sequence.
 pub(super) type Sequence = u32;
 
 /// No rule.
 pub(super) const EMPTY: Sequence = 0;
 /// One `Choose`.
 pub(super) const CHOOSE: Sequence = 1;
-/// The number of the first piece.
 const FIRST: Sequence = 2;
 
-/// All sequences of a search.
 #[derive(Default)]
 pub(super) struct Sequences(Vec<Piece>);
 
 #[derive(Clone, Copy)]
 enum Piece {
-    /// So many times `Unfold`.
     Unfold(u32),
     /// `Drop` of the alternative with this number.
     Drop(u32),
     /// A sequence within the alternative with this number.
     Within(u32, Sequence),
-    /// Two sequences, one after the other.
     Both(Sequence, Sequence),
 }
 

@@ -1,7 +1,7 @@
 //! Machines that do everything at its turn: what is left of subtyping where a state has several
 //! peers, or sends and receives. The [certificate](crate::certificate::steps) has the argument.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::certificate::Steps;
 use crate::machine::{Action, Direction, Fsm, StateId};
@@ -11,41 +11,28 @@ use crate::machine::{Action, Direction, Fsm, StateId};
 pub(super) fn search(sub: &Fsm, sup: &Fsm) -> Option<Steps> {
     sub.check_deterministic().ok()?;
     sup.check_deterministic().ok()?;
-    let start = (sub.initial(), sup.initial());
-    let mut met = BTreeSet::from([start]);
-    let mut pairs = vec![start];
-    let mut at = 0;
-    while at < pairs.len() {
-        for next in follow(sub, sup, pairs[at])? {
-            if met.insert(next) {
-                pairs.push(next);
-            }
-        }
-        at += 1;
-    }
-    Some(Steps { pairs })
+    let fits = |&(q, p): &(StateId, StateId)| fits(&offers(sub, q), &offers(sup, p));
+    let pairs = sub.in_step(sup).map(|pair| fits(&pair).then_some(pair));
+    Some(Steps { pairs: pairs.collect::<Option<_>>()? })
 }
 
-/// The pairs behind a pair.
-fn follow(sub: &Fsm, sup: &Fsm, (q, p): (StateId, StateId)) -> Option<Vec<(StateId, StateId)>> {
-    let due: BTreeMap<&Action, StateId> =
-        sup.transitions_from(p).map(|found| (found.action, found.target)).collect();
-    let own = sub.transitions_from(q).count();
-    let mut both = vec![];
-    for found in sub.transitions_from(q) {
-        both.extend(due.get(found.action).map(|&target| (found.target, target)));
+type Offers<'a> = BTreeSet<&'a Action>;
+
+fn offers(fsm: &Fsm, state: StateId) -> Offers<'_> {
+    fsm.transitions_from(state).map(|found| found.action).collect()
+}
+
+/// True if a state may stand for another one.
+fn fits(own: &Offers<'_>, due: &Offers<'_>) -> bool {
+    let all = |offers: &Offers<'_>, wanted| offers.iter().all(|it| it.direction == wanted);
+    let peers: BTreeSet<_> = own.iter().map(|action| &action.peer).collect();
+    if own.is_empty() || due.is_empty() {
+        own == due
+    } else if all(own, Direction::Send) && all(due, Direction::Send) {
+        own.is_subset(due)
+    } else if all(own, Direction::Receive) && peers.len() == 1 {
+        due.is_subset(own)
+    } else {
+        own == due
     }
-    let does = |fsm: &Fsm, state, direction| {
-        fsm.transitions_from(state).all(|found| found.action.direction == direction)
-    };
-    let send = does(sub, q, Direction::Send) && does(sup, p, Direction::Send);
-    let peers: BTreeSet<_> = sub.transitions_from(q).map(|found| &found.action.peer).collect();
-    let fits = match (own, due.len()) {
-        (0, 0) => true,
-        (0, _) | (_, 0) => false,
-        _ if send => both.len() == own,
-        _ if does(sub, q, Direction::Receive) && peers.len() == 1 => both.len() == due.len(),
-        (own, due) => both.len() == own && both.len() == due,
-    };
-    fits.then_some(both)
 }

@@ -1,13 +1,10 @@
 //! Anticipation without a bound: what is pending grows for ever, and is known only roughly.
 //!
-//! The search word by word ([`search`](super::search)) does not end where a subtype sends more in
-//! each round than it receives. Here the pending actions are a *set* of words, widened so that
-//! there are finitely many sets.
-//!
-//! The sets that are found are written down as an
-//! [`Invariant`](crate::certificate::invariant). Its page has the judgement, an example and the
-//! rules, which are applied here under the same names, and why all this proves `T ≤ T′`. None of
-//! what follows need be believed for that.
+//! The search word by word ([`search`](super::search)) does not end if a subtype sends more in each
+//! round than it receives. Here the pending actions are a *set* of words, widened so that there are
+//! finitely many sets. They are written down as an [`Invariant`](crate::certificate::invariant).
+//! Its page has the judgement, an example, the rules, which are applied here under the same names,
+//! and the proof of `T ≤ T′`, for which nothing on this page need be believed.
 //!
 //! # The widening
 //!
@@ -23,30 +20,27 @@
 //!
 //! Judgements with equal states and classes become one by uniting their windows. So there are
 //! finitely many judgements, each grows finitely often, and the search for an invariant ends. If it
-//! gets stuck, then perhaps only because too much was forgotten, and it starts again with the next
-//! m; at [`Limits::widening`] it is undecided. A "no" is never given here: the words that get stuck
-//! may be no words of any run. Real ones are found by the first engine, since it searches breadth
-//! first, before its limit unless they are deep.
+//! gets stuck, perhaps too much was forgotten, and it starts again with the next m; at
+//! [`Limits::widening`] it is undecided. A "no" is never given here: the words that get stuck may
+//! be no words of any run.
 //!
 //! # Why it finds invariants
 //!
 //! The rules lead from the judgements that were found to these only, since [`Words::push`] and
-//! [`Words::pop`] compute supersets, as that page says of *appending* and *taking off*.
-//!
-//! Whether words of a kind are empty is known exactly: no class has both. So when no more
-//! judgements are found, the loops in which a kind is pending and not done are known, and if there
-//! are none, each judgement has a *rank*: how many steps may follow while the kind is pending and
-//! not done.
+//! [`Words::pop`] compute supersets, as that page says of *appending* and *taking off*. Whether
+//! words of a kind are empty is known exactly: no class has both. So the loops in which a kind is
+//! pending and not done are known in the end, and if there are none, each judgement has a *rank*:
+//! how many steps may follow while the kind is pending and not done.
 //!
 //! In the binary world this is the relation without orphan messages, which is also the one that
 //! `corpora/binary` tabulates.
 //!
 //! # The fair relation
 //!
-//! The same search, with the rules that a [`FairInvariant`] adds: outputs are not put off, and no
-//! option is left out. In place of the loops in which a kind is pending and not done, it looks for
-//! judgements from which the subtype cannot choose its outputs so that nothing is pending in the
-//! end. What the sets do not say counts as chosen by others.
+//! The same search, with the rules that a [`FairInvariant`] adds. In place of the loops in which a
+//! kind is pending and not done, it looks for judgements from which the subtype cannot choose its
+//! outputs so that nothing is pending in the end. What the sets do not say counts as chosen by
+//! others.
 //!
 //! # Limits of the method
 //!
@@ -65,8 +59,8 @@
 //! That pending actions may be represented by a regular set is due to Bravetti, Carbone, Lange,
 //! Yoshida and Zavattaro (LMCS'21), who look for repeating subtrees of *input trees*, and to
 //! Bocchi, King and Murgia (TACAS'24), who enlarge sets of traces to regular expressions. Windows
-//! need neither a comparison of trees nor a heuristic that guesses the star: their unions
-//! terminate, and their precision is one number.
+//! need no comparison of trees and no heuristic: their unions terminate, and their precision is one
+//! number.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::{Hash, Hasher};
@@ -75,7 +69,7 @@ use std::rc::Rc;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
-use super::draining::{Exhausted, Node, drains};
+use super::draining::{Node, Stop, drains};
 use super::pair::{Act, Edge, Kind, Pair, State};
 use super::reachability::heights;
 use crate::certificate::FairInvariant;
@@ -233,7 +227,6 @@ struct Successor {
     claim: Claim,
 }
 
-/// The rule that applies to a judgement.
 struct Applied {
     rule: Step,
     /// The judgements that its goals are, each with the kind of the action that the subtype does.
@@ -246,28 +239,13 @@ impl Applied {
     }
 }
 
-/// Why there is no invariant of this precision.
-enum Stop {
-    /// No rule applies, or something may be put off for ever.
-    Stuck,
-    /// The budget is spent.
-    Spent,
-}
-
-pub(super) enum Outcome<T> {
-    /// The pair's first machine is a subtype of the second.
-    Holds(T),
-    /// There is no invariant of any precision that is allowed, with any budget.
-    Stuck,
-    /// The budget is spent.
-    Spent,
-}
-
-pub(super) fn search(pair: &Pair, limits: &Limits) -> Outcome<Invariant> {
+/// An invariant. Stuck if there is none of any precision that is allowed, with any budget.
+pub(super) fn search(pair: &Pair, limits: &Limits) -> Result<Invariant, Stop> {
     widen(pair, limits, false, |search| search.written())
 }
 
-pub(super) fn search_fair(pair: &Pair, limits: &Limits) -> Outcome<FairInvariant> {
+/// A fair invariant, likewise.
+pub(super) fn search_fair(pair: &Pair, limits: &Limits) -> Result<FairInvariant, Stop> {
     widen(pair, limits, true, |search| search.written_fair())
 }
 
@@ -276,25 +254,23 @@ fn widen<T>(
     limits: &Limits,
     is_fair: bool,
     written: impl Fn(&mut Search<'_>) -> Result<T, Stop>,
-) -> Outcome<T> {
+) -> Result<T, Stop> {
     let mut spent = 0;
     for m in 0..limits.widening {
         let mut search = Search::new(pair, m, limits.steps, spent);
         search.is_fair = is_fair;
         match search.run().and_then(|()| written(&mut search)) {
-            Ok(found) => return Outcome::Holds(found),
-            Err(Stop::Spent) => return Outcome::Spent,
             Err(Stop::Stuck) => spent = search.spent,
+            found => return found,
         }
     }
-    Outcome::Stuck
+    Err(Stop::Stuck)
 }
 
 struct Search<'a> {
     pair: &'a Pair,
     /// How many letters at either end of a word are known.
     m: usize,
-    /// Whether the fair relation is asked for.
     is_fair: bool,
     /// By transition of the supertype, its action.
     acts: Vec<Act>,
@@ -365,10 +341,7 @@ impl<'a> Search<'a> {
             next: by.next.iter().map(|&(to, _)| to).collect(),
         });
         let nodes: Vec<Node> = nodes.collect();
-        let drains = match drains(&nodes, self.budget.saturating_sub(self.spent)) {
-            Ok(drains) => drains.ok_or(Stop::Stuck)?,
-            Err(Exhausted) => return Err(Stop::Spent),
-        };
+        let drains = drains(&nodes, self.budget.saturating_sub(self.spent))?;
         let is_left = |id: usize| {
             let Claim { sub, sup, .. } = self.judgements[id].claim;
             match self.pair.sub.state(sub) {
@@ -394,7 +367,6 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The rule that applies to each judgement.
     fn rules(&mut self) -> Result<Vec<Applied>, Stop> {
         // The rules are applied once more, now to all that the sets contain. It is paid for
         // already: so often they were applied at least.

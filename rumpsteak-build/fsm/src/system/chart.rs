@@ -133,7 +133,6 @@ fn list(run: &Run) -> Vec<String> {
     run.steps.iter().enumerate().map(line).collect()
 }
 
-/// A line that is written into by position.
 struct Line(Vec<char>);
 
 impl Line {

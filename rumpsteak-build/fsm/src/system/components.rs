@@ -15,7 +15,6 @@ pub(crate) fn index(node: Node) -> NodeIndex {
 /// No component yet.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// What is done on the way.
 pub(crate) trait Walk {
     type Weight;
 

@@ -4,10 +4,9 @@
 //! # The judgement
 //!
 //! A run is *fair* if a machine that can send, or receive what is there, does so sooner or later;
-//! nothing is said about which of its options it takes, which need not be fair. A system is live in
-//! every run if in each fair run each message is received and each machine that waits moves on; if
-//! not, a run *neglects* a role. A safe system that starves nobody only says that this *can* always
-//! happen:
+//! which of its options it takes need not be fair. A system is live in every run if in each fair
+//! run each message is received and each machine that waits moves on; if not, a run *neglects* a
+//! role. A safe system that starves nobody only says that this *can* always happen:
 //!
 //! ```text
 //!   b = rec X . c?go; {c!again; X, c!stop; a?result; end}     a = b!result; end
@@ -26,8 +25,8 @@
 //!
 //! A send that the bound holds back counts as one that its machine cannot do. This makes more runs
 //! fair, so a "live" stays right; and no run is missed, because a settled system can do every run
-//! within the bound, in another order. Where such a send is not counted like that, what is found is
-//! a run for sure, of any system.
+//! within the bound, in another order. If such a send does not count like that, what is found is a
+//! run for sure, of any system.
 //!
 //! Cost: O((machines + channels) · steps) for the steps of the explored graph.
 
@@ -35,7 +34,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fixedbitset::FixedBitSet;
 use petgraph::algo::kosaraju_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{EdgeRef, NodeFiltered};
 
 use super::composition::System;
@@ -150,9 +148,7 @@ fn judge(system: &System, explore: impl FnOnce() -> Exploration, limits: &Limits
 
 /// Whether a machine comes back to a choice of its own, or to one between peers.
 fn chooses_for_ever(machine: &Fsm) -> bool {
-    let node = |state: StateId| NodeIndex::<u32>::new(state.index());
-    let steps = machine.transitions().map(|by| (node(by.source), node(by.target)));
-    let graph = DiGraph::<(), ()>::from_edges(steps);
+    let graph = machine.graph();
     kosaraju_scc(&graph).iter().any(|members| {
         let [first, others @ ..] = &members[..] else { return false };
         let is_loop = !others.is_empty() || graph.contains_edge(*first, *first);

@@ -85,10 +85,10 @@ fn bound_by_bound(
     let mut done = Coverage { exhaustive: false, bound: 0, configurations: 0 };
     loop {
         let scope = Scope { order, bound, budget, deepest: usize::MAX };
-        let mut search = Search::new(system, interned, scope);
+        let mut search = Search::new(system, interned, listens, scope);
         match order {
-            Order::All { .. } => search.all(listens),
-            Order::OneMachine => partial_order::explore(&mut search, listens),
+            Order::All { .. } => search.all(),
+            Order::OneMachine => partial_order::explore(&mut search),
         }
         let limit = search.explorer.limit(budget, limits);
         budget -= search.explorer.len().min(budget);
@@ -104,7 +104,7 @@ fn bound_by_bound(
         };
         let wrong = search.wrong.clone();
         if let Some(found) = wrong.or_else(|| search.lost_message(lost)) {
-            let run = match search.shorter(found.0, listens, budget, limits.queue) {
+            let run = match search.shorter(found.0, budget, limits.queue) {
                 Some((shorter, found)) => shorter.run(found),
                 None => search.run(found),
             };

@@ -16,17 +16,14 @@ use crate::verdict::{Limit, Limits};
 /// The most memory that rows may take, in words of 32 bits: a quarter of a gigabyte. Only systems
 /// of hundreds of roles, or millions of configurations, come near it.
 const MOST_WORDS: usize = 1 << 26;
-/// The most steps.
 const MOST_STEPS: usize = 1 << 24;
 
 /// Explored configurations as a graph, whose edges say by which move.
 pub(crate) type StepGraph = DiGraph<(), u32>;
 
-/// A step of an explored graph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExploredStep {
     pub(crate) to: Node,
-    /// The number of the move.
     pub(crate) by: u32,
 }
 
@@ -57,7 +54,6 @@ impl Paths {
 #[derive(Debug)]
 pub(crate) struct Explorer<'a> {
     pub(crate) system: &'a InternedSystem,
-    /// The most messages of each channel.
     bounds: Vec<u32>,
     contents: QueueContents,
     /// The state of each machine; the content of each channel; the bits of the
@@ -136,12 +132,10 @@ impl<'a> Explorer<'a> {
         self.rows.word(node, self.system.machines() + channel)
     }
 
-    /// How many messages a channel holds.
     pub(crate) fn held(&self, node: Node, channel: ChannelIndex) -> u32 {
         self.contents.length(self.content(node, channel))
     }
 
-    /// The oldest message of a channel.
     pub(crate) fn head(&self, node: Node, channel: ChannelIndex) -> Option<u32> {
         self.contents.head(self.content(node, channel))
     }
@@ -160,7 +154,6 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// The numbers of the moves of a machine.
     pub(crate) fn moves(&self, node: Node, machine: MachineIndex) -> std::ops::Range<usize> {
         self.system.moves_from(self.state(node, machine))
     }
@@ -187,11 +180,14 @@ impl<'a> Explorer<'a> {
 
     /// True if the bounds hold back a send somewhere.
     pub(crate) fn is_held_back(&self) -> bool {
-        self.nodes().any(|node| {
-            self.ready(node).any(|machine| {
-                let mut moves = self.moves(node, machine).map(|by| self.system.get(by));
-                moves.any(|by| by.is_send && !self.is_enabled(node, by))
-            })
+        self.nodes().any(|node| self.held_back(node).next().is_some())
+    }
+
+    /// The machines of which the bounds hold back a send.
+    pub(crate) fn held_back(&self, node: Node) -> impl Iterator<Item = MachineIndex> {
+        self.ready(node).filter(move |&machine| {
+            let mut moves = self.moves(node, machine).map(|by| self.system.get(by));
+            moves.any(|by| by.is_send && !self.is_enabled(node, by))
         })
     }
 
@@ -341,7 +337,6 @@ impl Continuations {
         Self { component, events, width }
     }
 
-    /// Whether an event can happen from a node on.
     pub(crate) fn can(&self, node: Node, event: usize) -> bool {
         let start = self.component[node as usize] as usize * self.width;
         self.events[start + event / 64] >> (event % 64) & 1 == 1

@@ -19,7 +19,6 @@ pub(crate) type ChannelIndex = usize;
 /// A state of an [`InternedSystem`]: the states of all machines are numbered together.
 pub(crate) type StateIndex = u32;
 
-/// A transition.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Move {
     pub(crate) machine: u32,
@@ -27,13 +26,12 @@ pub(crate) struct Move {
     pub(crate) message: u32,
     pub(crate) target: StateIndex,
     pub(crate) is_send: bool,
-    transition: TransitionId,
+    pub(crate) transition: TransitionId,
 }
 
 /// What the transitions of a state have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StateKind {
-    /// There are none.
     Final,
     /// All receive from this channel.
     Receives(u32),
@@ -76,7 +74,7 @@ impl StateKind {
 #[derive(Debug)]
 pub(crate) struct InternedSystem {
     /// The positions of these machines in the system.
-    roles: Vec<usize>,
+    pub(crate) roles: Vec<usize>,
     pub(crate) initial: Vec<StateIndex>,
     /// Sender and receiver of each channel.
     pub(crate) ends: Vec<(MachineIndex, MachineIndex)>,
@@ -96,7 +94,6 @@ pub(crate) struct InternedSystem {
 }
 
 impl InternedSystem {
-    /// The whole system.
     pub(crate) fn whole(system: &System) -> Self {
         Self::new(system, (0..system.machines().len()).collect())
     }
@@ -202,16 +199,10 @@ impl InternedSystem {
         self.is_deterministic &= actions.windows(2).all(|pair| pair[0].0 != pair[1].0);
     }
 
-    /// The positions of these machines in the system.
-    pub(crate) fn roles(&self) -> &[usize] {
-        &self.roles
-    }
-
     pub(crate) fn machines(&self) -> usize {
         self.roles.len()
     }
 
-    /// The number of states of all machines together.
     pub(crate) fn states(&self) -> StateIndex {
         self.kinds.len() as StateIndex
     }
@@ -220,7 +211,6 @@ impl InternedSystem {
         self.ends.len()
     }
 
-    /// The same bound for every channel.
     pub(crate) fn uniform(&self, bound: usize) -> Vec<u32> {
         vec![u32::try_from(bound).unwrap_or(u32::MAX); self.channels()]
     }
@@ -239,7 +229,6 @@ impl InternedSystem {
         self.offsets[state as usize] as usize..self.offsets[state as usize + 1] as usize
     }
 
-    /// The moves that leave a state.
     pub(crate) fn all_from(&self, state: StateIndex) -> &[Move] {
         &self.moves[self.moves_from(state)]
     }
@@ -264,15 +253,10 @@ impl InternedSystem {
         path.iter().map(step).collect()
     }
 
-    pub(crate) fn transition(&self, number: usize) -> TransitionId {
-        self.get(number).transition
-    }
-
     pub(crate) fn role(&self, system: &System, machine: MachineIndex) -> Role {
         system.machines()[self.roles[machine]].role().clone()
     }
 
-    /// The roles at the ends of a channel.
     pub(crate) fn end_roles(&self, system: &System, channel: ChannelIndex) -> (Role, Role) {
         let (from, to) = self.ends[channel];
         (self.role(system, from), self.role(system, to))

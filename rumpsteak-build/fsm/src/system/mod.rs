@@ -9,13 +9,11 @@
 //!
 //! The system is **unsafe** if it can reach
 //!
-//! * a *deadlock*: no machine can move, and one is not finished (a machine is finished in a
-//!   terminal state);
+//! * a *deadlock*: no machine can move, and one is not in a terminal state, that is not finished;
 //! * an *unspecified reception*: a role waits, and the head of each queue that it listens to is a
 //!   message that it cannot take in this state;
 //! * an *orphan message*: a message that can never be received from here on, because its receiver
-//!   is finished, has no receive from this sender ahead of it, or never gets there in any
-//!   continuation.
+//!   is finished, has no receive from this sender ahead of it, or never gets there.
 //!
 //! It **starves** a role if from some reachable configuration on, the role waits for a message that
 //! can never come. A deadlock starves too; so starvation is looked for only in systems that are
@@ -24,23 +22,23 @@
 //! # How it is explored
 //!
 //! Breadth first, so that the first bad configuration met has the shortest run. Orphans and
-//! starvation that concern all continuations are found afterwards: for each strongly connected
-//! component of the explored graph, what can happen from there on. A configuration whose successors
-//! were not all explored counts as one where anything may still happen, so a failure that is
-//! reported is always real.
+//! starvation concern all continuations and are found afterwards: for each strongly connected
+//! component of the explored graph, what can happen from there on. If not all successors of a
+//! configuration were explored, anything may still happen there. So a failure that is reported is
+//! always real.
 //!
 //! Queues of a safe system need not be bounded. So the search has a bound k that no queue may
-//! exceed, which is 1, 2, 4, … in turn. It settles the matter if no send was held back by the
-//! bound; or if each send that was can be made after others moved first, and all machines are
-//! directed. That is k-exhaustivity (Lange and Yoshida, CAV'19; see [`kmc`](crate::kmc)): every run
-//! is then a reordering of one within the bound, and goes wrong if that one does.
+//! exceed, which is 1, 2, 4, … in turn. It settles the matter if the bound held no send back; or if
+//! each send that it held back can be made after others moved first, and all machines are directed.
+//! That is k-exhaustivity (Lange and Yoshida, CAV'19; see [`kmc`](crate::kmc)): every run is then a
+//! reordering of one within the bound, and goes wrong if that one does.
 //!
 //! A failure is found with the shortest run under the bound. A run of n steps needs no queue longer
 //! than n, so a second search, as deep as n, looks for a shorter one under that bound, if the
 //! budget allows.
 //!
-//! Where some machine is not directed, a smaller search (`partial_order.rs`) goes first. It is
-//! enough where nothing is wrong.
+//! If a machine is not directed, a smaller search (`partial_order.rs`) goes first. It is enough if
+//! nothing is wrong.
 //!
 //! A step changes one machine and one queue, so only these are looked at again. Cost:
 //! O(configurations · (moves that are possible + w)) time and O(configurations · w) memory, where w
@@ -53,7 +51,7 @@ pub(crate) mod every_run;
 mod exploration;
 pub(crate) mod explorer;
 pub(crate) mod interned;
-mod partial_order;
+pub(crate) mod partial_order;
 pub mod run;
 mod search;
 pub(crate) mod store;

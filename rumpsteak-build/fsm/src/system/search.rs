@@ -4,6 +4,7 @@
 use super::composition::System;
 use super::explorer::{Continuations, Explorer, Node, StepGraph, index};
 use super::interned::{ChannelIndex, InternedSystem, MachineIndex, Move};
+use super::partial_order::{Terminal, Visitor};
 use super::run::{Failure, Run};
 
 /// Which steps are taken from a configuration.
@@ -50,10 +51,10 @@ pub(super) struct Scope {
     pub(super) deepest: usize,
 }
 
-/// A search under one bound.
 pub(super) struct Search<'a> {
     system: &'a System,
     pub(super) explorer: Explorer<'a>,
+    listens: &'a Continuations,
     scope: Scope,
     /// Whether the successors of a configuration were not all explored.
     is_open: Vec<bool>,
@@ -66,11 +67,17 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Nothing is explored yet.
-    pub(super) fn new(system: &'a System, interned: &'a InternedSystem, scope: Scope) -> Self {
+    /// Nothing is explored yet. `listens` is [that](listens) of the system.
+    pub(super) fn new(
+        system: &'a System,
+        interned: &'a InternedSystem,
+        listens: &'a Continuations,
+        scope: Scope,
+    ) -> Self {
         Self {
             system,
             explorer: Explorer::new(interned, &interned.uniform(scope.bound), scope.budget),
+            listens,
             scope,
             is_open: vec![],
             held_back: vec![],
@@ -80,13 +87,13 @@ impl<'a> Search<'a> {
     }
 
     /// Takes all steps from all configurations, breadth first.
-    pub(super) fn all(&mut self, listens: &Continuations) {
+    pub(super) fn all(&mut self) {
         let mut depths = vec![0];
         let mut node = 0;
-        while (node as usize) < self.explorer.len() && self.enter(node, listens) {
+        while (node as usize) < self.explorer.len() && self.enter(node) {
             let depth = depths[node as usize];
             if depth < self.scope.deepest {
-                self.expand(node);
+                self.expand_all(node);
             } else {
                 self.is_open[node as usize] = true;
             }
@@ -95,22 +102,11 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Judges a configuration that is about to be expanded. `false` ends the search.
-    pub(super) fn enter(&mut self, node: Node, listens: &Continuations) -> bool {
-        if let Some(wrong) = self.judge(node, listens) {
-            self.wrong = Some((node, wrong));
-            return false;
-        }
-        self.is_open.resize(self.explorer.len(), true);
-        self.is_open[node as usize] = false;
-        true
-    }
-
     /// What is wrong with a configuration whatever follows it.
     ///
     /// Nothing was wrong before the last step, which changed the mover and one queue.
-    fn judge(&mut self, node: Node, listens: &Continuations) -> Option<Failure> {
-        let explorer = &self.explorer;
+    fn judge(&mut self, node: Node) -> Option<Failure> {
+        let (explorer, listens) = (&self.explorer, self.listens);
         let system = explorer.system;
         if let Some((before, by)) = explorer.paths.step_to(node) {
             let by = system.get(by as usize);
@@ -159,41 +155,15 @@ impl<'a> Search<'a> {
         Failure::Orphan { from, to }
     }
 
-    /// Takes all steps from a configuration.
-    pub(super) fn expand(&mut self, node: Node) {
-        for word in 0..self.explorer.ready_words() {
-            for machine in self.explorer.ready_of(node, word) {
-                self.expand_machine(node, machine);
-            }
-        }
-    }
-
-    /// Takes all steps of a machine from a configuration.
-    pub(super) fn expand_machine(&mut self, node: Node, machine: MachineIndex) {
-        for number in self.explorer.moves(node, machine) {
-            let by = *self.explorer.system.get(number);
-            if self.explorer.is_enabled(node, &by) {
-                self.is_open[node as usize] |= self.explorer.take(node, number).is_none();
-            } else if by.is_send {
-                self.hold_back(node);
-            }
-        }
-    }
-
     /// Notes that the bound held back a send.
-    pub(super) fn hold_back(&mut self, node: Node) {
+    fn hold_back(&mut self, node: Node) {
         self.is_open[node as usize] = true;
         if self.held_back.last() != Some(&node) {
             self.held_back.push(node);
         }
     }
 
-    /// The event that a machine moves.
-    fn moves(&self, machine: MachineIndex) -> usize {
-        machine
-    }
-
-    /// The event that a message is received from a channel.
+    /// The event that a message is received from a channel. That a machine moves has its number.
     fn receives(&self, channel: ChannelIndex) -> usize {
         self.explorer.system.machines() + channel
     }
@@ -207,7 +177,7 @@ impl<'a> Search<'a> {
         let events = |by| {
             let by = self.explorer.system.get(by);
             let received = (!by.is_send).then(|| self.receives(by.channel as ChannelIndex));
-            received.into_iter().chain([self.moves(by.machine as MachineIndex)])
+            received.into_iter().chain([by.machine as MachineIndex])
         };
         let opens = |node: Node| {
             let is_open = self.is_open.get(node as usize) != Some(&false);
@@ -223,14 +193,8 @@ impl<'a> Search<'a> {
         }
         // All sends of a directed state go to one channel: until it has room, its machine does not
         // move.
-        let explorer = &self.explorer;
-        let is_delayed = |&node: &Node| {
-            let mut held_back = explorer.ready(node).filter(|&sender| {
-                let mut moves = explorer.moves(node, sender).map(|by| explorer.system.get(by));
-                moves.any(|by| by.is_send && !explorer.is_enabled(node, by))
-            });
-            held_back.all(|sender| can(node, self.moves(sender)))
-        };
+        let is_delayed =
+            |&node: &Node| self.explorer.held_back(node).all(|sender| can(node, sender));
         let is_directed = self.scope.order == Order::All { is_directed: true };
         self.held_back.is_empty() || (is_directed && self.held_back.iter().all(is_delayed))
     }
@@ -240,7 +204,6 @@ impl<'a> Search<'a> {
     pub(super) fn shorter(
         &self,
         node: Node,
-        listens: &Continuations,
         budget: usize,
         queue: usize,
     ) -> Option<(Self, (Node, Failure))> {
@@ -251,8 +214,8 @@ impl<'a> Search<'a> {
         let interned = self.explorer.system;
         let bound = steps.min(queue);
         let scope = Scope { bound, budget, deepest: steps - 1, ..self.scope };
-        let mut search = Self::new(self.system, interned, scope);
-        search.all(listens);
+        let mut search = Self::new(self.system, interned, self.listens, scope);
+        search.all();
         let wrong = search.wrong.take()?;
         Some((search, wrong))
     }
@@ -306,12 +269,44 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The run to what is wrong with a configuration.
     pub(super) fn run(&self, (node, failure): (Node, Failure)) -> Option<Run> {
         let steps = self.explorer.paths.to(node);
         let steps = self.explorer.system.steps(self.system, &steps);
         let run = Run::of(self.system, steps, failure);
         debug_assert!(run.is_ok(), "exploration and replay disagree: {run:?}");
         run.ok()
+    }
+}
+
+impl Visitor for Search<'_> {
+    fn explorer(&self) -> &Explorer<'_> {
+        &self.explorer
+    }
+
+    fn enter(&mut self, node: Node) -> bool {
+        if let Some(wrong) = self.judge(node) {
+            self.wrong = Some((node, wrong));
+            return false;
+        }
+        self.is_open.resize(self.explorer.len(), true);
+        self.is_open[node as usize] = false;
+        true
+    }
+
+    fn expand(&mut self, node: Node, machine: MachineIndex) {
+        for number in self.explorer.moves(node, machine) {
+            let by = *self.explorer.system.get(number);
+            if self.explorer.is_enabled(node, &by) {
+                self.is_open[node as usize] |= self.explorer.take(node, number).is_none();
+            } else if by.is_send {
+                self.hold_back(node);
+            }
+        }
+    }
+
+    fn terminal(&mut self, root: Node, component: &Terminal) {
+        if self.explorer.ready(root).any(|machine| !component.moved[machine]) {
+            self.hold_back(root);
+        }
     }
 }

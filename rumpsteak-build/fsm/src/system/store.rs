@@ -8,13 +8,11 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 /// The number of a queue's content. [`EMPTY`] is that of the empty one.
 pub(crate) type ContentId = u32;
 
-/// The empty content.
 pub(crate) const EMPTY: ContentId = 0;
 
 #[derive(Clone, Copy, Debug)]
 struct Content {
     length: u32,
-    /// The oldest message.
     head: u32,
     /// The content without it.
     tail: ContentId,
@@ -45,13 +43,11 @@ impl QueueContents {
         self.contents[content as usize].length
     }
 
-    /// The oldest message, if there is one.
     pub(crate) fn head(&self, content: ContentId) -> Option<u32> {
         let content = self.contents[content as usize];
         (content.length > 0).then_some(content.head)
     }
 
-    /// The content without its oldest message.
     pub(crate) fn pop(&self, content: ContentId) -> ContentId {
         self.contents[content as usize].tail
     }
@@ -160,12 +156,10 @@ pub(crate) struct Variants {
     /// `None` if rows are not wide.
     blocks: Option<Rows>,
     rows: Rows,
-    /// The row that is being made.
     draft: Vec<u32>,
     block: Vec<u32>,
 }
 
-/// The words of a block.
 const BLOCK: usize = 64;
 /// Rows up to this width are not split in blocks.
 const NARROW: usize = 512;
@@ -215,7 +209,6 @@ impl Variants {
         self.draft.extend_from_slice(self.rows.row(row));
     }
 
-    /// A word of the new row.
     #[inline]
     pub(crate) fn draft(&self, at: usize) -> u32 {
         match &self.blocks {

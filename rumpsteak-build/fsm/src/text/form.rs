@@ -54,23 +54,19 @@ impl Form {
             Self::Binary
         }
     }
-
-    /// The name that a command takes: `dot`, `local`, …
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Binary => "binary",
-            Self::Cfsm => "cfsm",
-            Self::Dot => "dot",
-            Self::Local => "local",
-            Self::Mermaid => "mermaid",
-            Self::Svg => "svg",
-        }
-    }
 }
 
+/// Its name in a sentence.
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        f.pad(match self {
+            Self::Binary => "a binary type",
+            Self::Cfsm => "CFSM text",
+            Self::Dot => "DOT",
+            Self::Local => "local types",
+            Self::Mermaid => "Mermaid",
+            Self::Svg => "SVG",
+        })
     }
 }
 

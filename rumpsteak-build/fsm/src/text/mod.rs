@@ -86,13 +86,10 @@ pub fn parse_named(source: &str, form: Form) -> Result<Vec<Named>, ParseError> {
     let machines = match form {
         Form::Binary => types::parse_binary(source),
         Form::Cfsm => cfsm::parse(source),
-        Form::Dot => {
-            return dot::parse_named(source);
-        }
+        Form::Dot => return dot::parse_named(source),
         Form::Local => types::parse_local(source),
         Form::Mermaid | Form::Svg => {
-            let name = if form == Form::Svg { "SVG" } else { "Mermaid" };
-            let message = format!("{name} is printed and not read; keep the machines in DOT");
+            let message = format!("{form} is printed and not read; keep the machines in DOT");
             Err(SpannedMessage::new(0..source.len(), message))
         }
     };

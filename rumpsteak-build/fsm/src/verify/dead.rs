@@ -15,9 +15,9 @@
 //!
 //! The task joins only after `closed`, so `task?joined` is *dead*: no run of the machine with the
 //! projections of its peers does it. A state that is reached, sends, and has a dead receive is
-//! refused, unless the projection has the same receive there. In a state that only receives, a dead
-//! receive does no harm beside one that happens: the machine takes more than the protocol says. If
-//! all are dead, the machine starves, which [together](super::together) finds.
+//! refused, unless the projection has the same receive there. A state that only receives takes more
+//! than the protocol says, or starves if all its receives are dead, which
+//! [together](super::together) finds.
 //!
 //! # Why it is sound
 //!
@@ -35,7 +35,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
-use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, TransitionId};
+use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, Transition, TransitionId};
 use crate::run::{Failure, Run};
 use crate::system::explorer::{Explorer, Node};
 use crate::system::interned::InternedSystem;
@@ -71,7 +71,7 @@ fn search(system: &System, mut open: Vec<TransitionId>, limits: &Limits) -> Verd
         let explorer = Explorer::all(&interned, &bounds, limits.configurations);
         let moves = explorer.graph.edge_weights().map(|&by| by as usize);
         let own = moves.filter(|&by| interned.get(by).machine == 0);
-        let done: BTreeSet<TransitionId> = own.map(|by| interned.transition(by)).collect();
+        let done: BTreeSet<TransitionId> = own.map(|by| interned.get(by).transition).collect();
         open.retain(|id| !done.contains(id));
         let is_whole = !explorer.is_truncated && !explorer.is_held_back();
         let base = interned.initial[0] as usize - fsm.initial().index();
@@ -121,19 +121,13 @@ fn suspects(fsm: &Fsm, projected: &Fsm) -> Vec<TransitionId> {
     if suspects.is_empty() {
         return suspects;
     }
-    let mut known = BTreeSet::new();
-    let mut pairs = BTreeSet::from([(fsm.initial(), projected.initial())]);
-    let mut work = vec![(fsm.initial(), projected.initial())];
-    while let Some((own, due)) = work.pop() {
-        for by in fsm.transitions_from(own) {
-            let mut same = projected.transitions_from(due).filter(|due| due.action == by.action);
-            let Some(same) = same.next() else { continue };
-            known.insert(by.id);
-            if pairs.insert((by.target, same.target)) {
-                work.push((by.target, same.target));
-            }
-        }
-    }
+    let known = fsm.in_step(projected).flat_map(|(own, due)| {
+        let has = move |by: &Transition<'_>| {
+            projected.transitions_from(due).any(|due| due.action == by.action)
+        };
+        fsm.transitions_from(own).filter(has).map(|by| by.id)
+    });
+    let known: BTreeSet<TransitionId> = known.collect();
     let reachable: BTreeSet<StateId> = fsm.reachable().collect();
     suspects.retain(|&id| !known.contains(&id) && reachable.contains(&fsm.transition(id).source));
     suspects

@@ -10,6 +10,7 @@
 
 mod certified;
 mod dead;
+mod decide;
 pub mod together;
 
 use std::borrow::Borrow;
@@ -22,6 +23,7 @@ use crate::system::{Coverage, System, SystemError, explore};
 use crate::verdict::{Limits, Verdict};
 
 pub use self::certified::{VerifyError, believed, certified, certified_fair};
+pub use self::decide::{Decision, Grounds, decide};
 
 /// What a "safe" rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -193,7 +195,6 @@ pub fn verify_fair<P: Borrow<Fsm>>(
     }
 }
 
-/// A machine and its peers.
 fn parts<'a>(
     proof: Option<&'a Proof>,
     written: &'a Fsm,

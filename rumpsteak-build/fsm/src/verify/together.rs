@@ -3,8 +3,8 @@
 //! # The judgement
 //!
 //! Each machine is a subtype of its projection where that can be said, and the projections are a
-//! safe system. Then the
-//! machines are safe together, with two conditions on what subtyping does not look at:
+//! safe system. Then the machines are safe together, with two conditions on what subtyping does not
+//! look at:
 //!
 //! * **Directed peers.** Subtyping is proven for contexts in which each state sends to one peer or
 //!   receives from one peer (POPL'21, PPoPP'22). A send that is done earlier may reach a peer that
@@ -15,13 +15,11 @@
 //!                                          a′ = b!l; c!r; c?n; …     c takes r for the other branch
 //!   ```
 //!
-//!   So where some peer is not directed, a machine has to do everything at its turn: nothing is
-//!   ever pending in its proof. Then it needs no proof about the context, because each of its steps
-//!   is one of the projection, and a configuration of the system is one of the projections, too.
-//!
-//!   The same holds of a machine that is not directed itself, or whose projection is not: it is a
-//!   subtype where it does everything at its turn ([`steps`](crate::certificate::steps)). If it
-//!   does something early, nothing is known of it by itself.
+//!   So if some peer is not directed, a machine has to do everything at its turn: nothing is ever
+//!   pending in its proof. Then each of its steps is one of the projection, and a configuration of
+//!   the system is one of the projections, too. The same holds of a machine that is not directed
+//!   itself, or whose projection is not: it is a subtype if it does everything at its turn
+//!   ([`steps`](crate::certificate::steps)). Otherwise nothing is known of it by itself.
 //! * **Options that are needed.** A subtype may leave out options of its own choices. A message may
 //!   wait for an option that is never taken:
 //!
@@ -35,8 +33,8 @@
 //!   message *can* still be received, and that is lost with the option.
 //!
 //! If both conditions hold, nothing else is looked at. Otherwise the machines are
-//! [explored](explore), or [k-MC](kmc) decides. Neither of the two says that a message that can
-//! always still be received is received:
+//! [decided](decide()), which does not say that a message that can always still be received is
+//! received:
 //!
 //! ```text
 //! par { x() from a to c; } and { y() from b to c; }
@@ -70,13 +68,12 @@
 //! *No option is needed.* If the machines of the projections (or N) are directed and live in every
 //! run (`system::every_run`), so are the subtypes, by the theorem of POPL'21.
 //!
-//! The systems of projections are mostly finite where those of machines that run ahead are not, so
+//! The systems of projections are mostly finite, while those of machines that run ahead are not, so
 //! these two are tried first.
 //!
-//! A machine that does the same as its projection leaves out nothing. Of another one that is
-//! decided from the messages alone: a state of the subtype may stand for any choice of the
-//! projection with a message in common. So the condition may fail though nothing is left out; that
-//! costs an exploration.
+//! Whether an option is left out is decided from the messages alone: a state of the subtype may
+//! stand for any choice of the projection with a message in common. So the condition may fail
+//! though nothing is left out; that costs an exploration.
 //!
 //! # Cost
 //!
@@ -86,9 +83,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::certified::{VerifyError, certified};
-use crate::kmc;
+use super::decide::{Decision, decide};
 use crate::machine::{Action, Defect, Direction, Fsm, Role, StateId};
-use crate::run::{Failure, Run};
+use crate::run::Run;
 use crate::subtype::Proof;
 use crate::system::every_run::{can_leave, is_live_in_every_run};
 use crate::system::{System, explore, keeps_promises};
@@ -101,7 +98,6 @@ pub struct Part<'a> {
     projected: &'a Fsm,
     /// Whether the machine does some actions before their turn.
     runs_ahead: bool,
-    /// Whether it is known to be a subtype.
     is_subtype: bool,
     /// Whether it is a subtype in the fair relation only.
     is_fair: bool,
@@ -118,15 +114,11 @@ impl<'a> Part<'a> {
     /// or its projection is not directed.
     pub fn new(written: &'a Fsm, projected: &'a Fsm, proof: Option<&'a Proof>) -> Self {
         let part = Self::unproven(written, projected);
-        match proof {
-            None => Self { runs_ahead: true, is_subtype: false, ..part },
-            Some(proof) => {
-                let runs_ahead = proof.anticipation != Some(0);
-                let is_fair = proof.is_fair();
-                let in_every_run = !is_fair;
-                Self { runs_ahead, is_fair, in_every_run, left: proof.left(), ..part }
-            }
-        }
+        let Some(proof) = proof else {
+            return Self { runs_ahead: true, is_subtype: false, ..part };
+        };
+        let (runs_ahead, is_fair) = (proof.anticipation != Some(0), proof.is_fair());
+        Self { runs_ahead, is_fair, in_every_run: !is_fair, left: proof.left(), ..part }
     }
 
     /// A machine that is known to be a subtype of its projection, but not how.
@@ -159,7 +151,7 @@ impl<'a> Part<'a> {
 
     /// A role that does what the protocol says.
     pub fn projection(projected: &'a Fsm) -> Self {
-        Self { runs_ahead: false, ..Self::unproven(projected, projected) }
+        Self::unproven(projected, projected)
     }
 
     /// An option that the machine may leave out. In the fair relation it has all.
@@ -227,20 +219,13 @@ pub fn together(parts: &[Part<'_>], limits: &Limits) -> Result<Together, VerifyE
         return Ok(safe);
     }
     let system = compose(parts.iter().map(|part| part.written))?;
-    let exploration = explore(&system, limits);
-    let verdict = match (exploration.verdict, &exploration.starvation) {
-        (Verdict::Unsafe(run), _) => Verdict::Unsafe(Box::new(run)),
+    let Decision { verdict, exploration } = decide(&system, limits);
+    let verdict = match (verdict, &exploration.starvation) {
+        (Verdict::Unsafe(run), _) => Verdict::Unsafe(run),
         // Nobody leaves out what the role waits for: it is the order that is to blame.
         (_, Some(run)) if !is_directed => Verdict::Unsafe(Box::new(run.clone())),
-        (Verdict::Undecided(limit), _) => match kmc::check(&system, limits).verdict {
-            kmc::Verdict::Safe { .. } => Verdict::Safe(()),
-            kmc::Verdict::Unsafe(run) if !starves(&run) => Verdict::Unsafe(run),
-            _ => Verdict::Undecided(limit),
-        },
-        (Verdict::Safe(()), _) => Verdict::Safe(()),
-    };
-    let verdict = match verdict {
-        Verdict::Safe(()) if !is_directed => {
+        (Verdict::Undecided(limit), _) => Verdict::Undecided(limit),
+        (Verdict::Safe(_), _) if !is_directed => {
             let asked = |role: &Role| {
                 let mut asked = parts.iter().filter(|part| part.in_every_run);
                 asked.any(|part| part.written.role() == role)
@@ -253,14 +238,10 @@ pub fn together(parts: &[Part<'_>], limits: &Limits) -> Result<Together, VerifyE
                 found => found,
             }
         }
-        other => other,
+        (Verdict::Safe(_), _) => Verdict::Safe(()),
     };
     let starvation = exploration.starvation.filter(|_| verdict.refusal().is_none());
     Ok(Together { verdict, starvation, ..safe })
-}
-
-fn starves(run: &Run) -> bool {
-    matches!(run.failure, Failure::Starvation { .. })
 }
 
 fn compose<'a>(machines: impl Iterator<Item = &'a Fsm>) -> Result<System, VerifyError> {
@@ -319,22 +300,11 @@ fn does_the_same(sub: &Fsm, sup: &Fsm) -> bool {
     if sub.check_deterministic().is_err() || sup.check_deterministic().is_err() {
         return false;
     }
-    let mut pairs = BTreeSet::from([(sub.initial(), sup.initial())]);
-    let mut work = vec![(sub.initial(), sup.initial())];
-    while let Some((own, due)) = work.pop() {
-        let targets = sup.transitions_from(due).map(|found| (found.action, found.target));
-        let targets: BTreeMap<&Action, StateId> = targets.collect();
-        if sub.transitions_from(own).count() != targets.len() {
-            return false;
-        }
-        for found in sub.transitions_from(own) {
-            let Some(&target) = targets.get(found.action) else { return false };
-            if pairs.insert((found.target, target)) {
-                work.push((found.target, target));
-            }
-        }
-    }
-    true
+    sub.in_step(sup).all(|(own, due)| actions(sub, own) == actions(sup, due))
+}
+
+fn actions(fsm: &Fsm, state: StateId) -> BTreeSet<&Action> {
+    fsm.transitions_from(state).map(|found| found.action).collect()
 }
 
 fn sends(fsm: &Fsm, state: StateId) -> impl Iterator<Item = &Action> {

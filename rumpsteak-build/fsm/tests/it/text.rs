@@ -279,8 +279,8 @@ fn what_a_form_cannot_say_is_refused() {
     let mut answered = String::new();
     let mut case = (Form::Dot, vec![]);
     for line in document.lines().filter(|line| !line.starts_with("= ")) {
-        let forms = [Form::Binary, Form::Cfsm, Form::Local];
-        if let Some(form) = forms.into_iter().find(|form| form.name() == line) {
+        let forms = [("binary", Form::Binary), ("cfsm", Form::Cfsm), ("local", Form::Local)];
+        if let Some((_, form)) = forms.into_iter().find(|(name, _)| *name == line) {
             case = (form, vec![]);
         } else if case.0 != Form::Dot && !line.is_empty() && line != "```" {
             case.1.push(common::machine(line));

@@ -20,7 +20,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fmt, fs, process};
 
 use fastrand::Rng;
-use rumpsteak_build::command::Cfg;
 use rumpsteak_build::configure;
 use rumpsteak_fsm::optimise::{Costs, Options, anticipate, propose, propose_together};
 use rumpsteak_fsm::run::Failure;
@@ -566,7 +565,7 @@ fn judge_package(
         .join(format!("judgements-{}-{number}", process::id()));
     let mut files = vec![
         ("Cargo.toml".to_owned(), "[package]\nname = \"p\"\n".to_owned()),
-        ("src/lib.rs".to_owned(), "rumpsteak_runtime::protocol!(P);\n".to_owned()),
+        ("src/lib.rs".to_owned(), "#[rumpsteak::protocol(P)] mod p {}\n".to_owned()),
         ("protocols/p.scr".to_owned(), text.to_owned()),
     ];
     for (written, projected) in of.written.iter().zip(of.projected) {
@@ -583,10 +582,8 @@ fn judge_package(
         fs::create_dir_all(path.parent().unwrap_or(&folder)).map_err(|e| e.to_string())?;
         fs::write(path, text).map_err(|e| e.to_string())?;
     }
-    let configuration = configure().protocols("protocols").generate().limits(limits());
-    let check = configuration.check(&folder, &Cfg::default());
+    let check = configure().protocols("protocols").check(&folder, &limits().into());
     fs::remove_dir_all(&folder).map_err(|e| e.to_string())?;
-    let check = check.map_err(|report| report.to_string())?;
     if check.holds() {
         let known = Known::of(of.written.to_vec())?;
         let may_starve = check.warnings.iter().any(|warning| warning.contains("for ever"));

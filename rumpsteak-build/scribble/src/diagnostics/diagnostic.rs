@@ -91,6 +91,20 @@ impl Diagnostic {
     }
 }
 
+/// All values, or what is wrong with all those that there are not.
+pub(crate) fn all<T>(
+    found: impl IntoIterator<Item = Result<T, Vec<Diagnostic>>>,
+) -> Result<Vec<T>, Vec<Diagnostic>> {
+    let (mut values, mut diagnostics) = (Vec::new(), Vec::new());
+    for found in found {
+        match found {
+            Ok(value) => values.push(value),
+            Err(found) => diagnostics.extend(found),
+        }
+    }
+    if diagnostics.is_empty() { Ok(values) } else { Err(diagnostics) }
+}
+
 /// Puts diagnostics into the order of the text. Of several with one code in one place the first
 /// stays: the others say the same of another way there.
 pub(crate) fn sort(diagnostics: &mut Vec<Diagnostic>) {

@@ -11,7 +11,6 @@ use super::span::{Name, Span};
 /// How two runs that look the same to a role part.
 #[derive(Clone, Debug)]
 pub(crate) struct Branches {
-    /// The role that decides.
     pub(crate) chooser: String,
     /// The interaction that one run takes, and the other run's, if it goes on.
     pub(crate) one: Step,
@@ -34,7 +33,6 @@ pub(crate) struct Early {
     pub(crate) by_label: bool,
 }
 
-/// Why a role cannot follow the protocol.
 #[derive(Clone, Copy)]
 pub(crate) enum ProblemKind {
     /// `one` is a send, and impossible in another branch.
@@ -51,7 +49,6 @@ pub(crate) enum ProblemKind {
     BlockUnknown,
 }
 
-/// An interaction in words.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     /// `value(i32)`
@@ -279,10 +276,8 @@ pub(crate) fn unsafe_together(
     diagnostic.note(note).help("let a role wait for an answer before it goes on")
 }
 
-/// How many steps of a run are shown.
 const MOST_STEPS: usize = 12;
 
-/// `limit` is what ended the search.
 pub(crate) fn undecided_together(
     (at, what): (Span, &str),
     protocol: &Name,

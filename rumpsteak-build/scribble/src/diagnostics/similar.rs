@@ -35,7 +35,6 @@ pub fn similar<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     near.min_by_key(|&(distance, _)| distance).map(|(_, other)| other)
 }
 
-/// The part behind the last dot.
 fn last(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }

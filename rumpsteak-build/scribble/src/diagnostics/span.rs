@@ -57,7 +57,6 @@ impl Span {
         self.start()..self.end()
     }
 
-    /// The empty range at its start.
     pub(crate) fn beginning(self) -> Self {
         Self { end: self.start, ..self }
     }

@@ -14,7 +14,6 @@ use crate::syntax::ast::Link;
 #[derive(Clone, Debug)]
 pub(crate) struct Global {
     pub(crate) roles: Vec<Role>,
-    /// All messages of the program.
     pub(crate) messages: Arc<[Message]>,
     pub(crate) letters: Vec<Letter>,
     /// `edges[offsets[s]..offsets[s + 1]]` leave state `s`; one longer than there are states.
@@ -59,13 +58,11 @@ pub(crate) struct Letter {
 }
 
 impl Letter {
-    /// The block with this number.
     pub(super) fn block(number: u32) -> Self {
         Self { from: NONE, to: NONE, message: number, link: Link::Needs }
     }
 }
 
-/// A transition of the automaton.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) letter: u32,
@@ -75,7 +72,6 @@ pub(crate) struct Edge {
 }
 
 impl Global {
-    /// Sets `hops`.
     pub(super) fn find_hops(&mut self) {
         let hop = |state: usize| match *self.edges(index(state)) {
             [Edge { letter, target, .. }] => {
@@ -116,7 +112,6 @@ impl Global {
         global
     }
 
-    /// The number of states.
     pub(crate) fn len(&self) -> usize {
         self.offsets.len() - 1
     }
@@ -130,7 +125,6 @@ impl Global {
         self.letters[edge.letter as usize]
     }
 
-    /// Whether a role takes part.
     pub(crate) fn is_seen_by(&self, letter: u32, role: u32) -> bool {
         let Letter { from, to, message, .. } = self.letters[letter as usize];
         match from {

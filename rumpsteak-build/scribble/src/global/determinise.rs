@@ -19,17 +19,16 @@
 //!
 //! Then each state must have one role that decides (*sender-driven choice* in Li, Stutz, Wies,
 //! Zufferey, CAV'23, §2), must not offer the end beside a message (*sink-final*), and must not
-//! offer two payloads for one label. For every `choice at` the branches must begin with messages of
-//! the role that it names.
+//! offer two payloads for one label. The branches of a `choice at` must begin with messages of the
+//! role that it names.
 //!
 //! A *block*, `par` or `interruptible`, is one letter that all its participants see. Its parts are
 //! automata of their own. A state with a block offers nothing else.
 //!
 //! # Cost
-//! Linear in places and states in the usual case that branches begin with different messages.
-//! Protocols that call others one after the other can be exponentially larger than their text, and
-//! so can the automaton of a protocol with equal beginnings. Both are stopped by
-//! [`Limits::global_states`](crate::Limits).
+//! Linear in places and states if branches begin with different messages. Protocols that call
+//! others one after the other can be exponentially larger than their text, and so can the automaton
+//! of equal beginnings. Both are stopped by [`Limits::global_states`](crate::Limits).
 
 use std::sync::Arc;
 
@@ -91,17 +90,14 @@ const STEPS_AFTER_ERROR: usize = 100_000;
 /// A protocol with more blocks than this counts as too large: each is projected by itself.
 const MOST_BLOCKS: usize = 1_000;
 
-/// A message that a state offers.
 struct Offer {
     letter: u32,
     origin: Span,
-    /// The place behind it.
     target: u32,
     /// The choice that it begins a branch of.
     chooser: Option<Chooser>,
 }
 
-/// All that a state offers.
 #[derive(Default)]
 struct Offers {
     /// In the order of the text.
@@ -117,7 +113,6 @@ struct Offers {
 struct Chooser {
     role: u32,
     choice: u32,
-    /// The heading of the choice.
     span: Span,
     branch: usize,
 }
@@ -232,7 +227,6 @@ impl Determiniser<'_, '_> {
         Ok(())
     }
 
-    /// Collects what `state` offers.
     fn offers(&mut self, state: u32, offers: &mut Offers) -> Result<(), TooLarge> {
         offers.messages.clear();
         offers.end = None;
@@ -298,7 +292,6 @@ impl Determiniser<'_, '_> {
         Ok(())
     }
 
-    /// Whether each branch of a choice begins with this role.
     fn acts_first(&mut self, role: u32, choice: u32) -> Result<bool, TooLarge> {
         let Step::Choice { branches, .. } = self.unfolding.step(choice)? else { return Ok(false) };
         for branch in branches {
@@ -422,7 +415,6 @@ impl Determiniser<'_, '_> {
         Ok(())
     }
 
-    /// Adds the edge that all of `offers` have in common.
     fn add_edge(&mut self, state: u32, letter: u32, offers: &[&Offer]) -> Result<(), TooLarge> {
         let (target, is_new) = match offers {
             [offer] => self.states.insert_one(offer.target),

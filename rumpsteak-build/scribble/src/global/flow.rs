@@ -42,7 +42,6 @@ pub(crate) fn check(program: &mut Program<'_>, diagnostics: &mut Vec<Diagnostic>
     }
 }
 
-/// Sets [`Node::ahead`] of every node.
 fn look_ahead(nodes: &mut [Node]) {
     let end = index(nodes.len());
     let ends = follow(nodes.len() + 1, |at| match nodes.get(at as usize)?.kind {
@@ -54,7 +53,6 @@ fn look_ahead(nodes: &mut [Node]) {
     }
 }
 
-/// A protocol and one of its nodes.
 type At = (usize, u32);
 
 /// All nodes of all protocols under one numbering.
@@ -160,7 +158,6 @@ impl<'p, 'm> Flat<'p, 'm> {
         reach
     }
 
-    /// Whether all parts of a block come to their end.
     fn passes(&self, reach: &Reach, block: At) -> bool {
         match &self.node(block).kind {
             NodeKind::Block { parts, .. } => {
@@ -208,7 +205,6 @@ impl<'p, 'm> Flat<'p, 'm> {
             Done,
         }
         enum Task {
-            /// Follow the edge between two nodes.
             Enter(At, At),
             /// Everything behind the node is seen.
             Leave(usize),
@@ -274,7 +270,6 @@ impl<'p, 'm> Flat<'p, 'm> {
         successors
     }
 
-    /// The silent edge from `from` to `to` closes a cycle.
     fn cycle(&self, from: At, to: At) -> Diagnostic {
         let from = self.node(from);
         let to = self.node(to);

@@ -40,34 +40,20 @@ struct Place {
     receiver: u32,
 }
 
-/// The place that is the end.
 const FINAL: u32 = 0;
 
-/// What happens at a place.
 pub(super) enum Step {
     End,
-    Choice {
-        role: u32,
-        /// The places where the branches start.
-        branches: Vec<u32>,
-        span: Span,
-    },
-    Message {
-        letter: Letter,
-        /// The place behind it.
-        target: u32,
-        span: Span,
-    },
+    Choice { role: u32, branches: Vec<u32>, span: Span },
+    Message { letter: Letter, target: u32, span: Span },
     Block(Block),
 }
 
 /// What is understood as a whole: parts that end each by itself.
 pub(super) struct Block {
-    /// The places where the parts start.
     pub(super) parts: Vec<u32>,
     /// The roles that may interrupt it, with their messages and where these are written.
     pub(super) interrupts: Vec<(u32, u32, Span)>,
-    /// The place behind it.
     pub(super) target: u32,
     pub(super) span: Span,
 }
@@ -122,7 +108,6 @@ impl<'a, 'm> Unfolding<'a, 'm> {
         self.arrive(entry, frame)
     }
 
-    /// Takes so many steps.
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), TooLarge> {
         self.steps = self.steps.checked_sub(steps).ok_or(TooLarge)?;
         Ok(())
@@ -133,12 +118,10 @@ impl<'a, 'm> Unfolding<'a, 'm> {
         self.steps = self.steps.min(steps);
     }
 
-    /// The number of places, the end among them.
     pub(super) fn places(&self) -> usize {
         self.places.len()
     }
 
-    /// What happens at a place.
     pub(super) fn step(&mut self, id: u32) -> Result<Step, TooLarge> {
         if id == FINAL {
             return Ok(Step::End);
@@ -203,7 +186,6 @@ impl<'a, 'm> Unfolding<'a, 'm> {
         }
     }
 
-    /// The number of a frame.
     fn enter(&mut self, frame: Frame) -> Result<u32, TooLarge> {
         self.spend(frame.roles.len())?;
         let protocol = frame.protocol as usize;

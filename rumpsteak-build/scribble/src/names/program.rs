@@ -19,14 +19,12 @@ pub(crate) struct Source<'m> {
     pub(crate) imports: Vec<Option<usize>>,
 }
 
-/// All protocols of the modules.
 pub(crate) struct Program<'m> {
     pub(crate) protocols: Vec<ResolvedProtocol<'m>>,
     /// Every message that occurs, once.
     pub(crate) messages: IndexSet<Message>,
 }
 
-/// One protocol.
 pub(crate) struct ResolvedProtocol<'m> {
     pub(crate) decl: &'m ProtocolDecl,
     /// Whether the later passes may look at it.
@@ -76,7 +74,6 @@ pub(crate) enum NodeKind {
         /// Who may end it, with which message, and where that is written.
         interrupts: Vec<(u32, Template, Span)>,
     },
-    /// The end of a part of the block that is this node.
     PartEnd {
         block: u32,
     },
@@ -92,10 +89,8 @@ pub(crate) enum NodeKind {
 /// A message or sort that may depend on the parameters of its protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Template {
-    /// The message with this number.
     Message(u32),
     Sort(Sort),
-    /// The parameter with this number.
     Parameter(u32),
     /// A message with parameters among its sorts.
     Literal(Label, Vec<Template>),
@@ -156,7 +151,6 @@ impl Program<'_> {
 }
 
 impl ResolvedProtocol<'_> {
-    /// The protocols that it calls, by position.
     pub(crate) fn callees(&self) -> impl Iterator<Item = usize> {
         self.nodes.iter().filter_map(|node| match node.kind {
             NodeKind::Do { callee, .. } => Some(callee as usize),

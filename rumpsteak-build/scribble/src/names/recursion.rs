@@ -22,7 +22,6 @@ use crate::syntax::ast::{BlockId, Body, InteractionId, InteractionKind};
 pub(super) struct Recursions<'m> {
     /// For each `continue` the recursion that it means, or [`NONE`]; for others [`NONE`].
     pub(super) targets: Vec<u32>,
-    /// Whether the interaction is a recursion that does nothing.
     pub(super) inert: Vec<bool>,
     /// Each `continue` outside of its recursion, with the recursions around it, innermost first.
     pub(super) unbound: Vec<(&'m Name, Vec<&'m str>)>,
@@ -197,10 +196,8 @@ impl<'m> Recursions<'m> {
     }
 }
 
-/// What is known of a part of a body.
 #[derive(Clone, Copy)]
 struct Summary {
-    /// Whether it can come to its end.
     ends: bool,
     /// Whether it has neither messages nor calls.
     silent: bool,
@@ -228,7 +225,6 @@ fn disjoint(body: &Body, one: InteractionId, others: &[InteractionId], budget: &
     one.zip(others).is_some_and(|(one, others)| one.is_disjoint(&others))
 }
 
-/// The roles of some interactions and all that is in them.
 fn roles<'b>(
     body: &'b Body,
     items: &[InteractionId],

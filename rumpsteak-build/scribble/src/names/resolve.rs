@@ -57,7 +57,6 @@ pub(crate) fn resolve<'m>(
     program
 }
 
-/// Two declarations of one name in a module.
 fn duplicates(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
     let mut protocols = HashMap::new();
     for ProtocolDecl { name, .. } in &module.protocols {
@@ -88,7 +87,6 @@ pub(super) fn earlier<'m>(seen: &mut HashMap<&'m str, Span>, name: &'m Name) -> 
     }
 }
 
-/// The names of one protocol.
 struct Resolver<'a, 'm> {
     module: &'m Module,
     decl: &'m ProtocolDecl,
@@ -155,7 +153,6 @@ impl<'m> Resolver<'_, 'm> {
         }
     }
 
-    /// Roles and parameters, and those that are declared twice.
     fn header(&mut self) {
         let decl = self.decl;
         let mut roles = HashMap::new();
@@ -311,7 +308,6 @@ impl<'m> Resolver<'_, 'm> {
         self.valid.then_some(NodeKind::Message { message, from, to: receivers, link })
     }
 
-    /// The parameters of a kind, with their numbers.
     fn parameters(&self, kind: ParameterKind) -> impl Iterator<Item = (u32, &'m str)> + use<'m> {
         let parameters = (0..).zip(&self.decl.parameters);
         let parameters = parameters.filter(move |(_, parameter)| parameter.kind == kind);
@@ -338,7 +334,6 @@ impl<'m> Resolver<'_, 'm> {
         Some(Template::message(label, sorts, self.messages))
     }
 
-    /// A message without brackets.
     fn named_message(&mut self, name: &Name) -> Option<Template> {
         if let Some(parameter) = self.parameter(name.as_str(), ParameterKind::Signature) {
             return Some(parameter);
@@ -395,7 +390,6 @@ impl<'m> Resolver<'_, 'm> {
         Some(Template::Sort(sort))
     }
 
-    /// The protocol with this name, and its number.
     fn protocol(&mut self, name: &Name) -> Option<(u32, &'m ProtocolDecl)> {
         let number = self.scope.protocols.get(name.as_str()).copied();
         if number.is_none() {

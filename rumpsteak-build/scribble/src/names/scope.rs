@@ -14,7 +14,6 @@ pub(super) struct Scope {
     pub(super) protocols: HashMap<String, u32>,
     pub(super) signatures: HashSet<String>,
     pub(super) sorts: HashSet<String>,
-    /// For suggestions, in order.
     pub(super) protocol_names: Vec<String>,
     pub(super) signature_names: Vec<String>,
     /// Whether everything that can be meant is known.

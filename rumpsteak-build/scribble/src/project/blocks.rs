@@ -35,9 +35,9 @@
 //!
 //! # Why it is sound
 //! Some protocols are safe [by construction](super::flat). Of all others nothing is taken from
-//! here: their machines are explored as a system, or k-MC decides ([`judge`]); otherwise there is
-//! an error, code S0409 or S0410. So no order of a shuffle that goes wrong passes, and no block
-//! whose messages are mixed up with those around it.
+//! here: their machines are judged as a system ([`judge`]), and if that is not known to be safe,
+//! there is an error, code S0409 or S0410. So no order of a shuffle that goes wrong passes, and no
+//! block whose messages are mixed up with those around it.
 //!
 //! # Cost
 //! A shuffle is as large as the product of its parts. With n roles that may interrupt, the machine
@@ -47,14 +47,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
-use rumpsteak_fsm::system::explore;
-use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role, System, Verdict, kmc};
+use rumpsteak_fsm::verify::{Decision, decide};
+use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role, System, Verdict};
 
 use super::flat;
 use super::grouped::leads_to;
 use super::minimise::{self, Move};
 use super::projection::{Projection, project};
-use crate::diagnostics::diagnostic::Diagnostic;
+use crate::diagnostics::diagnostic::{Diagnostic, all};
 use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::{global_errors, projection_errors};
 use crate::global::automaton::{Block, Global};
@@ -81,55 +81,47 @@ pub(crate) fn project_all(
     for number in (0..global.blocks.len()).rev() {
         composer.machines[number] = composer.block(&global.blocks[number])?;
     }
-    let mut projections = Vec::with_capacity(names.len());
-    let mut diagnostics = Vec::new();
     let first = global.blocks[0].span;
-    for role in 0..index(names.len()) {
-        let found = composer.part(global, role);
-        match found.and_then(|local| composer.deterministic(local, role, first)) {
-            Ok(local) => projections.push(local.projection(&global.roles[role as usize])),
-            Err(found) => diagnostics.extend(found),
-        }
+    let projections = all((0..).zip(&global.roles[..]).map(|(role, name)| {
+        let local = composer.part(global, role)?;
+        Ok(composer.deterministic(local, role, first)?.projection(name))
+    }))?;
+    let by_construction = flat::is_safe(global, names, limits);
+    if !by_construction {
+        judge(&projections, protocol, (first, "this block"), &limits.verifier)?;
     }
-    let by_construction = diagnostics.is_empty() && flat::is_safe(global, names, limits);
-    if diagnostics.is_empty() && !by_construction {
-        diagnostics.extend(judge(&projections, protocol, (first, "this block"), &limits.verifier));
-    }
-    if diagnostics.is_empty() { Ok((projections, by_construction)) } else { Err(diagnostics) }
+    Ok((projections, by_construction))
 }
 
-/// What goes wrong with the machines together, or that it is not known; and why they are judged so.
+/// Judges the machines together; `block` is why they are judged so.
+///
+/// # Errors
+/// What goes wrong with them, or that it is not known.
 pub(super) fn judge(
     projections: &[Projection],
     protocol: &Name,
     block: (Span, &str),
     limits: &rumpsteak_fsm::Limits,
-) -> Option<Diagnostic> {
+) -> Result<(), Vec<Diagnostic>> {
+    let wrong = |why: String, steps: &[String]| {
+        Err(vec![projection_errors::unsafe_together(block, protocol, &why, steps)])
+    };
     let machines = projections.iter().map(|found| found.fsm.clone());
     let system = match System::new(machines.collect()) {
         Ok(system) => system,
-        Err(error) => {
-            let why = error.to_string();
-            return Some(projection_errors::unsafe_together(block, protocol, &why, &[]));
-        }
+        Err(error) => return wrong(error.to_string(), &[]),
     };
-    let refused = |run: &rumpsteak_fsm::Run| {
+    let Decision { verdict, exploration } = decide(&system, limits);
+    let refusal = verdict.refusal().map(|run| &**run);
+    if let Some(run) = refusal.or(exploration.starvation.as_ref()) {
         let steps = run.steps.iter().map(|step| format!("{}: {}", step.role, step.action));
-        let steps: Vec<String> = steps.collect();
-        let why = run.failure.to_string();
-        Some(projection_errors::unsafe_together(block, protocol, &why, &steps))
-    };
-    let explored = explore(&system, limits);
-    match (explored.verdict, explored.starvation) {
-        (Verdict::Unsafe(run), _) | (Verdict::Safe(()), Some(run)) => refused(&run),
-        (Verdict::Safe(()), None) => None,
-        (Verdict::Undecided(limit), _) => match kmc::check(&system, limits).verdict {
-            kmc::Verdict::Safe { .. } => None,
-            kmc::Verdict::Unsafe(run) => refused(&run),
-            kmc::Verdict::Undecided { .. } => {
-                Some(projection_errors::undecided_together(block, protocol, limit))
-            }
-        },
+        return wrong(run.failure.to_string(), &steps.collect::<Vec<_>>());
+    }
+    match verdict {
+        Verdict::Undecided(limit) => {
+            Err(vec![projection_errors::undecided_together(block, protocol, limit)])
+        }
+        _ => Ok(()),
     }
 }
 
@@ -151,7 +143,6 @@ struct Local {
 }
 
 impl Local {
-    /// The number of a new state.
     fn add(&mut self) -> u32 {
         self.states.push(Vec::new());
         index(self.states.len() - 1)
@@ -180,7 +171,6 @@ impl Local {
         self.states.iter().position(Vec::is_empty).map(index)
     }
 
-    /// Each edge with the state that it leaves.
     fn all_edges(&self) -> impl Iterator<Item = (u32, &Edge)> {
         (0..)
             .zip(&self.states)
@@ -213,7 +203,6 @@ impl Local {
         local
     }
 
-    /// The smallest machine with the same behaviour.
     fn minimised(self) -> Self {
         let mut letters: HashMap<&Action, u32> = HashMap::new();
         let mut moves = Vec::new();
@@ -225,21 +214,14 @@ impl Local {
             }
         }
         let classes = minimise::classes(self.states.len(), letters.len(), &moves);
-        let mut numbers: HashMap<u32, u32> = HashMap::new();
-        let mut least = Self::default();
-        // By class, one of its states; depth first, in the order of the text.
-        let mut stack = vec![0];
-        while let Some(state) = stack.pop() {
-            if numbers.contains_key(&classes[state as usize]) {
-                continue;
-            }
-            numbers.insert(classes[state as usize], least.add());
-            stack.extend(self.edges(state).iter().rev().map(|edge| edge.target));
-        }
-        for (state, edges) in self.states.iter().enumerate() {
-            let Some(&source) = numbers.get(&classes[state]) else { continue };
-            for edge in edges {
-                let target = numbers[&classes[edge.target as usize]];
+        let targets = |state| self.edges(state).iter().rev().map(|edge| edge.target);
+        let (order, places) = minimise::depth_first(&classes, targets);
+        let place = |state: u32| places[classes[state as usize] as usize];
+        let mut least = Self { states: vec![Vec::new(); order.len()], size: 0 };
+        for (state, edges) in (0..).zip(&self.states) {
+            let source = place(state);
+            for edge in edges.iter().filter(|_| source != NONE) {
+                let target = place(edge.target);
                 let known = &mut least.states[source as usize];
                 match known.iter_mut().find(|known| known.action == edge.action) {
                     Some(known) => known.origins.extend(&edge.origins),
@@ -308,24 +290,13 @@ impl Composer<'_> {
         Err(vec![projection_errors::projection_too_large(text, *span, limit, value)])
     }
 
-    /// The machines of all roles in a block.
     fn block(&self, block: &Block) -> Result<Vec<Local>, Vec<Diagnostic>> {
-        let mut machines = Vec::with_capacity(self.names.len());
-        let mut diagnostics = Vec::new();
-        for role in 0..index(self.names.len()) {
-            let parts: Result<Vec<Local>, _> =
-                block.parts.iter().map(|part| self.part(part, role)).collect();
-            let whole = parts
-                .and_then(|parts| self.within_limits(shuffle(&parts, self.limits), role))
-                .and_then(|local| self.deterministic(local, role, block.span));
-            match whole {
-                Ok(local) => machines.push(local.minimised()),
-                Err(found) => diagnostics.extend(found),
-            }
-        }
-        if !diagnostics.is_empty() {
-            return Err(diagnostics);
-        }
+        let machines = all((0..index(self.names.len())).map(|role| {
+            let parts = block.parts.iter().map(|part| self.part(part, role));
+            let parts = parts.collect::<Result<Vec<_>, _>>()?;
+            let whole = self.within_limits(shuffle(&parts, self.limits), role)?;
+            Ok(self.deterministic(whole, role, block.span)?.minimised())
+        }))?;
         if block.interrupts.is_empty() { Ok(machines) } else { self.interrupted(block, machines) }
     }
 
@@ -395,17 +366,14 @@ impl Composer<'_> {
     }
 }
 
-/// How a block is ended early.
 struct Interruption<'a> {
     roles: &'a [Role],
     block: &'a Block,
-    /// The roles of the block.
     members: Vec<u32>,
     /// Those that may interrupt it.
     interrupters: BTreeSet<u32>,
     /// The messages by which they do, each with those that may send it first.
     interrupts: Vec<(Message, Vec<u32>)>,
-    /// The messages of the block by sender and receiver.
     pairs: BTreeMap<(u32, u32), BTreeSet<Message>>,
 }
 
@@ -501,7 +469,6 @@ impl<'a> Interruption<'a> {
         Some(self.open_interrupt(by, role, last))
     }
 
-    /// That `role` may be done while `by` may interrupt.
     fn open_interrupt(&self, by: u32, role: u32, last: Option<Span>) -> Diagnostic {
         let others = self.members.iter().filter(|&&other| other != by);
         let others: Vec<&str> = others.map(|&other| self.name(other)).collect();

@@ -29,7 +29,6 @@ impl Grouped {
         Self { starts, members }
     }
 
-    /// The numbers in a group.
     pub(super) fn get(&self, group: u32) -> &[u32] {
         let group = group as usize;
         &self.members[self.starts[group] as usize..self.starts[group + 1] as usize]

@@ -7,15 +7,13 @@
 //! others, until nothing splits.
 //!
 //! This is the algorithm of Valmari and Lehtinen (*Efficient minimization of DFAs with partial
-//! transition functions*, STACS 2008): of the two halves of a block only the smaller one is used to
-//! split on, so that each transition is looked at O(log states) times: O(transitions · log
-//! transitions) in all. Their second phase, which removes states that lead to no accepting state,
-//! is left out: here every state counts, finished or not.
+//! transition functions*, STACS 2008), without its second phase: every state counts here. Of the
+//! two halves of a block only the smaller one is used to split on: O(transitions · log transitions)
+//! in all.
 
 use super::grouped::Grouped;
 use crate::index::{NONE, index};
 
-/// A transition between two states, under a letter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
     pub(super) source: u32,
@@ -56,6 +54,26 @@ pub(super) fn classes(states: usize, letters: usize, moves: &[Move]) -> Vec<u32>
     blocks.set
 }
 
+/// The classes depth first, from that of state 0 on, and by class its place among them. To where a
+/// state leads is given last first.
+pub(super) fn depth_first<I: Iterator<Item = u32>>(
+    classes: &[u32],
+    leads: impl Fn(u32) -> I,
+) -> (Vec<u32>, Vec<u32>) {
+    let mut order = Vec::new();
+    let mut places = vec![NONE; classes.len()];
+    let mut stack = vec![0];
+    while let Some(state) = stack.pop() {
+        let class = classes[state as usize];
+        if places[class as usize] == NONE {
+            places[class as usize] = index(order.len());
+            order.push(class);
+            stack.extend(leads(state));
+        }
+    }
+    (order, places)
+}
+
 /// The classes where no letter has two moves: a state with a move is like no other.
 fn unlike(states: usize, moves: &[Move]) -> Vec<u32> {
     let mut classes = vec![NONE; states];
@@ -78,13 +96,10 @@ fn unlike(states: usize, moves: &[Move]) -> Vec<u32> {
 /// marked by moving them to the front of their range.
 struct Partition {
     elements: Vec<u32>,
-    /// Where each element is in `elements`.
     position: Vec<u32>,
-    /// The set of each element.
     set: Vec<u32>,
     first: Vec<u32>,
     end: Vec<u32>,
-    /// How many elements of each set are marked.
     marked: Vec<u32>,
 }
 

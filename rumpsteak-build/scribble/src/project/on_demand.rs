@@ -8,17 +8,17 @@
 //!   }
 //! ```
 //!
-//! A role that hears in every run how the protocol goes on has an ordinary machine. One that does
-//! not may still have a machine *[on demand](rumpsteak_fsm::Fsm::on_demand)*, if somebody else
-//! connects it whenever it is connected with nobody. Its session is what lies between: it begins
-//! when the first role connects with the role and ends when its last connection ends, or the
-//! protocol. So it runs once for each time that the role is connected: never, once, or again and
-//! again. This machine is the [projection](super::projection) of the automaton that is cut in all
-//! states in which the role is alone, and begins with all that lead out of there.
+//! A role that hears in every run how the protocol goes on has an ordinary machine. Another one may
+//! still have a machine *[on demand](rumpsteak_fsm::Fsm::on_demand)*, if somebody else connects it
+//! whenever it is connected with nobody. Its session begins when the first role connects with the
+//! role and ends when its last connection ends, or the protocol. So it runs once for each time that
+//! the role is connected: never, once, or again and again. This machine is the
+//! [projection](super::projection) of the automaton that is cut in all states in which the role is
+//! alone, and begins with all that lead out of there.
 //!
 //! # Why it is sound
 //! The theorem about projection speaks of roles that take part from the beginning to the end. So
-//! nothing is taken from it: where some role plays on demand, the machines are
+//! nothing is taken from it: if some role plays on demand, the machines are
 //! [judged](super::blocks) by all that they can do together. A role that waits to be asked is no
 //! deadlock there, and begins again when it has finished.
 //!
@@ -30,6 +30,7 @@ use fixedbitset::FixedBitSet;
 
 use super::blocks::{Together, judge};
 use super::projection::{overtaken_at_first, project};
+use crate::diagnostics::diagnostic::all;
 use crate::diagnostics::span::Name;
 use crate::global::automaton::{Edge, Global};
 use crate::index::index;
@@ -51,37 +52,26 @@ pub(crate) fn project_all(
     });
     let demands: Vec<Option<Demand>> = demands.collect();
     let (_, first) = demands.iter().zip(names).find(|(demand, _)| demand.is_some())?;
-    let mut projections = Vec::with_capacity(names.len());
-    let mut diagnostics = Vec::new();
-    for ((role, name), demand) in (0..).zip(names).zip(&demands) {
-        if let Some(Demand { whole, .. }) = demand {
-            diagnostics.extend(overtaken_at_first(whole, role, name.span, limits));
-        }
-        let session = demand.as_ref().map_or(global, |demand| &demand.session);
-        match project(session, role, name.span, limits) {
-            Ok(mut found) => {
-                found.fsm = found.fsm.on_demand(demand.is_some());
-                projections.push(found);
-            }
-            Err(found) => diagnostics.extend(found),
-        }
-    }
-    if diagnostics.is_empty() {
-        diagnostics.extend(judge(
-            &projections,
-            protocol,
-            (first.span, "this role"),
-            &limits.verifier,
-        ));
-    }
-    Some(if diagnostics.is_empty() { Ok((projections, false)) } else { Err(diagnostics) })
+    let projections = all((0..).zip(names).zip(&demands).map(|((role, name), demand)| {
+        let Some(Demand { session, whole }) = demand else {
+            return project(global, role, name.span, limits);
+        };
+        let mut wrong = overtaken_at_first(whole, role, name.span, limits);
+        let found = project(session, role, name.span, limits);
+        let mut found = found.map_err(|more| [std::mem::take(&mut wrong), more].concat())?;
+        found.fsm = found.fsm.on_demand(true);
+        if wrong.is_empty() { Ok(found) } else { Err(wrong) }
+    }));
+    Some(projections.and_then(|projections| {
+        judge(&projections, protocol, (first.span, "this role"), &limits.verifier)?;
+        Ok((projections, false))
+    }))
 }
 
 /// A protocol from where a role that is alone is connected.
 struct Demand {
     /// To where the role is alone again: its session.
     session: Global,
-    /// To the end of the protocol.
     whole: Global,
 }
 

@@ -119,7 +119,6 @@ pub(crate) fn project(
 }
 
 impl Projection {
-    /// A machine with the places of each transition.
     pub(super) fn new(fsm: Fsm, places: impl Iterator<Item = Vec<Span>>) -> Self {
         let (mut ends, mut origins) = (Vec::new(), Vec::new());
         for place in places {
@@ -151,7 +150,6 @@ pub(crate) fn overtaken_at_first(
     }
 }
 
-/// All local states, and what is wrong with them.
 fn explore<'g>(
     global: &'g Global,
     role: u32,
@@ -188,18 +186,9 @@ fn merge(subsets: &Subsets<'_>) -> Projection {
     let moves_of = |class: u32| subsets.moves(members.get(class)[0]);
     let class_behind = |at: usize| classes[moves[at].target as usize];
 
-    let mut order: Vec<u32> = Vec::with_capacity(count);
-    let mut numbers = vec![NONE; count];
-    let mut stack = vec![classes[0]];
-    while let Some(class) = stack.pop() {
-        if numbers[class as usize] == NONE {
-            numbers[class as usize] = index(order.len());
-            order.push(class);
-            for at in moves_of(class).rev() {
-                stack.push(class_behind(at));
-            }
-        }
-    }
+    let (order, numbers) = minimise::depth_first(&classes, |state| {
+        moves_of(classes[state as usize]).rev().map(|at| moves[at].target)
+    });
 
     let mut builder = Fsm::builder(global.roles[subsets.role as usize].clone());
     let states: Vec<StateId> = order.iter().map(|_| builder.add_state()).collect();

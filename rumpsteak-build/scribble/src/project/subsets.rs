@@ -55,7 +55,6 @@ pub(super) struct Subsets<'g> {
     /// The global edges that transitions stand for, and where those of each transition end.
     written: Vec<EdgeAt>,
     written_ends: Vec<u32>,
-    /// How many steps are left.
     steps: usize,
 
     /// All global states of the local state that was [closed](Self::close) last.
@@ -69,7 +68,6 @@ pub(super) struct Subsets<'g> {
 }
 
 impl<'g> Subsets<'g> {
-    /// With the initial state.
     pub(super) fn new(global: &'g Global, role: u32, limits: &'g Limits) -> Result<Self, TooLarge> {
         let mut subsets = Self {
             global,
@@ -94,7 +92,6 @@ impl<'g> Subsets<'g> {
         Ok(subsets)
     }
 
-    /// The number of states that were found so far.
     pub(super) fn len(&self) -> usize {
         self.states.len()
     }
@@ -103,12 +100,10 @@ impl<'g> Subsets<'g> {
         self.global.letters[letter as usize]
     }
 
-    /// Whether the role takes part.
     pub(super) fn sees(&self, letter: u32) -> bool {
         self.global.is_seen_by(letter, self.role)
     }
 
-    /// Whether the letter is a block.
     pub(super) fn is_block(&self, letter: u32) -> bool {
         self.letter(letter).from == NONE
     }
@@ -148,7 +143,6 @@ impl<'g> Subsets<'g> {
         &self.members
     }
 
-    /// The position of one of the members.
     pub(super) fn slot(&self, member: u32) -> u32 {
         self.slots[member as usize]
     }
@@ -159,7 +153,6 @@ impl<'g> Subsets<'g> {
         edges.map(|edge| self.slot(self.representative[edge.target as usize]))
     }
 
-    /// Takes so many steps.
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), TooLarge> {
         let value = self.limits.projection_steps;
         let left = self.steps.checked_sub(steps);

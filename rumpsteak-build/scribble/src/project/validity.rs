@@ -11,7 +11,6 @@ use crate::diagnostics::projection_errors::ProblemKind;
 use crate::global::automaton::{Global, Letter};
 use crate::index::{NONE, index};
 
-/// A mistake in one local state.
 pub(super) struct Problem {
     pub(super) state: u32,
     pub(super) kind: ProblemKind,

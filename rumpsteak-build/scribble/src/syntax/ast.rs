@@ -161,7 +161,6 @@ impl Body {
         &self.interactions[id.0 as usize]
     }
 
-    /// Adds an interaction at the end of a block.
     pub(crate) fn push(&mut self, block: BlockId, interaction: Interaction) {
         self.blocks[block.0 as usize].push(InteractionId(index(self.interactions.len())));
         self.interactions.push(interaction);
@@ -217,13 +216,10 @@ impl Body {
 /// A branch in a recursion that ends with a message.
 #[derive(Clone, Debug)]
 pub(crate) struct Ending {
-    /// The name of the recursion.
     pub(crate) variable: Name,
     /// A message behind which that begins again, if one does.
     pub(crate) again: Option<Span>,
-    /// The message.
     pub(crate) last: Span,
-    /// The branch.
     pub(crate) block: BlockId,
 }
 

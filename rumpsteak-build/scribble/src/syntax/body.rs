@@ -30,25 +30,19 @@ pub(super) fn body(cursor: &mut Cursor<'_>) -> Body {
 
 /// What an open brace belongs to.
 enum Opened {
-    /// The protocol.
     Root,
-    /// A recursion.
     Rec,
-    /// The interaction, a choice, with its branches so far.
-    Choice(InteractionId, Vec<BlockId>),
-    /// The interaction, a `par`, with its parts so far.
-    Par(InteractionId, Vec<BlockId>),
+    /// The interaction, the word between its blocks, and those so far.
+    Several(InteractionId, &'static str, Vec<BlockId>),
     /// The interaction, which may be interrupted.
     Interruptible(InteractionId),
     /// A construct that is refused: the word between its blocks.
     Refused(&'static str),
 }
 
-/// A block that is being read.
 struct Open {
     what: Opened,
     block: BlockId,
-    /// The position of its `{`.
     brace: usize,
 }
 
@@ -59,11 +53,10 @@ struct BodyParser<'c, 'a> {
     stack: Vec<Open>,
 }
 
-/// Blocks.
 impl BodyParser<'_, '_> {
     fn run(&mut self) {
         while let Some(top) = self.stack.last() {
-            let in_choice = matches!(top.what, Opened::Choice(..));
+            let in_choice = matches!(top.what, Opened::Several(_, "or", _));
             let brace = top.brace;
             if self.cursor.take(b'}') {
                 self.close();
@@ -104,7 +97,6 @@ impl BodyParser<'_, '_> {
         }
     }
 
-    /// Takes a `{`, which is in front.
     fn open(&mut self, what: Opened) {
         let brace = self.cursor.at();
         let block = BlockId(index(self.body.blocks.len()));
@@ -117,14 +109,9 @@ impl BodyParser<'_, '_> {
     fn close(&mut self) {
         let Some(mut open) = self.stack.pop() else { return };
         match &mut open.what {
-            Opened::Choice(_, branches) if self.starts_block("or") => {
+            Opened::Several(_, word, blocks) if self.starts_block(word) => {
                 self.cursor.advance();
-                branches.push(open.block);
-                self.open(open.what);
-            }
-            Opened::Par(_, parts) if self.starts_block("and") => {
-                self.cursor.advance();
-                parts.push(open.block);
+                blocks.push(open.block);
                 self.open(open.what);
             }
             Opened::Interruptible(id) => {
@@ -169,7 +156,7 @@ impl BodyParser<'_, '_> {
 
     /// No block follows that belongs to the same interaction.
     fn complete(&mut self, open: Open) {
-        if let Opened::Choice(id, mut done) | Opened::Par(id, mut done) = open.what {
+        if let Opened::Several(id, _, mut done) = open.what {
             done.push(open.block);
             let interaction = &mut self.body.interactions[id.0 as usize];
             if let InteractionKind::Choice { branches: blocks, .. }
@@ -197,7 +184,6 @@ impl BodyParser<'_, '_> {
         }
     }
 
-    /// The last interaction of the innermost block.
     fn last(&self) -> Option<&InteractionKind> {
         let last = self.body.blocks[self.stack.last()?.block.0 as usize].last()?;
         Some(&self.body.interactions[last.0 as usize].kind)
@@ -213,10 +199,7 @@ impl BodyParser<'_, '_> {
         }
         id
     }
-}
 
-/// Statements.
-impl BodyParser<'_, '_> {
     fn statement(&mut self) -> Result<()> {
         let start = self.cursor.at();
         if self.cursor.is(b'(') {
@@ -254,7 +237,7 @@ impl BodyParser<'_, '_> {
             "par" if brace => {
                 self.cursor.advance();
                 let id = self.add(start, InteractionKind::Par { parts: Vec::new() });
-                self.open(Opened::Par(id, Vec::new()));
+                self.open(Opened::Several(id, "and", Vec::new()));
             }
             // The errors of its blocks are errors all the same.
             "unordered" if brace => {
@@ -296,7 +279,7 @@ impl BodyParser<'_, '_> {
         let at = self.cursor.name("the role that chooses")?;
         self.cursor.expect_block()?;
         let id = self.add(start, InteractionKind::Choice { at, branches: Vec::new() });
-        self.open(Opened::Choice(id, Vec::new()));
+        self.open(Opened::Several(id, "or", Vec::new()));
         Ok(())
     }
 
@@ -440,10 +423,7 @@ impl BodyParser<'_, '_> {
             self.cursor.unsupported(Construct::RECURSION_PARAMETERS, start);
         }
     }
-}
 
-/// Recovery.
-impl BodyParser<'_, '_> {
     /// Skips what is left of a statement that started at `start`.
     fn skip_statement(&mut self, start: usize) {
         loop {
@@ -494,7 +474,6 @@ fn role(cursor: &mut Cursor<'_>) -> Result<Name> {
     cursor.name("the name of a role")
 }
 
-/// A message or a sort that a call passes on.
 fn argument(cursor: &mut Cursor<'_>) -> Result<MessageExpr> {
     if cursor.is(b'(') || cursor.is_at(1, b'(') {
         return literal(cursor);

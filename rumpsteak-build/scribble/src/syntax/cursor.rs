@@ -22,11 +22,9 @@ pub(super) struct Cursor<'a> {
     lexical: &'a [Diagnostic],
     /// The token that the last error was about.
     blamed: Option<usize>,
-    /// What the parser has reported.
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// Looking.
 impl<'a> Cursor<'a> {
     /// At the first of the tokens of `text`, of which `lexical` are the errors.
     pub(super) fn new(
@@ -38,7 +36,6 @@ impl<'a> Cursor<'a> {
         Self { text, source, tokens, at: 0, lexical, blamed: None, diagnostics: Vec::new() }
     }
 
-    /// The position of the token in front.
     pub(super) fn at(&self) -> usize {
         self.at
     }
@@ -65,7 +62,6 @@ impl<'a> Cursor<'a> {
         if self.kind() == TokenKind::Identifier { self.text_at(0) } else { "" }
     }
 
-    /// The token before the one in front.
     pub(super) fn before(&self) -> Option<(TokenKind, &'a str)> {
         let token = self.tokens[self.at.checked_sub(1)?];
         Some((token.kind, &self.text[token.start as usize..token.end as usize]))
@@ -96,20 +92,14 @@ impl<'a> Cursor<'a> {
     pub(super) fn span_from(&self, start: usize) -> Span {
         self.span_of(start).to(self.span_of(self.at.saturating_sub(1).max(start)))
     }
-}
 
-/// Texts.
-impl Cursor<'_> {
     /// What was taken from the token at `start` on, with single blanks.
     pub(super) fn text_from(&self, start: usize) -> Name {
         let span = self.span_from(start);
         let words: Vec<&str> = self.text[span.range()].split_whitespace().collect();
         Name { text: words.join(" ").into(), span }
     }
-}
 
-/// Taking.
-impl Cursor<'_> {
     pub(super) fn advance(&mut self) {
         if self.at + 1 < self.tokens.len() {
             self.at += 1;
@@ -275,10 +265,7 @@ impl Cursor<'_> {
         }
         Ok(())
     }
-}
 
-/// Reporting.
-impl Cursor<'_> {
     /// Reports the token in front, unless it has been already.
     pub(super) fn unexpected(&mut self, expected: &str) -> Failed {
         if self.blamed != Some(self.at) && !self.follows_lexical_error() {

@@ -1,41 +1,59 @@
-//! The gate: a safe reordering builds, an unsafe one does not.
+//! The gate: a safe reordering builds, and an unsafe one does not, wherever the module stands, and
+//! whatever an earlier build has left.
+//!
+//! All tests edit one package, one after the other.
 
-use super::harness::{KERNEL, Package, double_buffering};
-use crate::support::{PROTOCOL, begins};
+use std::fs::{self, File};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
-#[test]
-fn a_safe_reordering_builds() {
-    let package = Package::new("gate-safe");
-    let outcome = package.check(&[]);
-    outcome.passes();
-    assert!(outcome.messages.is_empty(), "{}", outcome.show());
+use super::harness::{MODULE, Outcome, Package, REFUSAL, SAFE, UNSAFE, VERIFIES, manifest};
+use crate::support::{OPTIMISED, PROTOCOL, begins, says};
+
+/// A package with double buffering as its library, its protocol, and a build script.
+fn gate() -> (MutexGuard<'static, ()>, Package) {
+    static TURN: Mutex<()> = Mutex::new(());
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let package = Package::new("gate");
+    package.write("protocols/double_buffering.scr", PROTOCOL).write("src/lib.rs", MODULE);
+    (turn, package)
+}
+
+/// The module with an unsafe session.
+fn refused() -> String {
+    MODULE.replace(SAFE, UNSAFE)
+}
+
+/// Asserts that each error is the refusal of [`UNSAFE`], and returns the files, sorted.
+#[track_caller]
+fn refusals(outcome: &Outcome) -> Vec<String> {
+    let mut files = Vec::new();
+    for error in outcome.errors() {
+        begins(&error.text, REFUSAL);
+        assert_eq!(error.token, "Receive", "{}", outcome.show());
+        files.push(error.file.clone());
+    }
+    // A binary is compiled for its tests, too.
+    files.sort();
+    files.dedup();
+    files
 }
 
 #[test]
-fn an_unsafe_reordering_is_one_error_at_its_token() {
-    let package = Package::new("gate-unsafe");
-    package.edit(
-        "src/lib.rs",
-        "KernelLoop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>)",
-        "KernelLoop(Receive<S, Value, Receive<T, Ready, Send<T, Value, Send<S, Ready, Self>>>>)",
-    );
-    package.edit(
-        "src/lib.rs",
-        "type Kernel = Send<S, Ready, KernelLoop>",
-        "type Kernel = KernelLoop",
-    );
-    package.edit("src/lib.rs", "let mut s = s.send(Ready).await?;", "let mut s = s;");
-    package.edit("src/lib.rs", "s.send(Ready).await?.receive()", "s.receive()");
-    package.edit(
-        "src/lib.rs",
-        "s = next.send(Value(value)).await?;",
-        "s = next.send(Value(value)).await?.send(Ready).await?;",
-    );
+fn a_safe_reordering_builds_and_an_unsafe_one_is_one_error_at_its_token() {
+    let (_turn, package) = gate();
+    package.check(&[]).passes();
+    let first = package.verdicts();
+    assert_eq!(first.len(), 1);
+    package.write("unrelated.txt", "outside of all that was read");
+    assert!(!package.check(&[]).passes().ran_script());
+
+    package.edit("src/lib.rs", SAFE, UNSAFE);
     let outcome = package.check(&[]);
     let error = outcome.error();
     error.is_at("src/lib.rs", "Receive");
-    // The first line in the user's words, the line of the protocol, the run, who waits, what is
-    // left, the way out.
+    // The first line in the user's words, the lines of the protocol, the run, the roles that wait,
+    // the messages that are left, the way out.
     let expected = "\
 unsafe reordering: `Kernel` receives `Value` from `S` before it sends `Ready` to `S` [V0407]
 
@@ -54,71 +72,125 @@ the shortest run that gets stuck, with all other roles as the protocol has them:
         .says("s waits for ready from k")
         .says("in the queue from t to k: ready")
         .says("help: send `Ready` to `S` before this");
-}
+    assert_eq!(package.verdicts(), []);
 
-#[test]
-fn an_unrelated_error_shows_beside_it() {
-    let package = Package::new("gate-beside");
-    package.edit(
-        "src/lib.rs",
-        "Kernel = Send<S, Ready, KernelLoop>",
-        "Kernel = Receive<S, Value, KernelLoop>",
-    );
-    package.remove("src/lib.rs");
-    let text = super::harness::double_buffering()
-        .replace(super::harness::PROCESS, "pub const WRONG: u8 = \"text\";\n");
-    package.write(
-        "src/lib.rs",
-        &text.replace("Kernel = Send<S, Ready,", "Kernel = Receive<S, Value,"),
-    );
+    // Another error shows beside it.
+    let text = package.read("src/lib.rs");
+    package.write("src/lib.rs", &format!("{text}pub const WRONG: u8 = \"text\";\n"));
     let outcome = package.check(&[]);
-    assert!(!outcome.success);
     let tokens: Vec<&str> = outcome.errors().iter().map(|error| error.token.as_str()).collect();
     assert_eq!(tokens, ["Receive", "\"text\""], "{}", outcome.show());
-}
 
-#[test]
-fn the_same_in_a_build_and_with_a_process_that_runs_it() {
-    let package = Package::new("gate-build");
-    package.cargo("build", &[]).passes();
-    package.edit(
-        "src/lib.rs",
-        "Receive<T, Ready, Send<T, Value, Self>>",
-        "Send<T, Value, Receive<T, Ready, Self>>",
-    );
-    package.edit("src/lib.rs", "let (Ready, next) = next.receive().await?;\n", "");
-    package.edit(
-        "src/lib.rs",
-        "s = next.send(Value(value)).await?;",
-        "let (Ready, next) = next.send(Value(value)).await?.receive().await?; s = next;",
-    );
-    // Sending the value before the sink is ready only needs room in a queue.
-    package.cargo("build", &[]).passes();
-}
-
-#[test]
-fn an_unsafe_edit_after_a_pass_is_refused() {
-    let package = Package::new("edit-unsafe");
-    package.check(&[]).passes();
-    let first = package.verdicts();
-    let (early, late) = ("Send<S, Ready, KernelLoop>;", "Receive<S, Value, KernelLoop>;");
-    package.edit("src/lib.rs", early, late);
-    let outcome = package.check(&[]);
-    assert!(!outcome.success);
-    outcome.errors()[0]
-        .is_at("src/lib.rs", "Receive")
-        .says("unsafe reordering: `Kernel` receives `Value` from `S`");
-    package.edit("src/lib.rs", late, early);
+    package.write("src/lib.rs", MODULE);
     package.check(&[]).passes();
     assert_eq!(package.verdicts(), first);
 }
 
 #[test]
-fn editing_only_the_protocol_flips_the_verdict_both_ways() {
-    let package = Package::new("gate-protocol");
-    package.check(&[]).passes();
+fn a_module_is_judged_in_every_target() {
+    let (_turn, package) = gate();
+    let targets = ["src/bin/it.rs", "examples/it.rs", "tests/it.rs", "benches/it.rs"];
+    let with = |module: &str| {
+        for file in targets {
+            let main = if file.contains("/it") && file.starts_with(['t', 'b']) {
+                ""
+            } else {
+                "fn main() {}\n"
+            };
+            package.write(file, &format!("{module}{main}"));
+        }
+        let tests = format!("{MODULE}#[cfg(test)]\nmod tests {{\n{module}}}\n");
+        let optional = format!("#[cfg(feature = \"fast\")]\npub mod fast {{\n{module}}}\n");
+        package.write("src/lib.rs", &[tests, optional].concat());
+    };
+    with(&refused());
+    package.check(&["--lib"]).passes();
+    let outcome = package.check(&["--all-targets", "--keep-going"]);
+    assert_eq!(
+        refusals(&outcome),
+        ["benches/it.rs", "examples/it.rs", "src/bin/it.rs", "src/lib.rs", "tests/it.rs"]
+    );
+    let outcome = package.check(&["--lib", "--features", "fast"]);
+    assert_eq!(refusals(&outcome), ["src/lib.rs"]);
+    with(MODULE);
+    package.check(&["--all-targets", "--features", "fast"]).passes();
+}
 
-    // Now the sink speaks first, and the optimised kernel asks the source all the same: still safe.
+/// The tokens of a module are the same wherever they come from; so is the verdict.
+#[test]
+fn a_module_is_judged_wherever_it_stands() {
+    let (_turn, package) = gate();
+    // A macro of a dependency makes a module of this package.
+    package.write(
+        "helper/Cargo.toml",
+        "[package]\nname = \"helper\"\nversion = \"0.0.0\"\nedition = \"2024\"\n",
+    );
+    let dependency = "[dependencies]\nhelper = { path = \"helper\" }\n";
+    package.write("Cargo.toml", &manifest("gate").replace("[dependencies]\n", dependency));
+    let with = |module: &str| {
+        let made = format!("macro_rules! make {{ () => {{ {module} }} }}\nmake!();\n");
+        let helper = format!("#[macro_export]\nmacro_rules! make {{ () => {{ {module} }} }}\n");
+        package.write("helper/src/lib.rs", &helper);
+        package.write("other/module.rs", module).write("other/included.inc", module);
+        let places = [
+            ("macro", made),
+            ("dependency", "helper::make!();\n".to_owned()),
+            ("function", format!("pub fn inside() {{\n{module}}}\n")),
+            ("block", format!("pub const INSIDE: () = {{\n{module}}};\n")),
+            ("path", "#[path = \"../other/module.rs\"]\npub mod first;\n".to_owned()),
+            ("include", "include!(\"../other/included.inc\");\n".to_owned()),
+            ("hidden", "macro_rules! hidden { () => { #[path = \"../other/module.rs\"] mod it; } }\nhidden!();\n".to_owned()),
+            ("nested", format!("pub mod outer {{\n#[cfg(not(feature = \"fast\"))]\npub mod inner {{\n{module}}}\n}}\n")),
+            ("raw", module.replace("mod double_buffering", "mod r#loop")),
+            ("renamed", format!("use rumpsteak::protocol as verified;\n{}", module.replace("rumpsteak::protocol", "verified"))),
+        ];
+        for (name, text) in &places {
+            package.write(&format!("examples/{name}.rs"), &format!("{text}fn main() {{}}\n"));
+        }
+        places.len()
+    };
+    let places = with(&refused());
+    let outcome = package.check(&["--examples", "--keep-going"]);
+    for error in outcome.errors() {
+        begins(&error.text, REFUSAL);
+    }
+    assert_eq!(outcome.errors().len(), places, "{}", outcome.show());
+    with(MODULE);
+    let outcome = package.check(&["--examples"]);
+    assert!(outcome.success && outcome.errors().is_empty(), "{}", outcome.show());
+    package.write("Cargo.toml", &manifest("gate"));
+}
+
+/// Two modules with the same session are two systems: each has its own verdict.
+#[test]
+fn equal_sessions_of_two_modules_have_their_own_verdicts() {
+    let (_turn, package) = gate();
+    // `c` hears two roles in any order, so its order is safe with some sessions of `a` only.
+    package.write(
+        "protocols/p.scr",
+        "global protocol P(role c, role a, role b) {
+            par { x() from a to c; } and { y() from b to c; k() from c to b; l() from b to a; }
+        }",
+    );
+    let order = "#[session(C)] type Order = Receive<A, X, Receive<B, Y, Send<B, K, End>>>;";
+    let early = "#[session(A)] type Early = Send<C, X, Receive<B, L, End>>;";
+    let late = "#[session(A)] type Late = Receive<B, L, Send<C, X, End>>;";
+    let module = |name, session| {
+        format!("#[rumpsteak::protocol(P)]\npub mod {name} {{ {session} {order} }}\n")
+    };
+    package.write("src/lib.rs", &[module("one", early), module("two", late)].concat());
+    let outcome = package.check(&[]);
+    let error = outcome.error();
+    assert_eq!((error.line, error.token.as_str()), (4, "Order"), "{}", outcome.show());
+    error.says("unsafe order: `Order`").says("[V0412]");
+}
+
+#[test]
+fn an_edit_of_the_protocol_alone_flips_the_verdict_both_ways() {
+    let (_turn, package) = gate();
+    const FILE: &str = "protocols/double_buffering.scr";
+    package.check(&[]).passes();
+    // The sink speaks first. The kernel asks the source before it knows, which is safe.
     let reordered = PROTOCOL.replacen(
         "    ready() from k to s;\n",
         "    ready() from t to k;\n    ready() from k to s;\n",
@@ -128,274 +200,218 @@ fn editing_only_the_protocol_flips_the_verdict_both_ways() {
         "k;\n    ready() from t to k;\n    value(i32) from k",
         "k;\n    value(i32) from k",
     );
-    package.write("protocols/double_buffering.scr", &reordered);
+    package.write(FILE, &reordered);
     package.check(&[]).passes();
-
-    // Now each value must be acknowledged by a second message.
+    // Each value is acknowledged by a second message.
     package.edit(
-        "protocols/double_buffering.scr",
+        FILE,
         "value(i32) from s to k;",
         "value(i32) from s to k;\n    ready() from s to k;",
     );
     let outcome = package.check(&[]);
-    assert!(!outcome.success);
-    assert!(outcome.errors().iter().all(|error| error.file == "src/lib.rs"), "{}", outcome.show());
-
-    package.write("protocols/double_buffering.scr", PROTOCOL);
-    package.check(&[]).passes();
-}
-
-#[test]
-fn no_build_script_says_what_to_add() {
-    let package = Package::new("gate-no-script");
-    package.remove("build.rs");
-    // Not one for each root.
-    package
-        .check(&[])
-        .error()
-        .says("`Source` was not verified: this package has no build script that verifies it")
-        .says("rumpsteak_build::configure().protocols(\"protocols\").verify()?;");
-}
-
-#[test]
-fn a_build_script_that_verifies_nothing_is_not_enough() {
-    let package = Package::new("gate-idle-script");
-    package.write("build.rs", "fn main() {}\n");
-    let outcome = package.check(&[]);
-    assert!(!outcome.success);
-    outcome.errors()[0].says("the build script of this package left no verdicts");
-}
-
-#[test]
-fn several_roots_of_one_role_each_get_their_own_verdict() {
-    let package = Package::new("gate-roots");
-    package.edit(
-        "src/lib.rs",
-        KERNEL,
-        &format!(
-            "{KERNEL}
-#[session(K)] pub type Plain = KernelLoop;
-#[session(K)] pub type Greedy = Send<S, Ready, Send<S, Ready, KernelLoop>>;
-#[session(K)] pub type Wrong = Receive<S, Value, KernelLoop>;
-"
-        ),
-    );
-    let outcome = package.check(&[]);
-    outcome.error().is_at("src/lib.rs", "Receive").says("`Wrong` receives `Value`");
-}
-
-#[test]
-fn no_error_of_rustc_beside_ours() {
-    let package = Package::new("gate-alone");
-    let messages = |outcome: &super::harness::Outcome| -> Vec<(String, String)> {
-        let errors = outcome.errors();
-        let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
-        errors.iter().map(|error| (error.token.clone(), first(&error.text))).collect()
-    };
-    let bad =
-        "unsafe reordering: `Two` receives `Value` from `S` before it sends `Ready` to `S` [V0407]";
-
-    // Two refused sessions of one type: rustc allows one proof.
-    package.edit(
-        "src/lib.rs",
-        KERNEL,
-        "#[session(K)] pub type One = Receive<S, Value, Loop>;
-         #[session(K)] pub type Two = Receive<S, Value, Loop>;
-         #[session(K)] pub type Three = Receive<S, Nothing, Loop>;
-         #[session(K)] pub type Four = Receive<S, Nothing, Loop>;
-         pub struct Nothing;
-         #[session] pub struct Loop(Send<S, Ready, Receive<T, Ready, Send<T, Value, Receive<S, Value, Self>>>>);",
-    );
-    package.edit("src/lib.rs", super::harness::PROCESS, "");
-    let outcome = package.check(&[]);
-    let nothing = "`Nothing` is no message of the role that plays `DoubleBuffering::k` [V0208]";
-    let mut said = messages(&outcome);
-    said.sort();
-    assert_eq!(
-        said,
-        [
-            ("Nothing".to_owned(), nothing.to_owned()),
-            ("Receive".to_owned(), bad.replace("Two", "One")),
-            ("Receive".to_owned(), bad.to_owned()),
-        ],
-        "{}",
-        outcome.show()
-    );
-
-    // A session of a role that another crate declares: rustc allows no proof.
-    package.write("src/lib.rs", &super::harness::double_buffering());
-    package.write(
-        "src/main.rs",
-        "use tested::{K, Ready, S, Value};
-         use rumpsteak_runtime::{session, states::{End, Receive, Send}};
-         #[session(K)] type Own = Send<S, Ready, Receive<S, Value, End>>;
-         fn main() {}",
-    );
-    let outcome = package.check(&["--bins"]);
-    outcome.error().is_at("src/main.rs", "K").says("is declared in another target of this package");
-}
-
-#[test]
-fn a_wrong_link_is_one_error() {
-    let package = Package::new("gate-link");
-    package.edit("src/lib.rs", "DoubleBuffering::k", "DoubleBuffering::kernel");
+    assert_eq!(outcome.error().file, "src/lib.rs");
+    // The file has an error.
+    package.write(FILE, &PROTOCOL.replacen("value(i32) from", "value(i32) form", 1));
     let outcome = package.check(&[]);
     outcome
         .error()
-        .is_at("src/lib.rs", "kernel")
-        .says("the protocol `DoubleBuffering` has no role `kernel`");
-
-    // The sessions that said nothing were not verified: where rustc has a role without that error
-    // in its place, none of them runs.
-    package.edit(
-        "src/lib.rs",
-        "#[derive(Role)]\n#[protocol(DoubleBuffering::kernel)]",
-        "macro_rules! other { ($item:item) => { $item } }
-         other! { #[derive(Role)] #[protocol(DoubleBuffering::k)] #[message(Label)]
-                  pub struct K { #[route(S)] s: Channel<Label>, #[route(T)] t: Channel<Label> } }
-         #[cfg(test)]\n#[derive(Role)]\n#[protocol(DoubleBuffering::kernel)]",
-    );
-    let outcome = package.check(&[]);
-    let errors = outcome.errors();
-    assert!(!errors.is_empty(), "{}", outcome.show());
-    for error in errors {
-        error.says("is not the session that was verified");
-    }
-}
-
-#[test]
-fn an_error_in_a_part_is_reported_there_and_only_there() {
-    let package = Package::new("gate-part");
-    package.write(
-        "src/lib.rs",
-        &[
-            super::harness::IMPORTS,
-            super::harness::ROLES,
-            super::harness::OTHERS,
-            "#[session(K)] pub type Kernel = Send<S, Ready, First>;
-             #[session] pub struct First(Receive<S, Value, Second>);
-             #[session] pub struct Second(Send<S, Ready, Receive<T, Ready, Receive<S, Value, Send<T, Value, First2>>>>);
-             #[session] pub struct First2(Send<T, Value, Receive<S, Value, Second>>);",
-        ]
-        .join("\n"),
-    );
-    let outcome = package.check(&[]);
-    let error = outcome.error();
-    assert_eq!(error.file, "src/lib.rs");
-    error.says("`Kernel`");
-}
-
-#[test]
-fn an_error_in_a_transparent_part_fails_the_root_too() {
-    let package = Package::new("gate-alias-part");
-    package.edit(
-        "src/lib.rs",
-        KERNEL,
-        "#[session(K)] pub type Kernel = Send<S, Ready, Part>;
-         #[session] pub type Part = Receive<S, Value, Loop>;
-         #[session] pub struct Loop(Receive<S, Value, Send<S, Ready, Receive<T, Ready, Send<T, Value, Self>>>>);
-         #[session] pub type Unused = Receive<S, Value, End>;",
-    );
-    package.edit("src/lib.rs", super::harness::PROCESS, "");
-    let outcome = package.check(&[]);
-    outcome.error().is_at("src/lib.rs", "Receive");
-
-    // In the alias itself, the root fails with it, but says nothing of it.
-    package.edit(
-        "src/lib.rs",
-        "type Part = Receive<S, Value, Loop>",
-        "type Part = Receive<T, Ready, Receive<T, Ready, Loop>>",
-    );
-    package.check(&[]).error().is_at("src/lib.rs", "Receive");
-}
-
-#[test]
-fn every_kind_of_refusal_says_what_to_do() {
-    // The whole session of the kernel, the token, and what is said.
-    let cases = [
-        ("Send<S, Ready, Receive<S, Value, End>>", "End", "ends, but the protocol goes on"),
-        (
-            "Send<S, Ready, Receive<S, Ready, Loop>>",
-            "Receive",
-            "receives `Ready` from `S`, which the protocol never has `k` do",
-        ),
-        ("Send<T, Ready, Loop>", "Send", "sends `Ready` to `T`"),
-    ];
-    let package = Package::new("gate-refusals");
-    package.edit("src/lib.rs", super::harness::PROCESS, "");
-    for (session, token, text) in cases {
-        package.write(
-            "src/lib.rs",
-            &[
-                super::harness::IMPORTS,
-                super::harness::ROLES,
-                super::harness::OTHERS,
-                "#[session] pub struct Loop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);",
-                &format!("#[session(K)] pub type Kernel = {session};"),
-            ]
-            .join("\n"),
-        );
-        let outcome = package.check(&[]);
-        let errors = outcome.errors();
-        assert_eq!(errors.len(), 1, "{session}: {}", outcome.show());
-        assert_eq!(errors[0].token, token, "{session}: {}", outcome.show());
-        errors[0].says(text).says("help: ");
-    }
-}
-
-/// The states with identities of their own.
-fn identities(package: &Package) -> Vec<(String, u64)> {
-    let proofs = package.proofs().into_iter();
-    let named = proofs.filter_map(|(name, proof)| Some((name, proof.id?)));
-    let mut named: Vec<(String, u64)> = named.collect();
-    named.sort();
-    named
-}
-
-/// A session may go from a program to one of another build: its states are the same only where all
-/// that belongs to it is.
-#[test]
-fn a_state_is_another_one_if_something_deeper_in_its_session_is() {
-    let package = Package::new("gate-identities");
+        .is_at("src/lib.rs", "DoubleBuffering")
+        .says("expected `from`, found `form` [S0104]")
+        .says(" --> protocols/double_buffering.scr:4:")
+        .says("4 |     value(i32) form s to k;");
+    // It is gone, and another one, which nobody names, has an error.
     package
-        .edit(
-            "src/lib.rs",
-            "Receive<T, Ready, Send<T, Value, Self>>>>);",
-            "Rest>>);\n#[session] pub struct Rest(Receive<T, Ready, Send<T, Value, KernelLoop>>);",
-        )
-        .check(&[])
-        .passes();
-    let before = identities(&package);
-    package.edit(
-        "src/lib.rs",
-        "Receive<T, Ready, Send<T, Value, KernelLoop>>",
-        "Receive<T, Ready, Last>",
-    );
-    package.edit(
-        "src/lib.rs",
-        "pub struct Rest",
-        "pub struct Last(Send<T, Value, KernelLoop>);\n#[session] pub struct Rest",
-    );
+        .remove(FILE)
+        .write("protocols/other.scr", "global protocol Other(role a, role b) { no }");
+    let outcome = package.check(&[]);
+    assert!(!outcome.success && outcome.errors().is_empty(), "{}", outcome.show());
+    says(&outcome.stderr, "1 | global protocol Other(role a, role b) { no }");
+    says(&outcome.stderr, "(exit status: 1)");
+    package.remove("protocols/other.scr").write(FILE, PROTOCOL);
     package.check(&[]).passes();
-    let after = identities(&package);
-    let kept = before.iter().filter(|known| after.contains(known)).map(|(name, _)| &**name);
-    assert_eq!(kept.collect::<Vec<_>>(), ["SinkLoop", "SourceLoop"]);
-    let names = |of: &[(String, u64)]| of.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
-    assert_eq!(names(&before), ["KernelLoop", "Rest", "SinkLoop", "SourceLoop"]);
+    // A protocol that no module names.
+    package
+        .write("protocols/idle.scr", "global protocol Idle(role a, role b) { m() from a to b; }");
+    let outcome = package.check(&[]);
+    says(&outcome.passes().stderr, "protocols/idle.scr: no module is for the protocol `Idle`");
 }
 
-/// A macro cannot tell in which module it is: the states of both are one to the proofs.
 #[test]
-fn states_of_a_file_that_is_mounted_twice_have_one_identity() {
-    let package = Package::new("gate-mounted");
-    package.write("src/pipeline.rs", &double_buffering()).write(
-        "src/lib.rs",
-        "#[path = \"pipeline.rs\"]\npub mod first;\n#[path = \"pipeline.rs\"]\npub mod second;\n",
-    );
+fn a_machine_beside_the_protocol_decides_the_order_as_long_as_it_is_there() {
+    let (_turn, package) = gate();
+    const FILE: &str = "protocols/double_buffering.k.dot";
+    let order = |states: &str| {
+        format!(
+            "#[rumpsteak::protocol(DoubleBuffering)]\npub mod double_buffering {{}}\n\
+             use double_buffering::*;\nuse rumpsteak::states::Send;\n\
+             pub fn order(session: KSession<'_>) -> {states} {{ session }}\n"
+        )
+    };
+    let machine = order("Send<'_, K, S, Ready, KReadyLoop<'_, K>>");
+    package.write("src/lib.rs", &machine);
+    let outcome = package.check(&[]);
+    assert!(!outcome.success, "{}", outcome.show());
+    package.write(FILE, OPTIMISED);
     package.check(&[]).passes();
-    let mut found = identities(&package);
-    assert_eq!(found.len(), 6);
-    found.dedup();
-    let names = found.iter().map(|(name, _)| &**name);
-    assert_eq!(names.collect::<Vec<_>>(), ["KernelLoop", "SinkLoop", "SourceLoop"]);
+    package.write(
+        FILE,
+        &OPTIMISED
+            .replace("0 -> 1 [label=\"s!ready\"];", "0 -> 1 [label=\"s?value(i32)\"];")
+            .replace("2 -> 3 [label=\"s?value(i32)\"];", "2 -> 3 [label=\"s!ready\"];"),
+    );
+    let outcome = package.check(&[]);
+    // The program does not fit the machine as it is now, either.
+    let of_macros: Vec<_> = outcome.errors().into_iter().filter(|error| !error.has_code).collect();
+    let [error] = of_macros[..] else { panic!("{}", outcome.show()) };
+    error
+        .is_at("src/lib.rs", "DoubleBuffering")
+        .says(" --> protocols/double_buffering.k.dot:2:17")
+        .says("2 |   0 -> 1 [label=\"s?value(i32)\"];")
+        .says("the shortest run that gets stuck")
+        .says("k waits for value(i32) from s");
+    package.write(FILE, OPTIMISED);
+    package.check(&[]).passes();
+    package.remove(FILE);
+    let outcome = package.check(&[]);
+    assert!(!outcome.success, "{}", outcome.show());
+    assert_eq!(outcome.errors()[0].file, "src/lib.rs");
+}
+
+/// Sets the time of a file to one before all that Cargo has done.
+fn make_old(package: &Package, file: &str) {
+    let file = File::options().append(true).open(package.path(file)).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
+}
+
+/// The protocol in which the source sends without being asked.
+fn unasked() -> String {
+    PROTOCOL.replacen("    ready() from k to s;\n", "", 1)
+}
+
+#[test]
+fn a_protocol_that_is_replaced_by_an_older_file_is_read() {
+    let (_turn, package) = gate();
+    package.check(&[]).passes();
+    package.write("protocols/double_buffering.scr", &unasked());
+    make_old(&package, "protocols/double_buffering.scr");
+    // Cargo compiles the tests for the first time, with the verdicts of the first protocol.
+    let outcome = package.check(&["--lib", "--profile", "test"]);
+    assert!(!outcome.success, "{}", outcome.show());
+    outcome.error().is_at("src/lib.rs", "Send");
+}
+
+#[test]
+fn a_second_checkout_does_not_get_the_verdicts_of_the_first() {
+    let package = Package::bare("checkouts");
+    // The second one lies inside of the first, as worktrees may.
+    for (folder, protocol) in [("a", PROTOCOL.to_owned()), ("a/b", unasked())] {
+        let write = |file: &str, text: &str| {
+            let file = format!("{folder}/{file}");
+            package.write(&file, text);
+            make_old(&package, &file);
+        };
+        write("Cargo.toml", &manifest("checkout"));
+        write("Cargo.lock", &package.read("Cargo.lock"));
+        write("build.rs", VERIFIES);
+        write("protocols/double_buffering.scr", &protocol);
+        write("src/lib.rs", MODULE);
+    }
+    let (first, second) =
+        (["--manifest-path", "a/Cargo.toml"], ["--manifest-path", "a/b/Cargo.toml"]);
+    package.check(&first).passes();
+    // Cargo takes the library as it is there, and compiles its tests for the first time.
+    let outcome = package.check(&[&second[..], &["--lib", "--profile", "test"]].concat());
+    assert!(!outcome.success && !outcome.ran_script(), "{}", outcome.show());
+    assert_eq!(outcome.error().token, "Send");
+}
+
+/// A verdict counts for the tokens and texts that it is about, and only as it was written.
+#[test]
+fn verdicts_that_were_changed_by_hand_do_not_count() {
+    let (_turn, package) = gate();
+    package.check(&[]).passes();
+    let [(path, safe)] = &package.verdicts()[..] else { panic!("one verdict") };
+    let touch = || package.write("src/lib.rs", &format!("{}\n", package.read("src/lib.rs")));
+    // The build script has no reason to run, and the macro reads the file again.
+    let again = |text: &str| {
+        fs::write(path, text).unwrap();
+        package.write("tests/again.rs", &format!("{MODULE}// {}\n", text.len()));
+        let outcome = package.check(&["--test", "again"]);
+        (outcome.success, outcome.show())
+    };
+    for text in ["", "{}", &safe.replace("AtMost(2)", "AtMost(1)"), &safe[..safe.len() / 2]] {
+        assert_ne!(text, safe);
+        let (success, shown) = again(text);
+        assert!(success, "{shown}");
+    }
+    // The verdict on a safe module, under the name of an unsafe one.
+    touch();
+    package.check(&[]).passes();
+    let out = package.out_dir();
+    package.write("src/lib.rs", &refused());
+    let outcome = package.check(&[]);
+    assert_eq!(refusals(&outcome), ["src/lib.rs"]);
+    assert!(out.exists());
+}
+
+#[test]
+fn a_package_without_a_build_script_that_verifies_it_has_no_proof() {
+    let (_turn, package) = gate();
+    package.check(&[]).passes();
+    // A build script that verifies nothing, beside the verdicts of the one before it.
+    package.write("build.rs", "fn main() {}\n");
+    let outcome = package.check(&[]);
+    outcome.error().is_at("src/lib.rs", "DoubleBuffering").says(
+        "`DoubleBuffering` was not verified: no build script has verified this package\n\n\
+         help: write `rumpsteak_build::verify(\"protocols\")?;` in `main` of build.rs",
+    );
+    // A build script of another version.
+    package.write(
+        "build.rs",
+        "fn main() { println!(\"cargo::rustc-env=RUMPSTEAK_VERIFIED=0.0.7\"); }\n",
+    );
+    let outcome = package.check(&[]);
+    outcome.error().is_at("src/lib.rs", "DoubleBuffering").says(&format!(
+        "the build script used rumpsteak-build 0.0.7, and this is {}\n\nhelp: use the same version",
+        env!("CARGO_PKG_VERSION")
+    ));
+    package.remove("build.rs");
+    let outcome = package.check(&[]);
+    outcome.error().is_at("src/lib.rs", "DoubleBuffering").says("no build script has verified");
+    // A folder that is not there.
+    package.write("build.rs", &VERIFIES.replace("\"protocols\"", "\"protocol\""));
+    let outcome = package.check(&[]);
+    assert!(!outcome.success && outcome.errors().is_empty());
+    says(&outcome.stderr, "cannot read the protocols in `protocol`");
+    package.write("build.rs", VERIFIES);
+    package.check(&[]).passes();
+}
+
+#[test]
+fn new_files_are_noticed() {
+    let (_turn, package) = gate();
+    package.check(&[]).passes();
+    package.write("src/bin/new.rs", &format!("mod later;\n{}fn main() {{}}\n", refused()));
+    assert!(!package.check(&[]).success);
+    package.write("src/bin/later/mod.rs", MODULE);
+    let outcome = package.check(&[]);
+    assert_eq!(refusals(&outcome), ["src/bin/new.rs"]);
+    package.edit("src/bin/new.rs", UNSAFE, SAFE);
+    assert!(package.check(&[]).ran_script());
+}
+
+/// The verdicts of a package do not depend on its place, nor on the run.
+#[test]
+fn equal_packages_have_equal_verdicts() {
+    let (_turn, package) = gate();
+    package.check(&[]).passes();
+    let texts = || {
+        let named = package.verdicts().into_iter();
+        named.map(|(path, text)| (path.file_name().unwrap().to_owned(), text)).collect::<Vec<_>>()
+    };
+    let here = texts();
+    assert!(here.iter().all(|(_, text)| !text.contains("whole-cargo")));
+    package.write("src/other.rs", "");
+    assert!(package.check(&[]).passes().ran_script());
+    assert_eq!(texts(), here);
 }

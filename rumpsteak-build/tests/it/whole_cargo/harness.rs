@@ -1,113 +1,53 @@
 //! Packages in temporary folders, and what Cargo says about them.
 //!
-//! Each test writes a package of its own, which depends on the crates of this workspace by path,
-//! and runs the real Cargo on it, offline. The dependencies are built once; each package has a
-//! target folder of its own, with links to them, so that no Cargo waits for another one.
-//!
-//! Most packages have one of two build scripts. Cargo knows a package at the root of its workspace
-//! by its name and version, wherever it is: so those packages have one name, and each begins with
-//! the program that Cargo has once made of its build script, as if it had been built there before.
+//! A package depends on the crates of this workspace by path, and the real Cargo builds it,
+//! offline. All packages have one target folder, so that the dependencies are built once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::{LazyLock, Mutex};
-use std::time::SystemTime;
+use std::process::{Command, Output};
 
-use rumpsteak_contract::Verdicts;
-use rumpsteak_contract::verdict::Proof;
 use serde_json::Value;
 
-use super::target_folder::{TargetFolder, modified, set_modified};
-use crate::support::{PROTOCOL, says};
+use crate::support::says;
 
-/// PPoPP'22, Listing 2, for all three roles.
-pub(crate) const ROLES: &str = "\
-#[derive(Roles)]
-pub struct Roles { pub s: S, pub k: K, pub t: T }
-
-#[derive(Role)]
-#[protocol(DoubleBuffering::s)]
-#[message(Label)]
-pub struct S { #[route(K)] k: Channel<Label> }
-
-#[derive(Role)]
-#[protocol(DoubleBuffering::k)]
-#[message(Label)]
-pub struct K { #[route(S)] s: Channel<Label>, #[route(T)] t: Channel<Label> }
-
-#[derive(Role)]
-#[protocol(DoubleBuffering::t)]
-#[message(Label)]
-pub struct T { #[route(K)] k: Channel<Label> }
-
-#[derive(Message)]
-pub enum Label { Ready(Ready), Value(Value) }
-
-pub struct Ready;
-pub struct Value(pub i32);
-";
-
-/// The sessions of the source and the sink.
-pub(crate) const OTHERS: &str = "\
-#[session(S)] pub type Source = SourceLoop;
-#[session] pub struct SourceLoop(Receive<K, Ready, Send<K, Value, Self>>);
-#[session(T)] pub type Sink = SinkLoop;
-#[session] pub struct SinkLoop(Send<K, Ready, Receive<K, Value, Self>>);
-";
-
-/// The session of the kernel, optimised as in the paper.
-pub(crate) const KERNEL: &str = "\
-#[session(K)] pub type Kernel = Send<S, Ready, KernelLoop>;
-#[session] pub struct KernelLoop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
-";
-
-/// The process of the kernel, which needs the proof.
-pub(crate) const PROCESS: &str = "\
-pub async fn kernel(role: &mut K) -> Result<std::convert::Infallible> {
-    try_run(role, async |s: Kernel<'_>| {
-        let mut s = s.send(Ready).await?;
-        loop {
-            let (Value(value), next) = s.send(Ready).await?.receive().await?;
-            let (Ready, next) = next.receive().await?;
-            s = next.send(Value(value)).await?;
-        }
-    })
-    .await
+/// PPoPP'22, Listing 2, with the kernel as in Fig. 4b.
+pub(crate) const MODULE: &str = "\
+#[rumpsteak::protocol(DoubleBuffering)]
+pub mod double_buffering {
+    #[session(K)]
+    type Kernel = Send<S, Ready, KernelLoop>;
+    struct KernelLoop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
 }
 ";
 
-/// All that a file with sessions needs.
-pub(crate) const IMPORTS: &str = "\
-#![allow(dead_code, unused_imports)]
-use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run, states::{Branch, End, Receive, Select, Send}};
-";
+/// The beginning of the kernel, and one that is unsafe.
+pub(crate) const SAFE: &str = "type Kernel = Send<S, Ready, KernelLoop>";
+pub(crate) const UNSAFE: &str = "type Kernel = Receive<S, Value, KernelLoop>";
 
-/// A library with the whole of double buffering.
-pub(crate) fn double_buffering() -> String {
-    [IMPORTS, ROLES, OTHERS, KERNEL, PROCESS].join("\n")
-}
+/// The first line of the error for [`UNSAFE`].
+pub(crate) const REFUSAL: &str =
+    "unsafe reordering: `Kernel` receives `Value` from `S` before it sends `Ready` to `S` [V0407]";
 
 /// A build script that verifies the package.
-pub(crate) const VERIFIES: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"protocols\").map(drop) }\n";
+pub(crate) const VERIFIES: &str = "\
+fn main() -> Result<(), rumpsteak_build::Report> {
+    rumpsteak_build::verify(\"protocols\").map(drop)
+}
+";
 
-/// A build script that generates code for the protocols, too.
-pub(crate) const GENERATES: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::configure().protocols(\"protocols\").generate().verify().map(drop) }\n";
-
-/// What the dependencies are compiled with in this workspace, too.
-pub(crate) const AS_THE_WORKSPACE: [(&str, &str); 2] =
+/// The settings of the profile with which `.ci/run` and fast tests compile the workspace: what both
+/// compile is compiled once.
+pub(crate) const PROFILE: [(&str, &str); 2] =
     [("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "none")];
-
-/// The name of the packages that share their build scripts.
-pub(crate) const TESTED: &str = "tested";
 
 /// A package in a temporary folder.
 pub(crate) struct Package {
     folder: PathBuf,
-    name: String,
+    target: PathBuf,
 }
 
-/// What Cargo said.
+/// The result of a run of Cargo.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) success: bool,
@@ -119,6 +59,8 @@ pub(crate) struct Outcome {
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     pub(crate) level: String,
+    /// True for an error of rustc's own, which has a code, and false for an error of a macro.
+    pub(crate) has_code: bool,
     pub(crate) text: String,
     /// The file and the line of the primary span, and the text under it.
     pub(crate) file: String,
@@ -127,105 +69,50 @@ pub(crate) struct Message {
 }
 
 impl Package {
-    /// A package with double buffering as its library, its protocol and its build script.
+    /// A package with a manifest, whose runtime is called `rumpsteak`, and a build script.
     pub(crate) fn new(name: &str) -> Self {
-        Self::double_buffering(name, VERIFIES)
-    }
-
-    /// The same, with one of the build scripts above.
-    pub(crate) fn double_buffering(name: &str, script: &str) -> Self {
-        let package = Self::with_script(name, script);
-        package.write("protocols/double_buffering.scr", PROTOCOL);
-        package.write("src/lib.rs", &double_buffering());
+        let package = Self::bare(name);
+        package.write("Cargo.toml", &manifest(name));
+        package.write("build.rs", VERIFIES);
         package
     }
 
-    /// A package with a manifest and one of the build scripts above.
-    pub(crate) fn with_script(name: &str, text: &str) -> Self {
-        let package = Self::empty(name);
-        package.write("build.rs", text);
-        let built = DEPENDENCIES.scripts.iter().find(|script| script.text == text);
-        let Some(built) = built else { panic!("{text}") };
-        TargetFolder::new(package.target()).take(&built.target);
-        // As old as what Cargo has made of it. Whoever writes the file again gives it a newer time.
-        set_modified(&package.path("build.rs"), built.modified);
-        package
-    }
-
-    /// A package with a manifest only.
-    pub(crate) fn empty(name: &str) -> Self {
-        let package = Self { name: TESTED.to_owned(), ..Self::bare(name) };
-        package.write_manifest("");
-        package
-    }
-
-    /// Writes a manifest with further dependencies, each a line. What else its build script names
-    /// has the features that `tokio-macros` asks for, so that the build script and the macros are
-    /// the same with tokio and without.
-    fn write_manifest(&self, dependencies: &str) {
-        let name = self.name();
-        self.write(
-            "Cargo.toml",
-            &format!(
-                "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
-                 [features]\nfast = []\nunsafe-reordering = []\n\n\
-                 [dependencies]\n{dependencies}rumpsteak-runtime = {}\n\n\
-                 [build-dependencies]\nproc-macro2 = \"1\"\nquote = \"1\"\n\
-                 syn = {{ version = \"3\", features = [\"full\"] }}\n\
-                 rumpsteak-build = {}\n\n[workspace]\n",
-                dependency("rumpsteak-runtime"),
-                dependency("rumpsteak-build"),
-            ),
-        );
-    }
-
-    /// A folder with a lock file only.
+    /// A folder with a lock file only: the versions in it are the ones that are there offline.
     pub(crate) fn bare(name: &str) -> Self {
-        LazyLock::force(&DEPENDENCIES);
-        let package = Self::alone(name);
-        let target = TargetFolder::new(package.target());
-        target.clear();
-        target.share(&DEPENDENCIES.dependencies);
+        let temporary = Path::new(env!("CARGO_TARGET_TMPDIR")).join("whole-cargo");
+        let (folder, target) = (temporary.join(name), temporary.join("target"));
+        let package = Self { folder, target };
+        // A file that stays the same keeps its time, so that Cargo has nothing to do.
+        for entry in fs::read_dir(&package.folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            if !["Cargo.toml", "Cargo.lock", "build.rs"].iter().any(|kept| name == *kept) {
+                let path = entry.path();
+                let removed =
+                    if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+                removed.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            }
+        }
+        package.write("Cargo.lock", &fs::read_to_string(workspace().join("Cargo.lock")).unwrap());
         package
     }
 
-    /// The same, with the target folder as it is.
-    fn alone(name: &str) -> Self {
-        let folder = temporary().join(name);
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap_or_else(|error| panic!("{error}"));
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let package = Self { folder, name };
-        package.lock();
-        package
-    }
-
-    /// The versions that this workspace was built with are the ones that are there offline. Cargo
-    /// takes out of the file what the manifest does not need.
-    fn lock(&self) {
-        let copied = fs::copy(workspace().join("Cargo.lock"), self.path("Cargo.lock"));
-        copied.unwrap_or_else(|error| panic!("{error}"));
-    }
-
-    pub(crate) fn target(&self) -> PathBuf {
-        let path = self.folder.strip_prefix(temporary());
-        temporary().join("target").join(path.unwrap_or(&self.folder))
+    /// The target folder.
+    pub(crate) fn target(&self) -> &Path {
+        &self.target
     }
 
     pub(crate) fn path(&self, file: &str) -> PathBuf {
         self.folder.join(file)
     }
 
+    /// Writes a file, unless it has this text.
     pub(crate) fn write(&self, file: &str, text: &str) -> &Self {
-        self.write_bytes(file, text.as_bytes())
-    }
-
-    /// Writes a file that need not be text.
-    pub(crate) fn write_bytes(&self, file: &str, text: &[u8]) -> &Self {
         let path = self.path(file);
+        if fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {
+            return self;
+        }
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)
-                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            fs::create_dir_all(folder).unwrap();
         }
         fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         self
@@ -256,39 +143,28 @@ impl Package {
 
     /// Runs Cargo.
     pub(crate) fn cargo(&self, verb: &str, arguments: &[&str]) -> Outcome {
-        let mut command = self.command(verb);
-        command.args(["--message-format=json", "-v"]).args(arguments);
-        let output = command.output().unwrap_or_else(|error| panic!("cannot run Cargo: {error}"));
-        let stdout = String::from_utf8_lossy(&output.stdout);
-        Outcome {
-            success: output.status.success(),
-            messages: stdout.lines().filter_map(Message::parse).collect(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        let arguments = [&["--message-format=json", "-v"], arguments].concat();
+        let (success, stdout, stderr) = self.run(verb, &arguments);
+        Outcome { success, messages: stdout.lines().filter_map(Message::parse).collect(), stderr }
     }
 
-    /// Runs Cargo as a person does: whether it succeeded, what it printed on standard output, and
-    /// what on standard error.
-    pub(crate) fn run(&self, verb: &str) -> (bool, String, String) {
-        self.run_with(verb, &[])
-    }
-
-    /// The same, with further arguments.
-    pub(crate) fn run_with(&self, verb: &str, arguments: &[&str]) -> (bool, String, String) {
-        let output = self.command(verb).args(arguments).output();
-        let output = output.unwrap_or_else(|error| panic!("cannot run Cargo: {error}"));
+    /// Runs Cargo as a person does. Returns true if it succeeded, what it printed on standard
+    /// output, and what on standard error.
+    pub(crate) fn run(&self, verb: &str, arguments: &[&str]) -> (bool, String, String) {
+        let output = self.command(verb, arguments);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (output.status.success(), text(&output.stdout), text(&output.stderr))
     }
 
-    fn command(&self, verb: &str) -> Command {
+    fn command(&self, verb: &str, arguments: &[&str]) -> Output {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command
             .arg(verb)
             .args(["--offline", "--target-dir"])
-            .arg(self.target())
+            .arg(&self.target)
+            .args(arguments)
             .current_dir(&self.folder)
-            // What the Cargo that runs these tests says to them is not meant for another one.
+            // The variables of the Cargo that runs these tests are not meant for this one.
             .env_remove("OUT_DIR")
             .env_remove("RUSTC_WORKSPACE_WRAPPER")
             .env_remove("RUSTC_WRAPPER")
@@ -296,59 +172,54 @@ impl Package {
             .env_remove("CARGO_ENCODED_RUSTFLAGS")
             .env("RUST_BACKTRACE", "0")
             .env("CARGO_TERM_COLOR", "never")
-            .envs(AS_THE_WORKSPACE);
-        command
+            .envs(PROFILE);
+        command.output().unwrap_or_else(|error| panic!("cannot run Cargo: {error}"))
     }
 
-    /// The verdict file of the last build.
-    pub(crate) fn verdicts(&self) -> String {
-        let file = self.out("rumpsteak/verdicts.txt");
-        fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
-    }
-
-    /// The proofs in the verdict file, each with the name of its item.
-    pub(crate) fn proofs(&self) -> Vec<(String, Proof)> {
-        let verdicts = Verdicts::parse(&self.verdicts(), env!("CARGO_PKG_VERSION"));
-        let verdicts = verdicts.unwrap_or_else(|error| panic!("{error}"));
-        let entries = verdicts.entries().map(|entry| entry.unwrap());
-        let proofs = entries.filter(|entry| entry.problems.is_empty());
-        let proofs = proofs.map(|entry| {
-            let name = entry.key.split(' ').nth(1);
-            (name.unwrap_or_default().to_owned(), entry.proof)
-        });
-        proofs.collect()
-    }
-
-    /// The name in the manifest.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// A file in the newest `OUT_DIR` of the package that has it.
-    pub(crate) fn out(&self, path: &str) -> PathBuf {
-        let build = self.target().join("debug/build");
-        let entries =
-            fs::read_dir(&build).unwrap_or_else(|error| panic!("{}: {error}", build.display()));
-        let files = entries.flatten().map(|entry| entry.path()).filter(|path| {
+    /// The newest `OUT_DIR` of the package.
+    pub(crate) fn out_dir(&self) -> PathBuf {
+        let name = self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let entries = fs::read_dir(self.target.join("debug/build")).unwrap();
+        let is_own = |path: &PathBuf| {
             let folder = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            folder.rsplit_once('-').is_some_and(|(package, _)| package == self.name)
+            folder.rsplit_once('-').is_some_and(|(package, _)| package == name)
+        };
+        let folders = entries.map(|entry| entry.unwrap().path()).filter(is_own);
+        let folders = folders.map(|folder| folder.join("out"));
+        let folders = folders.filter_map(|folder| {
+            let verdicts = fs::metadata(folder.join("rumpsteak/protocols.txt")).ok()?;
+            Some((verdicts.modified().unwrap(), folder))
         });
-        let newest = files
-            .map(|folder| folder.join("out").join(path))
-            .filter_map(|file| Some((fs::metadata(&file).ok()?.modified().ok()?, file)))
-            .max();
-        let Some((_, file)) = newest else { panic!("no {path} of {}", self.name) };
-        file
+        folders.max().unwrap_or_else(|| panic!("no folder of {name}")).1
     }
+
+    /// The verdicts in `OUT_DIR`: the names of their files, and their texts.
+    pub(crate) fn verdicts(&self) -> Vec<(PathBuf, String)> {
+        let entries = fs::read_dir(self.out_dir().join("rumpsteak/verdicts")).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let mut verdicts: Vec<(PathBuf, String)> =
+            paths.map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect();
+        verdicts.sort();
+        verdicts
+    }
+}
+
+/// The manifest of a package whose runtime is called `rumpsteak`.
+pub(crate) fn manifest(name: &str) -> String {
+    let (runtime, build) = (dependency("rumpsteak-runtime"), dependency("rumpsteak-build"));
+    let runtime = runtime.replace("{ ", "{ package = \"rumpsteak-runtime\", ");
+    format!(
+        "[workspace]\n\n[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+         [features]\nfast = []\n\n[dependencies]\nrumpsteak = {runtime}\n\n\
+         [build-dependencies]\nrumpsteak-build = {build}\n"
+    )
 }
 
 impl Outcome {
     /// The errors, without the summary at the end.
     pub(crate) fn errors(&self) -> Vec<&Message> {
-        self.messages
-            .iter()
-            .filter(|message| message.level == "error" && message.line > 0)
-            .collect()
+        let is_error = |message: &&Message| message.level == "error" && message.line > 0;
+        self.messages.iter().filter(is_error).collect()
     }
 
     /// The only error.
@@ -361,29 +232,30 @@ impl Outcome {
         }
     }
 
+    /// Asserts that the build passed, and rustc said nothing.
     #[track_caller]
     pub(crate) fn passes(&self) -> &Self {
-        assert!(self.success, "{}", self.show());
-        assert!(self.errors().is_empty());
+        assert!(self.success && self.messages.is_empty(), "{}", self.show());
         self
     }
 
-    /// Whether the build script of the package ran, rather than its last run being good enough.
+    /// True if the build script of the package ran: its last run was not good enough.
     pub(crate) fn ran_script(&self) -> bool {
-        self.stderr
-            .lines()
-            .any(|line| line.contains("Running `") && line.contains("build-script-build"))
+        let is_run = |line: &str| line.contains("Running `") && line.contains("build-script-build");
+        self.stderr.lines().any(is_run)
     }
 
     pub(crate) fn show(&self) -> String {
-        let messages: Vec<String> = self
-            .messages
-            .iter()
-            .map(|message| {
-                format!("{}:{}: {}: {}", message.file, message.line, message.token, message.text)
-            })
-            .collect();
-        format!("{}\n{}", messages.join("\n"), self.stderr)
+        let messages = self.messages.iter().map(|message| {
+            let Message { file, line, token, text, .. } = message;
+            format!("{file}:{line}: {token}: {text}\n")
+        });
+        let is_noise = |line: &&str| {
+            let line = line.trim_start();
+            line.starts_with("Fresh ") || line.contains("rustc --crate-name")
+        };
+        let stderr: Vec<&str> = self.stderr.lines().filter(|line| !is_noise(line)).collect();
+        format!("{}{}", messages.collect::<String>(), stderr.join("\n"))
     }
 }
 
@@ -403,21 +275,18 @@ impl Message {
         };
         let characters = text(&source["text"]).chars().collect::<Vec<_>>();
         let (start, end) = (column("highlight_start"), column("highlight_end"));
-        let token = characters
-            .get(start - 1..(end - 1).min(characters.len()))
-            .unwrap_or_default()
-            .iter()
-            .collect();
+        let token = characters.get(start - 1..(end - 1).min(characters.len()));
         Some(Self {
             level: text(&message["level"]),
+            has_code: !message["code"].is_null(),
             text: text(&message["message"]),
             file: text(&primary["file_name"]),
             line: primary["line_start"].as_u64().unwrap_or_default(),
-            token,
+            token: token.unwrap_or_default().iter().collect(),
         })
     }
 
-    /// Asserts that the message says something.
+    /// Asserts that the message has this in it.
     #[track_caller]
     pub(crate) fn says(&self, text: &str) -> &Self {
         says(&self.text, text);
@@ -432,79 +301,12 @@ impl Message {
     }
 }
 
-/// What a manifest says to depend on a crate of this workspace.
+/// The value in a manifest that depends on a crate of this workspace.
 pub(crate) fn dependency(name: &str) -> String {
     format!("{{ path = {:?} }}", workspace().join(name))
 }
 
 /// The folder of this workspace.
 pub(crate) fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// What has been built once, for all packages.
-struct Built {
-    dependencies: TargetFolder,
-    scripts: Vec<Script>,
-}
-
-/// A build script of the packages with one name.
-struct Script {
-    text: &'static str,
-    /// A target folder with nothing but its program, and what Cargo remembers of that.
-    target: TargetFolder,
-    /// When the text was written.
-    modified: SystemTime,
-}
-
-/// The dependencies that most packages have: without tokio, and with what the examples of the
-/// documents ask of it, since the features of what both depend on differ. The build scripts are
-/// the same for all. What `cargo test` has just compiled with the same features, as most of what
-/// build scripts and macros depend on, is taken from there.
-static DEPENDENCIES: LazyLock<Built> = LazyLock::new(|| {
-    let package = Package { name: TESTED.to_owned(), ..Package::alone("dependencies") };
-    // What the last run of the tests has left there is as good, where nothing has changed.
-    let target = TargetFolder::new(package.target());
-    target.take(&TargetFolder::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("..")));
-    package.write("protocols/double_buffering.scr", PROTOCOL);
-    package.write("src/lib.rs", "");
-    package.write_manifest("");
-    let told = Mutex::new(String::new());
-    let cargo = |verb| {
-        let (success, printed, said) = package.run_with(verb, &["--message-format=json"]);
-        assert!(success, "{said}{printed}");
-        *told.lock().unwrap() += &printed;
-    };
-    let scripts = [VERIFIES, GENERATES].into_iter().enumerate().map(|(number, text)| {
-        package.write("build.rs", text);
-        cargo("check");
-        let own = TargetFolder::new(temporary().join(format!("scripts/{number}")));
-        own.clear();
-        target.move_script(TESTED, &own);
-        Script { text, target: own, modified: modified(&package.path("build.rs")) }
-    });
-    let scripts: Vec<Script> = scripts.collect();
-    package.write("build.rs", "fn main() {}\n");
-    let tokio = |features| format!("tokio = {{ version = \"1\", features = {features:?} }}\n");
-    let least = ["macros", "rt"].as_slice();
-    cargo("build");
-    for dependencies in [tokio(least), tokio(&["macros", "rt", "sync"])] {
-        package.lock();
-        package.write_manifest(&dependencies);
-        for verb in ["check", "build"] {
-            cargo(verb);
-        }
-    }
-    // Sessions across processes are checked only.
-    let net = dependency("rumpsteak-runtime/net");
-    let serde = "serde = { version = \"1\", features = [\"derive\"] }\n";
-    package.lock();
-    package.write_manifest(&format!("{}{serde}rumpsteak-net = {net}\n", tokio(least)));
-    cargo("check");
-    target.keep(&told.into_inner().unwrap(), TESTED);
-    Built { dependencies: target, scripts }
-});
-
-fn temporary() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("whole-cargo")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }

@@ -2,9 +2,10 @@
 //! gives up. Generated and run in every order, and written by hand. And roles that are ahead of
 //! others, who listen to them for an interrupt.
 
-use super::harness::{GENERATES, Package};
+use super::programs::printed;
+use crate::support::{check_files, only, says};
 
-const WATCHED: &str = "global protocol Watched(role c, role s) {
+pub(super) const WATCHED: &str = "global protocol Watched(role c, role s) {
   interruptible {
     question(i32) from c to s;
     answer(i32) from s to c;
@@ -13,7 +14,7 @@ const WATCHED: &str = "global protocol Watched(role c, role s) {
 }
 ";
 
-const AHEAD: &str = "global protocol Ahead(role c, role r, role p) {
+pub(super) const AHEAD: &str = "global protocol Ahead(role c, role r, role p) {
   interruptible {
     x() from p to r;
     y() from c to r;
@@ -22,26 +23,21 @@ const AHEAD: &str = "global protocol Ahead(role c, role r, role p) {
 }
 ";
 
-fn package(name: &str) -> Package {
-    let package = Package::with_script(name, GENERATES);
-    package.write("protocols/watched.scr", WATCHED);
-    package.write("protocols/ahead.scr", AHEAD);
-    package
-}
-
 /// Both sides return who has interrupted.
-const GENERATED: &str = r#"
+pub(super) const GENERATED: &str = r#"
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::future::{pending, poll_fn, ready};
 use std::rc::Rc;
 use std::task::Poll;
 
-use rumpsteak_runtime::states::{Raced, Until};
-use rumpsteak_runtime::{Error, Result, protocol, testing, try_run};
+use rumpsteak::states::{Raced, Until};
+use rumpsteak::{Error, Result, testing, try_run};
 
-protocol!(Watched);
-protocol!(Ahead);
+#[rumpsteak::protocol(Watched)]
+mod watched {}
+#[rumpsteak::protocol(Ahead)]
+mod ahead {}
 use watched::*;
 
 /// How the block ends.
@@ -211,47 +207,35 @@ fn main() {
 
 #[test]
 fn interrupts_cross_and_both_sides_learn_of_the_same() {
-    let package = package("interrupters-generated");
-    package.write("src/main.rs", GENERATED);
-    let (succeeds, printed, said) = package.run("run");
-    assert!(succeeds, "{said}");
-    assert_eq!(
-        printed,
-        "none {\"nobody\"}\nclient {\"client\"}\nserver {\"server\"}\n\
-         both {\"both\", \"client\", \"server\"}\nlate {\"client\", \"nobody\"}\n"
-    );
+    let expected = "none {\"nobody\"}\nclient {\"client\"}\nserver {\"server\"}\n\
+                    both {\"both\", \"client\", \"server\"}\nlate {\"client\", \"nobody\"}\n";
+    assert_eq!(printed("interrupters"), expected);
 }
 
-const BY_HAND: &str = "
-#![allow(dead_code)]
-use rumpsteak_runtime::{protocol, session};
-
-protocol!(Watched);
-protocol!(Ahead);
-use watched::*;
-
-#[session(C)] type Client = Race<Begin>;
-#[session] enum Begin {
-    Question(Send<S, Question, Race<Patience>>),
-    Cancel(Send<S, Cancel, Drain>),
-    Timeout(Receive<S, Timeout, Send<S, Timeout, End>>),
+pub(super) const BY_HAND: &str = "\
+#[rumpsteak::protocol(Watched)]
+mod watched {
+    #[session(C)] type Client = Race<Begin>;
+    enum Begin {
+        Question(Send<S, Question, Race<Patience>>),
+        Cancel(Send<S, Cancel, Drain>),
+        Timeout(Receive<S, Timeout, Send<S, Timeout, End>>),
+    }
+    enum Patience {
+        Answer(Receive<S, Answer, Select<S, After>>),
+        Cancel(Send<S, Cancel, Drain>),
+        Timeout(Receive<S, Timeout, Send<S, Timeout, End>>),
+    }
+    enum After { Thanks(Thanks, End), Cancel(Cancel, Drain) }
+    type Drain = Branch<S, Drained>;
+    enum Drained { Answer(Answer, Drain), Cancel(Cancel, End), Timeout(Timeout, End) }
 }
-#[session] enum Patience {
-    Answer(Receive<S, Answer, Select<S, After>>),
-    Cancel(Send<S, Cancel, Drain>),
-    Timeout(Receive<S, Timeout, Send<S, Timeout, End>>),
-}
-#[session] enum After { Thanks(Thanks, End), Cancel(Cancel, Drain) }
-#[session] type Drain = Branch<S, Drained>;
-#[session] enum Drained { Answer(Answer, Drain), Cancel(Cancel, End), Timeout(Timeout, End) }
 ";
 
 #[test]
 fn by_hand_it_passes_and_what_is_unsafe_is_refused_at_its_token() {
-    let package = package("interrupters-by-hand");
-    package.write("src/lib.rs", BY_HAND);
-    package.check(&[]).passes();
-    for (from, to, token, says) in [
+    assert_eq!(printed("interrupters_by_hand"), "");
+    for (from, to, token, text) in [
         // Its own interrupt need not come back: that of the other one may have crossed it.
         (
             "Cancel(Cancel, End), Timeout(Timeout, End) }",
@@ -261,8 +245,8 @@ fn by_hand_it_passes_and_what_is_unsafe_is_refused_at_its_token() {
         ),
         // Who gives way says so.
         (
-            "Drain>),\n    Timeout(Receive<S, Timeout, Send<S, Timeout, End>>),\n}\n#[session] enum After",
-            "Drain>),\n    Timeout(Receive<S, Timeout, End>),\n}\n#[session] enum After",
+            "Drain>),\n        Timeout(Receive<S, Timeout, Send<S, Timeout, End>>),\n    }\n    enum After",
+            "Drain>),\n        Timeout(Receive<S, Timeout, End>),\n    }\n    enum After",
             "End",
             "s waits for",
         ),
@@ -274,9 +258,13 @@ fn by_hand_it_passes_and_what_is_unsafe_is_refused_at_its_token() {
             "timeout",
         ),
     ] {
-        package.write("src/lib.rs", BY_HAND);
-        package.edit("src/lib.rs", from, to);
-        let outcome = package.check(&[]);
-        outcome.error().is_at("src/lib.rs", token).says("the shortest run that").says(says);
+        assert_eq!(BY_HAND.matches(from).count(), 1, "{from}");
+        let source = BY_HAND.replace(from, to);
+        let files = [("protocols/watched.scr", WATCHED), ("src/lib.rs", &source)];
+        let check = check_files("interrupters", &files);
+        let problem = only(&check);
+        assert_eq!(&source[problem.range.clone()], token, "{}", problem.text);
+        says(&problem.text, "the shortest run that");
+        says(&problem.text, text);
     }
 }

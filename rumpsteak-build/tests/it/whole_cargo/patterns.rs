@@ -1,11 +1,12 @@
 //! What programs of tasks and channels do, each written in Scribble, generated and run, and written
 //! by hand: a pool of workers, the first answer, a request that is cancelled, lines from whoever is
-//! ready, a log beside the work, one with as many entries as one likes, and somebody who is asked
-//! only where that is needed. Each with a change that is refused.
+//! ready, a log beside the work, one with as many entries as one likes, and an expert who is asked
+//! only if the clerk needs it. Each with a change that is refused.
 
-use super::harness::{GENERATES, Package};
+use super::programs::printed;
+use crate::support::{check_files, only, says};
 
-const PROTOCOLS: [(&str, &str); 7] = [
+pub(super) const PROTOCOLS: [(&str, &str); 7] = [
     (
         "pool",
         "global protocol Pool(role d, role a, role b) {
@@ -79,31 +80,29 @@ const PROTOCOLS: [(&str, &str); 7] = [
     ),
 ];
 
-/// A package with all of the protocols.
-fn package(name: &str) -> Package {
-    let package = Package::with_script(name, GENERATES);
-    for (file, protocol) in PROTOCOLS {
-        package.write(&format!("protocols/{file}.scr"), protocol);
-    }
-    package
-}
-
 /// Processes over the code that is generated.
-const TOP_DOWN: &str = r#"
+pub(super) const GENERATED: &str = r#"
 use std::future::{pending, ready};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use rumpsteak_runtime::states::Raced;
-use rumpsteak_runtime::{Error, ErrorKind, Result, join, protocol, try_run};
+use rumpsteak::states::Raced;
+use rumpsteak::{Error, ErrorKind, Result, join, try_run};
 
-protocol!(Pool);
-protocol!(Mirrors);
-protocol!(Request);
-protocol!(Lines);
-protocol!(Log);
-protocol!(Journal);
-protocol!(Hire);
+#[rumpsteak::protocol(Pool)]
+mod pool {}
+#[rumpsteak::protocol(Mirrors)]
+mod mirrors {}
+#[rumpsteak::protocol(Request)]
+mod request {}
+#[rumpsteak::protocol(Lines)]
+mod lines {}
+#[rumpsteak::protocol(Log)]
+mod log {}
+#[rumpsteak::protocol(Journal)]
+mod journal {}
+#[rumpsteak::protocol(Hire)]
+mod hire {}
 
 fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
@@ -424,137 +423,101 @@ fn main() -> Result<()> {
 
 #[test]
 fn generated_they_run() {
-    let package = package("patterns-generated");
-    package.write("src/main.rs", TOP_DOWN);
-    let (succeeds, printed, said) = package.run("run");
-    assert!(succeeds, "{said}");
-    assert_eq!(
-        printed,
-        "pool 240\nmirrors 2\nrequest Some(42)\ncancelled None\nlines [1, 2]\nlog (21, 7)\n\
-         journal (21, 4)\nhired (3, None) (4, Some(false)) (500, Some(true))\n"
-    );
+    let expected = "pool 240\nmirrors 2\nrequest Some(42)\ncancelled None\nlines [1, 2]\nlog (21, 7)\n\
+                    journal (21, 4)\nhired (3, None) (4, Some(false)) (500, Some(true))\n";
+    assert_eq!(printed("patterns"), expected);
 }
 
-/// The sessions of the roles that have a choice, as a person writes them. Generated code has the
-/// roles and messages.
-const BY_HAND: &str = "
-#![allow(dead_code)]
-use rumpsteak_runtime::{protocol, session};
-
-protocol!(Pool);
-protocol!(Mirrors);
-protocol!(Request);
-protocol!(Lines);
-protocol!(Log);
-protocol!(Journal);
-protocol!(Hire);
-
-mod by_hand {
-    pub mod pool {
-        use crate::pool::*;
-        use rumpsteak_runtime::session;
-
-        #[session(D)] type Dispatcher = Select<Next>;
-        #[session] enum Next {
-            ToA(Send<A, Job, Receive<A, Done, Dispatcher>>),
-            ToB(Send<B, Job, Receive<B, Done, Dispatcher>>),
-            Stop(Send<A, Stop, Send<B, Stop, End>>),
-        }
+/// The sessions of the roles that have a choice, as a person writes them.
+pub(super) const BY_HAND: &str = "\
+#[rumpsteak::protocol(Pool)]
+mod pool {
+    #[session(D)] type Dispatcher = Select<Next>;
+    enum Next {
+        ToA(Send<A, Job, Receive<A, Done, Dispatcher>>),
+        ToB(Send<B, Job, Receive<B, Done, Dispatcher>>),
+        Stop(Send<A, Stop, Send<B, Stop, End>>),
     }
+}
 
-    pub mod mirrors {
-        use crate::mirrors::*;
-        use rumpsteak_runtime::session;
-
-        #[session(C)] type Client = Send<A, Get, Send<B, Get, Branch<First>>>;
-        #[session] enum First {
-            OfA(Receive<A, Page, Receive<B, Page, End>>),
-            OfB(Receive<B, Page, Receive<A, Page, End>>),
-        }
+#[rumpsteak::protocol(Mirrors)]
+mod mirrors {
+    #[session(C)] type Client = Send<A, Get, Send<B, Get, Branch<First>>>;
+    enum First {
+        OfA(Receive<A, Page, Receive<B, Page, End>>),
+        OfB(Receive<B, Page, Receive<A, Page, End>>),
     }
+}
 
-    pub mod request {
-        use crate::request::*;
-        use rumpsteak_runtime::session;
-
-        #[session(C)] type Client = Select<S, Begin>;
-        #[session] enum Begin { Question(Question, Race<Patience>), Cancel(Cancel, Draining) }
-        #[session] enum Patience {
-            Answer(Receive<S, Answer, Select<S, After>>),
-            Cancel(Send<S, Cancel, Draining>),
-        }
-        #[session] enum After { Thanks(Thanks, End), Cancel(Cancel, Draining) }
-        #[session] type Draining = Branch<S, Drained>;
-        #[session] enum Drained { Answer(Answer, Draining), Cancel(Cancel, End) }
+#[rumpsteak::protocol(Request)]
+mod request {
+    #[session(C)] type Client = Select<S, Begin>;
+    enum Begin { Question(Question, Race<Patience>), Cancel(Cancel, Draining) }
+    enum Patience {
+        Answer(Receive<S, Answer, Select<S, After>>),
+        Cancel(Send<S, Cancel, Draining>),
     }
+    enum After { Thanks(Thanks, End), Cancel(Cancel, Draining) }
+    type Draining = Branch<S, Drained>;
+    enum Drained { Answer(Answer, Draining), Cancel(Cancel, End) }
+}
 
-    pub mod lines {
-        use crate::lines::*;
-        use rumpsteak_runtime::session;
-
-        #[session(C)] type Collector = Branch<Both>;
-        #[session] enum Both {
-            OfA(Receive<A, Line, Branch<NextOfB>>),
-            OfB(Receive<B, Line, Branch<NextOfA>>),
-        }
-        #[session] enum NextOfB {
-            Last(Receive<A, Last, Receive<B, Line, Receive<B, Last, End>>>),
-            Line(Receive<B, Line, Branch<Lasts>>),
-        }
-        #[session] enum NextOfA {
-            Last(Receive<B, Last, Receive<A, Line, Receive<A, Last, End>>>),
-            Line(Receive<A, Line, Branch<Lasts>>),
-        }
-        #[session] enum Lasts {
-            OfA(Receive<A, Last, Receive<B, Last, End>>),
-            OfB(Receive<B, Last, Receive<A, Last, End>>),
-        }
+#[rumpsteak::protocol(Lines)]
+mod lines {
+    #[session(C)] type Collector = Branch<Both>;
+    enum Both {
+        OfA(Receive<A, Line, Branch<NextOfB>>),
+        OfB(Receive<B, Line, Branch<NextOfA>>),
     }
-
-    pub mod log {
-        use crate::log::*;
-        use rumpsteak_runtime::session;
-
-        #[session(A)] type Main = Send<B, Work, Race<Ready>>;
-        #[session] enum Ready {
-            Entry(Send<L, Entry, Race<Closing>>),
-            Outcome(Receive<B, Outcome, Send<L, Entry, Send<L, Close, End>>>),
-        }
-        #[session] enum Closing {
-            Close(Send<L, Close, Receive<B, Outcome, End>>),
-            Outcome(Receive<B, Outcome, Send<L, Close, End>>),
-        }
+    enum NextOfB {
+        Last(Receive<A, Last, Receive<B, Line, Receive<B, Last, End>>>),
+        Line(Receive<B, Line, Branch<Lasts>>),
     }
-
-    pub mod journal {
-        use crate::journal::*;
-        use rumpsteak_runtime::session;
-
-        #[session(A)] type Main = Send<B, Work, Race<Busy>>;
-        #[session] enum Busy {
-            Entry(Send<L, Entry, Race<Busy>>),
-            Close(Send<L, Close, Last>),
-            Outcome(Receive<B, Outcome, Select<L, Rest>>),
-        }
-        #[session] type Last = Receive<B, Outcome, End>;
-        #[session] enum Rest { Entry(Entry, Select<L, Rest>), Close(Close, End) }
+    enum NextOfA {
+        Last(Receive<B, Last, Receive<A, Line, Receive<A, Last, End>>>),
+        Line(Receive<A, Line, Branch<Lasts>>),
     }
-
-    pub mod hire {
-        use crate::hire::*;
-        use rumpsteak_runtime::session;
-
-        #[session(Expert)] type Advisor = Receive<Clerk, Ask, Send<Clerk, Advice, End>>;
+    enum Lasts {
+        OfA(Receive<A, Last, Receive<B, Last, End>>),
+        OfB(Receive<B, Last, Receive<A, Last, End>>),
     }
+}
+
+#[rumpsteak::protocol(Log)]
+mod log {
+    #[session(A)] type Main = Send<B, Work, Race<Ready>>;
+    enum Ready {
+        Entry(Send<L, Entry, Race<Closing>>),
+        Outcome(Receive<B, Outcome, Send<L, Entry, Send<L, Close, End>>>),
+    }
+    enum Closing {
+        Close(Send<L, Close, Receive<B, Outcome, End>>),
+        Outcome(Receive<B, Outcome, Send<L, Close, End>>),
+    }
+}
+
+#[rumpsteak::protocol(Journal)]
+mod journal {
+    #[session(A)] type Main = Send<B, Work, Race<Busy>>;
+    enum Busy {
+        Entry(Send<L, Entry, Race<Busy>>),
+        Close(Send<L, Close, Last>),
+        Outcome(Receive<B, Outcome, Select<L, Rest>>),
+    }
+    type Last = Receive<B, Outcome, End>;
+    enum Rest { Entry(Entry, Select<L, Rest>), Close(Close, End) }
+}
+
+#[rumpsteak::protocol(Hire)]
+mod hire {
+    #[session(Expert)] type Advisor = Receive<Clerk, Ask, Send<Clerk, Advice, End>>;
 }
 ";
 
 #[test]
 fn by_hand_they_pass_and_what_is_unsafe_is_refused_at_its_token() {
-    let package = package("patterns-by-hand");
-    package.write("src/lib.rs", BY_HAND);
-    package.check(&[]).passes();
-    for (from, to, token, says) in [
+    assert_eq!(printed("patterns_by_hand"), "");
+    for (from, to, token, text) in [
         // Who has no job does not answer.
         (
             "ToA(Send<A, Job, Receive<A, Done, Dispatcher>>)",
@@ -605,9 +568,16 @@ fn by_hand_they_pass_and_what_is_unsafe_is_refused_at_its_token() {
             "clerk never receives the message from expert",
         ),
     ] {
-        package.write("src/lib.rs", BY_HAND);
-        package.edit("src/lib.rs", from, to);
-        let outcome = package.check(&[]);
-        outcome.error().is_at("src/lib.rs", token).says("the shortest run that").says(says);
+        assert_eq!(BY_HAND.matches(from).count(), 1, "{from}");
+        let source = BY_HAND.replace(from, to);
+        let paths = PROTOCOLS.map(|(name, text)| (format!("protocols/{name}.scr"), text));
+        let mut files: Vec<(&str, &str)> =
+            paths.iter().map(|(path, text)| (&**path, *text)).collect();
+        files.push(("src/lib.rs", &source));
+        let check = check_files("patterns", &files);
+        let problem = only(&check);
+        assert_eq!(&source[problem.range.clone()], token, "{}", problem.text);
+        says(&problem.text, "the shortest run that");
+        says(&problem.text, text);
     }
 }

@@ -1,9 +1,10 @@
 //! What an editor shows while somebody types: rust-analyzer itself, over its protocol.
 //!
-//! `cargo check` has the last word. So after each edit rust-analyzer may show no error of its own
-//! that `cargo check` does not have, although it keeps the verdicts of its own last run of the
-//! build script.
+//! It expands macros by itself. So after each edit of Rust source it shows the errors of the macros
+//! that `cargo check` has, verdicts included, and no others. After an edit of a protocol it keeps
+//! its expansion until the next edit of the module; `cargo check` on save decides.
 
+use std::fs;
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -12,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::harness::{AS_THE_WORKSPACE, Package};
+use super::harness::{PROFILE, Package, workspace};
 use super::mistakes::jobs;
-use super::readme::top_down;
+use super::readme::{example, section};
 
 /// How long an answer may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -51,7 +52,7 @@ impl<'a> Editor<'a> {
         let mut editor = Self { package, server, to, from: receiver, next: 0, version: 0 };
         // Not offline: it asks for the dependencies of the standard library.
         let mut environment = json!({"CARGO_TARGET_DIR": package.target()});
-        for (name, value) in AS_THE_WORKSPACE {
+        for (name, value) in PROFILE {
             environment[name] = json!(value);
         }
         let capabilities = json!({
@@ -157,7 +158,9 @@ impl<'a> Editor<'a> {
         let items = answer["items"].as_array().cloned().unwrap_or_default();
         let errors = items.iter().filter(|item| item["severity"] == 1);
         let line = |item: &Value| item["range"]["start"]["line"].as_u64().unwrap_or_default() + 1;
-        errors.map(|item| (line(item), item["message"].to_string())).collect()
+        errors
+            .map(|item| (line(item), item["message"].as_str().unwrap_or_default().to_owned()))
+            .collect()
     }
 
     /// A request about the place behind a text that stands once in a file.
@@ -172,15 +175,35 @@ impl<'a> Editor<'a> {
         self.request(method, json!({"textDocument": document, "position": position}))
     }
 
-    /// What `cargo check` says, and that rust-analyzer has no error besides.
-    fn agrees(&mut self, file: &str, step: &str) -> bool {
+    /// Returns the first line of each error of a macro that `cargo check` has, and asserts that
+    /// rust-analyzer has no error besides.
+    fn agrees(&mut self, file: &str, step: &str) -> (bool, Vec<(u64, String)>) {
         let outcome = self.package.check(&[]);
         let lines: Vec<u64> = outcome.errors().iter().map(|error| error.line).collect();
         let errors = self.errors(file);
-        let is_besides = |(line, _): &&(u64, String)| !lines.contains(line);
+        // The parser of rust-analyzer goes on where rustc's stops.
+        let is_parsed = errors.iter().all(|(_, text)| !text.starts_with("Syntax Error"));
+        let is_besides = |(line, _): &&(u64, String)| is_parsed && !lines.contains(line);
         let besides: Vec<_> = errors.iter().filter(is_besides).collect();
         assert!(besides.is_empty(), "{step}: {besides:?}\n{}", outcome.show());
-        outcome.success
+        let of_macros = outcome.errors().into_iter().filter(|error| !error.has_code);
+        let headline = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+        let of_macros = of_macros.map(|error| (error.line, headline(&error.text)));
+        (outcome.success, of_macros.collect())
+    }
+
+    /// Asserts that both have the same errors of macros, and returns their first lines.
+    fn shows(&mut self, file: &str, step: &str) -> Vec<String> {
+        let (_, of_macros) = self.agrees(file, step);
+        let shown = self.errors(file);
+        if shown.iter().any(|(_, text)| text.starts_with("Syntax Error")) {
+            return vec!["Syntax Error".to_owned()];
+        }
+        for (line, headline) in &of_macros {
+            let is_shown = |(at, text): &(u64, String)| at == line && text.contains(&**headline);
+            assert!(shown.iter().any(is_shown), "{step}: {line}: {headline}\n{shown:#?}");
+        }
+        of_macros.into_iter().map(|(_, headline)| headline).collect()
     }
 }
 
@@ -214,27 +237,6 @@ fn uri(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
-/// An edit: what it is called, the file, what is replaced everywhere in it, and by what; and
-/// whether the package passes then.
-type Edit = (&'static str, &'static str, &'static str, &'static str, bool);
-
-/// Makes the edits one after the other, and takes all of them back at the end.
-fn type_in(editor: &mut Editor<'_>, main: &str, edits: &[Edit]) {
-    assert!(editor.agrees(main, "at first"));
-    let files = [main, edits.iter().map(|edit| edit.1).find(|file| *file != main).unwrap()];
-    let right = files.map(|file| editor.package.read(file));
-    for (step, file, from, to, passes) in edits {
-        let text = editor.package.read(file);
-        assert!(text.contains(from), "{step}: {from}");
-        editor.write(file, &text.replace(from, to));
-        assert_eq!(editor.agrees(main, step), *passes, "{step}");
-    }
-    for (file, text) in files.iter().zip(right) {
-        editor.write(file, &text);
-    }
-    assert!(editor.agrees(main, "at the end"));
-}
-
 /// The methods that are offered and are actions of a session.
 fn actions(completions: &Value) -> Vec<String> {
     let items = completions["items"].as_array().or(completions.as_array());
@@ -248,34 +250,92 @@ fn actions(completions: &Value) -> Vec<String> {
 
 const MAIN: &str = "src/main.rs";
 
+/// Twenty edits of the module: the text that stands there once, what takes its place, and the
+/// beginning of each error.
+const EDITS: [(&str, &str, &[&str]); 20] = [
+    (
+        "type Asking = Select<Dispatcher, Ask>;",
+        "\n\n    type Asking = Select<Dispatcher, Ask>;",
+        &[],
+    ),
+    ("Run(Run, Send<Client, Done, BetaWork>)", "Run(Run, BetaWork)", &["`BetaWork` "]),
+    (
+        "Run(Run, Send<Client, Done, BetaWork>)",
+        "Run(Run, Send<Client, Done, End>)",
+        &["`BetaWork` ends"],
+    ),
+    (
+        "Receive<Dispatcher, Accepted, Receive<Alpha, Done, Receive<Beta, Done, Asking>>>",
+        "Receive<Alpha, Done, Receive<Dispatcher, Accepted, Receive<Beta, Done, Asking>>>",
+        &[],
+    ),
+    (
+        "type AlphaWork = Branch<Dispatcher, AlphaTask>;",
+        "type AlphaWork = Branch<Dispatcher, AlphaTsak>;",
+        &["`AlphaTsak` "],
+    ),
+    (
+        "type AlphaWork = Branch<Dispatcher, AlphaTask>;",
+        "type AlphaWork = Branch<Dispatchr, AlphaTask>;",
+        &["`Dispatchr` "],
+    ),
+    (
+        "type AlphaWork = Branch<Dispatcher, AlphaTask>;",
+        "type AlphaWork = Branch<Dispatcher, ",
+        &["Syntax Error"],
+    ),
+    ("type AlphaWork = Branch<Dispatcher, AlphaTask>;", "type AlphaWork =", &["Syntax Error"]),
+    ("#[session(Alpha)]", "#[session(Alhpa)]", &["`Alhpa` "]),
+    ("#[session(Alpha)]", "#[sess]\n    #[session(Alpha)]", &["`#[sess]` may be a macro"]),
+    ("Receive<Dispatcher, Accepted,", "Receive<Dispatcher, Acepted,", &["`Acepted` is no message"]),
+    (
+        "Send<Client, Accepted, Send<Alpha, Run,",
+        "Send<Client, Done, Send<Alpha, Run,",
+        &["`Dispatching` sends `Done`"],
+    ),
+    ("struct Accepted(u32);", "struct Accepted(i64);", &["`Accepted` carries `i64`"]),
+    ("        Accepted(Accepted),\n", "", &["`Accepted` is no message"]),
+    (
+        "        #[route(Dispatcher)]\n        dispatcher: Channel<Label>,\n        #[route(Alpha)]",
+        "        #[route(Alpha)]",
+        &["a session of `Client` has `Dispatcher` as a peer"],
+    ),
+    (
+        "#[rumpsteak::protocol(Jobs)]",
+        "#[rumpsteak::protocol(Jbos)]",
+        &["no `.scr` file declares a protocol `Jbos`"],
+    ),
+    ("#[rumpsteak::protocol(Jobs)]", "#[rumpsteak::protocol(Jobs, fiar)]", &["expected "]),
+    ("    #[session(Beta)]", "    #[cfg(test)]\n    #[session(Beta)]", &["a condition"]),
+    (
+        "Quit(Quit, Send<Alpha, Stop, Send<Beta, Stop, End>>)",
+        "Quit(Quit, Send<Alpha, Stop, End>)",
+        &["`Dispatching` ends"],
+    ),
+    ("    struct Quit;", "    struct Quit(u32);", &["`Quit` carries `u32`"]),
+];
+
 #[test]
 #[ignore = "needs `rustup component add rust-analyzer rust-src`"]
-fn an_editor_shows_no_error_that_cargo_check_does_not_have() {
-    const SCR: &str = "protocols/jobs.scr";
+fn an_editor_shows_the_verdicts_of_cargo_check_and_nothing_else() {
     let package = jobs("editor-hybrid");
+    let right = package.read(MAIN);
     let mut editor = Editor::open(&package, MAIN);
-    type_in(
-        &mut editor,
-        MAIN,
-        &[
-            ("rename a choice and its sessions", MAIN, "Ask", "Demand", true),
-            ("insert blank lines", MAIN, "#[derive(Clone)]", "\n\n\n#[derive(Clone)]", true),
-            ("rename a process", MAIN, "dispatch(", "work(", true),
-            ("comment the protocol", SCR, "    rec next {", "    // again\n    rec next {", true),
-            ("break the protocol", SCR, "quit() from", "quit() form", false),
-            ("mend the protocol", SCR, "quit() form", "quit() from", true),
-            ("a session is refused", MAIN, "Send<Client, Done, BetaWork>", "BetaWork", false),
-            (
-                "and mended",
-                MAIN,
-                "Run(Run, BetaWork)",
-                "Run(Run, Send<Client, Done, BetaWork>)",
-                true,
-            ),
-            ("rename a label", MAIN, "Accepted", "Taken", false),
-            ("in the protocol, too", SCR, "accepted", "taken", true),
-        ],
-    );
+    assert_eq!(editor.shows(MAIN, "at first"), [""; 0]);
+    let mut wrong = Vec::new();
+    for (from, to, expected) in EDITS {
+        assert_eq!(right.matches(from).count(), 1, "{from}");
+        editor.write(MAIN, &right.replace(from, to));
+        let shown = editor.shows(MAIN, to);
+        let pairs = shown.iter().zip(expected);
+        let is_expected = pairs.clone().all(|(text, start)| text.starts_with(start));
+        if !is_expected || shown.len() != expected.len() {
+            wrong.push(format!("{to}: {shown:#?}"));
+        }
+    }
+    editor.write(MAIN, &right);
+    assert_eq!(editor.shows(MAIN, "at the end"), [""; 0]);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 
     let text = package.read(MAIN);
     let completions = editor.at("textDocument/completion", MAIN, "let next = session.");
@@ -291,27 +351,27 @@ fn an_editor_shows_no_error_that_cargo_check_does_not_have() {
 
 #[test]
 #[ignore = "needs `rustup component add rust-analyzer rust-src`"]
-fn generated_code_is_followed_while_somebody_types() {
-    const SCR: &str = "protocols/double_buffering.scr";
-    let package = top_down("editor-top-down");
+fn cargo_check_decides_after_an_edit_of_the_protocol() {
+    const SCR: &str = "protocols/jobs.scr";
+    let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
+    let (package, _) = example("editor-generated", &section(&readme, "Start here"));
     let mut editor = Editor::open(&package, MAIN);
-    type_in(
-        &mut editor,
-        MAIN,
-        &[
-            ("insert blank lines", MAIN, "async fn kernel", "\n\n\nasync fn kernel", true),
-            ("rename a process", MAIN, "kernel(", "middle(", true),
-            ("comment the protocol", SCR, "  rec loop {", "  // again\n  rec loop {", true),
-            ("break the protocol", SCR, "continue loop;", "continue loop", false),
-            ("mend the protocol", SCR, "continue loop", "continue loop;", true),
-            ("another payload", SCR, "(i32)", "(i64)", false),
-            ("and back", SCR, "(i64)", "(i32)", true),
-            ("another order", MAIN, "Ready, next) = session", "Value(_), next) = session", false),
-            ("and back", MAIN, "Value(_), next) = session", "Ready, next) = session", true),
-        ],
-    );
-    let definition = editor.at("textDocument/definition", MAIN, "next.send(Val").to_string();
-    assert!(definition.contains("/out/rumpsteak/double_buffering.rs"), "{definition}");
-    let hover = editor.at("textDocument/hover", MAIN, "mut session: SSess").to_string();
-    assert!(hover.contains("SSession"), "{hover}");
+    for (step, file, from, to, passes) in [
+        ("insert blank lines", MAIN, "async fn worker", "\n\n\nasync fn worker", true),
+        ("rename a variable", MAIN, "total", "all", true),
+        ("comment the protocol", SCR, "  rec next {", "  // again\n  rec next {", true),
+        ("break the protocol", SCR, "continue next;", "continue next", false),
+        ("mend the protocol", SCR, "continue next", "continue next;", true),
+        ("another payload", SCR, "done(u64)", "done(i64)", false),
+        ("and back", SCR, "done(i64)", "done(u64)", true),
+        ("another order", MAIN, "Done(sum), next) = next", "Stop, next) = next", false),
+        ("and back", MAIN, "Stop, next) = next", "Done(sum), next) = next", true),
+    ] {
+        let text = package.read(file);
+        assert!(text.contains(from), "{step}: {from}");
+        editor.write(file, &text.replace(from, to));
+        assert_eq!(editor.agrees(MAIN, step).0, passes, "{step}");
+    }
+    let hover = editor.at("textDocument/hover", MAIN, "mut session: ClientSess").to_string();
+    assert!(hover.contains("ClientSession"), "{hover}");
 }

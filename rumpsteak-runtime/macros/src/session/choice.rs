@@ -1,24 +1,29 @@
 //! A choice: the enum of its options.
 
-use proc_macro2::{Span, TokenStream};
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
-use rumpsteak_contract::SessionItem;
-use rumpsteak_contract::session::{Action, Direction, Head, Path, Variant};
+use rumpsteak_front::SessionItem;
+use rumpsteak_front::session::{Action, Direction, Variant};
 use syn::Error;
 
 use super::expansion::Expansion;
-use super::fingerprint;
-use crate::{tokens, verdict};
+use crate::tokens;
 
 impl Expansion<'_> {
     pub(super) fn choice(&self, variants: &[Variant]) -> TokenStream {
         let SessionItem { attributes, visibility, name, .. } = self.item;
         let (krate, role, message) = (self.krate, &self.role, self.message());
-        if let Some(problem) = repeated_label(variants) {
-            // The build script says so, too, if it ran. Expanded, the impls would conflict.
-            return if self.verdict.problems.is_empty() { problem } else { TokenStream::new() };
+        if let Some(label) = repeated_label(variants) {
+            // The code would have two implementations of one trait.
+            let text = format!(
+                "a second alternative with the label `{label}`: no peer could tell which one it is"
+            );
+            let error = Error::new(label.span(), text).into_compile_error();
+            let (nothing, error) = (super::nothing(name), self.scope.is_whole().then_some(error));
+            return quote!(#nothing #error);
         }
-
         let docs = variants.iter().map(noted);
         let names: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
         let labels: Vec<_> = variants.iter().map(|variant| variant.head.label()).collect();
@@ -26,33 +31,20 @@ impl Expansion<'_> {
         let thens: Vec<_> = parts.iter().map(|then| self.session(then, 0)).collect();
         let fields = variants.iter().zip(&thens).map(|(variant, then)| self.fields(variant, then));
         let rests = parts.iter().map(|then| self.rest(then));
-        let assertion = self.options_assertion(variants, &thens);
         let peers = self.peers(variants);
         let decide = self.decide(variants);
         let offers = variants.iter().zip(&thens).map(|(variant, then)| self.offers(variant, then));
-        let identity = self.identity(name, self.id());
-        let debug = self.debug(
-            name,
-            attributes,
-            &quote! {
-                ::core::fmt::Formatter::write_str(f, match self {
-                    #(Self::#names(..) => ::core::stringify!(#names),)*
-                })
-            },
-        );
+        let identity = self.identity(name);
+        let shown = quote!(match self { #(Self::#names(..) => ::core::stringify!(#names),)* });
+        let debug = self.debug(name, attributes, &shown);
         let bounds =
             variants.iter().zip(&thens).map(|(variant, then)| self.bound(&variant.then, then));
-        let wheres = quote! {
-            #role: #krate::Role,
-            #(#message: #krate::Message<#labels>,)*
-            #(#bounds)*
-        };
+        let body = tokens::at(&quote!({ #(#docs #names(#fields),)* }), name.span());
+        let head = tokens::at(&quote!(enum #name<'s, #role: #krate::Role>), name.span());
         quote! {
-            #attributes
+            #(#attributes)*
             #[allow(dead_code, reason = "what is selected is never constructed")]
-            #visibility enum #name<'s, #role: #krate::Role> {
-                #(#docs #names(#fields),)*
-            }
+            #visibility #head #body
 
             #identity
             #debug
@@ -61,16 +53,16 @@ impl Expansion<'_> {
             #[automatically_derived]
             impl<'s, #role> #krate::states::Choice for #name<'s, #role>
             where
-                #wheres
+                #role: #krate::Role,
+                #(#message: #krate::Message<#labels>,)*
+                #(#bounds)*
             {
                 type Peers = #peers;
                 type Message = #message;
                 type State = #krate::states::State<'s, #role>;
 
-                const VERIFIED: #krate::private::ByMacro<&'static [&'static str]> = {
-                    #assertion
-                    #krate::private::ByMacro(&[#(<#message as #krate::Message<#labels>>::NAME),*])
-                };
+                const VERIFIED: #krate::private::ByMacro<&'static [&'static str]> =
+                    #krate::private::ByMacro(&[#(<#message as #krate::Message<#labels>>::NAME),*]);
 
                 #decide
             }
@@ -86,46 +78,18 @@ impl Expansion<'_> {
             // says of an arm with a label and a state that there are none, and no more.
             // Shown there, and still code of a macro to clippy.
             let span = Span::call_site().located_at(variant.name.span());
-            let here = tokens::at(&self.item.krate, span);
+            let here = tokens::at(self.krate, span);
             return quote_spanned!(span=> #here::private::Unheard<#then>);
         }
         let label = variant.head.label();
         quote!(#label, #then)
     }
 
-    /// The assertion that the options are those that were verified.
-    fn options_assertion(&self, variants: &[Variant], thens: &[TokenStream]) -> TokenStream {
-        let verified = &self.verdict.proof.body;
-        if verified.is_empty() {
-            return TokenStream::new();
-        }
-        let (name, here, message) = (&self.item.name, &self.here, self.message());
-        let expected = fingerprint::of_choice(verified);
-        let text = verdict::resolved_differently(name);
-        let parts = variants.iter().zip(thens).map(|(variant, then)| match &variant.head {
-            Head::Label(label) => quote_spanned! {name.span()=>
-                <#message as #here::Message<#label>>::LABEL.0.number,
-                <#then as #here::private::Structure>::FINGERPRINT
-            },
-            Head::Action(action) => {
-                let session = self.action(action, then);
-                quote_spanned!(name.span()=> <#session as #here::private::Structure>::FINGERPRINT)
-            }
-        });
-        quote_spanned! {name.span()=>
-            let fingerprint = #here::private::fingerprint::CHOICE;
-            #(
-                let fingerprint = #here::private::fingerprint::mix_all(fingerprint, &[#parts]);
-            )*
-            ::core::assert!(fingerprint == #expected, #text);
-        }
-    }
-
     /// The peers from which options receive that name them: `(A, (B, ()))`.
     fn peers(&self, variants: &[Variant]) -> TokenStream {
-        let mut peers: Vec<&Path> = Vec::new();
+        let mut peers: Vec<&Ident> = Vec::new();
         for action in variants.iter().filter_map(|variant| variant.head.action()) {
-            let is_known = peers.iter().any(|known| known.to_string() == action.peer.to_string());
+            let is_known = peers.iter().any(|known| **known == action.peer);
             if action.direction == Direction::Receive && !is_known {
                 peers.push(&action.peer);
             }
@@ -206,11 +170,10 @@ fn sent(variant: &Variant) -> Option<&Action> {
     variant.head.action().filter(|action| action.direction == Direction::Send)
 }
 
-/// The attributes of an option, with what rustc says of those who match on what is sent. Editors
-/// and rustdoc would call the option deprecated, which it is not.
+/// The attributes of an option, with a note for those who match on what is sent. In documentation
+/// the option is not deprecated.
 fn noted(variant: &Variant) -> TokenStream {
-    let sent = sent(variant).filter(|_| !verdict::is_typing(variant.name.span()));
-    let note = sent.map(|action| {
+    let note = sent(variant).map(|action| {
         let text = format!(
             "this role sends `{}` and does not hear it: the arm for it is `Raced::Sent(s)`, of `until` \
              `Until::Wished(it, s)`",
@@ -219,26 +182,15 @@ fn noted(variant: &Variant) -> TokenStream {
         quote!(#[cfg_attr(not(doc), deprecated = #text)])
     });
     let attributes = &variant.attributes;
-    quote!(#attributes #note)
+    quote!(#(#attributes)* #note)
 }
 
-/// Two alternatives with one label, and one peer, could not be told apart.
-fn repeated_label(variants: &[Variant]) -> Option<TokenStream> {
-    let mut seen: Vec<(String, Option<(Direction, String)>)> = Vec::new();
-    for variant in variants {
-        let (label, action) = (variant.head.label(), variant.head.action());
-        let end = action.map(|action| (action.direction, action.peer.to_string()));
-        let key = (label.to_string(), end);
-        if seen.contains(&key) {
-            let error = Error::new(
-                label.span(),
-                format_args!(
-                    "a second alternative with the label `{label}`: nobody could tell which one was chosen"
-                ),
-            );
-            return Some(error.into_compile_error());
-        }
-        seen.push(key);
-    }
-    None
+/// The label of the first alternative that has the label and the peer of an earlier one.
+fn repeated_label(variants: &[Variant]) -> Option<&Ident> {
+    let mut seen = BTreeSet::new();
+    let mut labels = variants.iter().filter_map(|Variant { head, .. }| {
+        let end = head.action().map(|action| (action.direction, &action.peer));
+        (!seen.insert((head.label(), end))).then_some(head.label())
+    });
+    labels.next()
 }

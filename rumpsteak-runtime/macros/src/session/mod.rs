@@ -1,70 +1,94 @@
-//! `#[session]`.
+//! Sessions.
 //!
-//! A session item is written without the lifetime `'s` of the session and without its role `R`. The
-//! expansion inserts both, and seals the item to its verdict. The bare words `Send`, `Receive`,
-//! `Select`, `Branch` and `End` are those of the runtime, imported or not.
+//! A session is written without the lifetime `'s` of the session and without its role `R`. The
+//! expansion inserts both. The words `Send`, `Receive`, `Select`, `Branch`, `Race` and `End` are
+//! those of the runtime.
 //!
 //! ```text
 //! #[session(K)] type Kernel = Send<S, Ready, KernelLoop>;
 //!
-//!     type Kernel<'s, R = K> = states::Send<'s, R, S, Ready, KernelLoop<'s, R>>;
-//!     impl<'s> Plays<Kernel<'s, K>> for K {}                     the proof for try_session
-//!     const _: () = assert!(fingerprint of Kernel<'static, K> == fingerprint of what was verified);
+//!     pub type Kernel<'s, R = K> = states::Send<'s, R, S, Ready, KernelLoop<'s, R>>;
+//!     impl<'s> Plays<Kernel<'s, K>> for K {}                     the proof for try_run
 //!
-//! #[session] struct KernelLoop(Send<S, Ready, Self>);
+//! struct KernelLoop(Send<S, Ready, Self>);
 //!
-//!     struct KernelLoop<'s, R: Role>(Send<'s, R, S, Ready, KernelLoop<'s, R>>);
-//!     impl Session for KernelLoop                                asserts its body when it is entered
-//!     impl Structure for KernelLoop                              its identity in other fingerprints
+//!     pub struct KernelLoop<'s, R: Role>(Send<'s, R, S, Ready, KernelLoop<'s, R>>);
+//!     impl Session for KernelLoop
+//!     impl Structure for KernelLoop                              its number in fingerprints
 //!     impl KernelLoop { into_session, send, send_or_return }
 //!
-//! #[session] enum Choice { Go(Go, Branch<A, Self>), Stop(Stop, End) }
+//! enum Choice { Go(Go, Branch<A, Self>), Stop(Stop, End) }
 //!
-//!     enum Choice<'s, R: Role> { Go(Go, Branch<'s, R, A, Choice<'s, R>>), Stop(Stop, End<'s, R>) }
+//!     pub enum Choice<'s, R: Role> { Go(Go, Branch<'s, R, A, Choice<'s, R>>), Stop(Stop, End<'s, R>) }
 //!     impl Choice, Offers<Go>, Offers<Stop>, Structure for Choice
 //! ```
 //!
 //! A chain of many actions goes on in structs of its own ([`parts`]).
 //!
-//! An item whose verification failed expands all the same, proof included where rustc allows one,
-//! beside the `compile_error!`s: types that exist cause no errors elsewhere, and nothing runs,
-//! because the crate does not compile.
+//! A session that was refused expands all the same, with its proof: types that exist cause no
+//! errors elsewhere, and nothing runs, because the crate does not compile.
 
 mod choice;
 mod expansion;
-mod fingerprint;
 mod parts;
 mod root;
 mod structure;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use rumpsteak_contract::SessionItem;
-use rumpsteak_contract::session::Form;
-use syn::Error;
+use rumpsteak_front::SessionItem;
+use rumpsteak_front::session::{Form, Tail};
 
 use self::expansion::Expansion;
+use self::parts::Parts;
+use crate::scope::Scope;
 
-pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let parsed = match SessionItem::parse(arguments.clone(), item.clone()) {
-        Ok(parsed) => parsed,
-        Err(error) => return Error::into_compile_error(error),
-    };
-    let source = [arguments, item].into_iter().collect();
-    let expansion = Expansion::new(&parsed, source);
-    let problems = &expansion.verdict.problems;
-    if let Some(is_named) = expansion.verdict.left_out {
-        let SessionItem { name, visibility, .. } = &parsed;
-        // Beside an error, rustc says nothing of a name that is nowhere, nor of what it is used
-        // for, since it has no type.
-        let item = is_named.then(|| quote!(#visibility type #name<'s, R = ()> = NoSession<'s, R>;));
-        return quote!(#item #problems);
-    }
-    let item = match &parsed.form {
+pub(crate) fn expand(item: &SessionItem, scope: &Scope<'_>) -> TokenStream {
+    let expansion = Expansion::new(item, scope);
+    let session = match &item.form {
         Form::Alias(chain) => expansion.alias(&expansion.parts(chain)),
         Form::Choice(variants) => expansion.choice(variants),
         Form::Struct(chain) => expansion.structure(&expansion.parts(chain)),
     };
-    let root = parsed.role.as_ref().map(|role| expansion.root(role));
-    quote!(#item #root #problems)
+    let role = item.role.as_ref().filter(|role| scope.is_role(role) && is_first(item, scope));
+    let root = role.map(|role| expansion.root(role));
+    quote!(#session #root)
+}
+
+/// False if an earlier session of the role is the same type under another name: a type has one
+/// proof.
+fn is_first(item: &SessionItem, scope: &Scope<'_>) -> bool {
+    let mut sessions = scope.sessions().take_while(|earlier| earlier.name != item.name);
+    let own = denoted(item, scope);
+    !sessions.any(|earlier| earlier.role == item.role && denoted(earlier, scope) == own)
+}
+
+/// The type that an item stands for, as a text: aliases are written out.
+fn denoted(item: &SessionItem, scope: &Scope<'_>) -> String {
+    let (mut text, mut item) = (String::new(), item);
+    // An alias of itself has an error.
+    for _ in scope.sessions() {
+        match &item.form {
+            Form::Alias(chain) if Parts::is_short(chain) => {
+                let Tail::Named(name) = &chain.tail else { return text + &chain.to_string() };
+                let written = chain.to_string();
+                text.push_str(written.strip_suffix(&name.to_string()).unwrap_or(&written));
+                match scope.sessions().find(|session| session.name == *name) {
+                    Some(next) => item = next,
+                    None => return text + &name.to_string(),
+                }
+            }
+            _ => return text + &item.name.to_string(),
+        }
+    }
+    text
+}
+
+/// A name without a meaning. Beside an error, rustc says nothing of it, nor of what it is used for,
+/// since it has no type.
+pub(crate) fn nothing(name: &Ident) -> TokenStream {
+    quote! {
+        #[allow(non_camel_case_types, reason = "whatever it is, there is an error about it")]
+        pub type #name<'s, R = ()> = NoSession<'s, R>;
+    }
 }

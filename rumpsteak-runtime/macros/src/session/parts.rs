@@ -8,27 +8,28 @@
 //! ```
 //!
 //! A state of a session is a type that contains all that follows, and rustc's work for a type grows
-//! with its depth: without the structs, time and memory for a chain would be quadratic. They are
-//! nominal in the types only: in fingerprints, they are the rest of the chain.
+//! with its depth: without the structs, time and memory for a chain would be quadratic.
 
 use proc_macro2::Ident;
 use quote::format_ident;
-use rumpsteak_contract::session::Chain;
-use rumpsteak_contract::verdict::Step;
+use rumpsteak_front::session::Chain;
 
 /// How many actions a type nests.
 const LONGEST: usize = 8;
 
-/// A chain, and what the structs are called in which it goes on.
+/// A chain, and the names of the structs in which it goes on.
 pub(super) struct Parts<'a> {
     pub(super) chain: &'a Chain,
     /// The item, or an enum and its variant.
     pub(super) name: Ident,
-    /// What was verified; empty if nothing was.
-    pub(super) verified: &'a [Step],
 }
 
 impl Parts<'_> {
+    /// True if the chain goes on in no struct.
+    pub(super) fn is_short(chain: &Chain) -> bool {
+        chain.actions.len() <= LONGEST
+    }
+
     /// The actions from which the chain goes on in a struct.
     pub(super) fn cuts(&self) -> impl Iterator<Item = usize> {
         (LONGEST..self.chain.actions.len()).step_by(LONGEST)

@@ -1,76 +1,52 @@
-//! A root: the proof that its role may run it, and what rustc checks of that proof.
+//! A root: what only the whole session of a role has.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
-use rumpsteak_contract::canonical::number;
-use rumpsteak_contract::session::Path;
-use rumpsteak_contract::verdict::Machine;
+use rumpsteak_build::expansion::Machine;
 
 use super::expansion::Expansion;
-use super::fingerprint;
-use crate::verdict;
 
 impl Expansion<'_> {
-    /// The proof that the role may run this session, and the assertion that it was this session
-    /// that was verified.
-    pub(super) fn root(&self, role: &Path) -> TokenStream {
+    /// The default of the role's parameter, and a picture of the machine for the documentation.
+    /// Only a root has them. Editors would show the text of the picture.
+    pub(super) fn default(&self) -> (Option<TokenStream>, Option<TokenStream>) {
+        let default = self.item.role.as_ref().map(|role| quote!(= #role));
+        let facts = self.scope.root(&self.item.name);
+        let picture = facts.map(|facts| facts.picture.trim_end()).filter(|it| !it.is_empty());
+        let picture = picture.map(|picture| {
+            let picture = format!("\n<div style=\"overflow-x:auto\">{picture}</div>");
+            quote!(#[cfg_attr(doc, doc = #picture)])
+        });
+        (default, picture)
+    }
+
+    /// The proof that the role may run the session.
+    pub(super) fn root(&self, role: &Ident) -> TokenStream {
         let (name, here) = (&self.item.name, &self.here);
-        let (proof, passed) = (&self.verdict.proof, self.verdict.passed);
-        let machine = proof.machine.as_ref();
+        let facts = self.scope.root(name);
+        let machine = facts.and_then(|facts| facts.machine.as_ref());
         let machine = machine.map(|machine| constant(machine, self.krate));
-        let verified = (!passed).then(|| quote! { const VERIFIED: bool = false; });
-        let plays = self.plays.then(|| {
-            quote_spanned! {name.span()=>
-                #[automatically_derived]
-                #[diagnostic::do_not_recommend]
-                impl<'s> #here::private::Plays<#name<'s, #role>> for #role {
-                    #verified
-                    #machine
+        let is_refused = !facts.is_some_and(|facts| facts.passed);
+        let verified = is_refused.then(|| quote! { const VERIFIED: bool = false; });
+        quote_spanned! {name.span()=>
+            #[automatically_derived]
+            #[diagnostic::do_not_recommend]
+            impl<'s> #here::private::Plays<#name<'s, #role>> for #role {
+                #verified
+                #machine
 
-                    const BY_MACRO: #here::private::ByMacro = #here::private::ByMacro(());
+                const BY_MACRO: #here::private::ByMacro = #here::private::ByMacro(());
 
-                    type State = #here::states::State<'s, #role>;
+                type State = #here::states::State<'s, #role>;
 
-                    type Player = #role;
+                type Player = #role;
 
-                    #[inline]
-                    fn begin(state: #here::states::State<'s, #role>) -> #name<'s, #role> {
-                        #here::states::Session::from_state(state)
-                    }
+                #[inline]
+                fn begin(state: #here::states::State<'s, #role>) -> #name<'s, #role> {
+                    #here::states::Session::from_state(state)
                 }
             }
-        });
-        let text = verdict::resolved_differently(name);
-        let resolved = match (&proof.plays, &proof.body[..]) {
-            (Some(verified), [(None, chain)]) => {
-                // A struct answers with its identity; its body is asserted in `structure`.
-                let expected = proof.id.unwrap_or_else(|| fingerprint::of(chain));
-                let player = number(&[&verified.protocol, &verified.role]);
-                let chain = self.item.chain();
-                let rest = chain.map(|chain| self.rest_assertion(&self.parts(chain), role));
-                Some(quote_spanned! {name.span()=>
-                    #rest
-                    ::core::assert!(
-                        #here::private::fingerprint::is_root::<#role, #name<'static, #role>>(
-                            #player,
-                            #expected,
-                        ),
-                        #text
-                    );
-                })
-            }
-            _ => None,
-        };
-        let played = passed.then(|| {
-            let players = proof.players.iter().map(|(system, module)| quote!((#system, #module)));
-            quote_spanned! {name.span()=>
-                ::core::assert!(#here::private::wiring::plays::<#role>(&[#(#players),*]), #text);
-            }
-        });
-        let assertions = quote!(#resolved #played);
-        let assertions = (!assertions.is_empty())
-            .then(|| quote_spanned!(name.span()=> const _: () = { #assertions };));
-        quote!(#plays #assertions)
+        }
     }
 }
 

@@ -1,52 +1,48 @@
 //! A session struct: the type, and the methods of the action that it begins with.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
-use rumpsteak_contract::SessionItem;
-use rumpsteak_contract::session::{Action, Direction, Path, Tail};
-use rumpsteak_contract::verdict::mix;
+use quote::{ToTokens as _, format_ident, quote};
+use rumpsteak_front::SessionItem;
+use rumpsteak_front::session::{Action, Direction, Tail};
+use syn::{Attribute, parse_quote};
 
 use super::expansion::Expansion;
-use super::fingerprint;
 use super::parts::Parts;
-use crate::verdict;
-
-/// A struct of a session: an item, or a part of one.
-pub(super) struct Struct {
-    pub(super) name: Ident,
-    pub(super) attributes: TokenStream,
-    pub(super) parameters: TokenStream,
-    /// The action with which it begins.
-    pub(super) from: usize,
-    /// What it is in fingerprints.
-    pub(super) id: u64,
-}
+use crate::tokens;
 
 impl Expansion<'_> {
     pub(super) fn structure(&self, parts: &Parts<'_>) -> TokenStream {
-        let (SessionItem { attributes, name, .. }, krate) = (self.item, self.krate);
-        let (name, attributes, id) = (name.clone(), attributes.clone(), self.id());
-        let parameters = self.parameters(Some(quote!(#krate::Role)), self.item.role.as_ref());
-        let session = self.nominal(parts, &Struct { name, attributes, parameters, from: 0, id });
+        let SessionItem { attributes, name, .. } = self.item;
+        let session = self.nominal(parts, 0, name, attributes, self.default());
         let rest = self.rest(parts);
         quote!(#session #rest)
     }
 
     /// A struct that goes on as a chain does from an action on.
-    pub(super) fn nominal(&self, parts: &Parts<'_>, of: &Struct) -> TokenStream {
-        let Struct { name, attributes, parameters, from, id } = of;
+    fn nominal(
+        &self,
+        parts: &Parts<'_>,
+        from: usize,
+        name: &Ident,
+        attributes: &[Attribute],
+        (default, picture): (Option<TokenStream>, Option<TokenStream>),
+    ) -> TokenStream {
         let (krate, role, visibility) = (self.krate, &self.role, &self.item.visibility);
-        let session = self.session(parts, *from);
+        let session = self.session(parts, from);
         let bound = self.bound(parts.chain, &session);
-        let identity = self.identity(name, *id);
-        let assertion = self.body_assertion(parts, of, &session);
-        let methods = self.methods(parts, *from);
-        let shown = quote!(::core::fmt::Formatter::write_str(f, ::core::stringify!(#name)));
-        let debug = self.debug(name, attributes, &shown);
+        let identity = self.identity(name);
+        let methods = self.methods(parts, from);
+        let debug = self.debug(name, attributes, &quote!(::core::stringify!(#name)));
+        let place = name.span();
+        let head = tokens::at(&quote!(struct #name<'s, #role: #krate::Role #default>), place);
+        let body = tokens::at(&quote!((#session);), place);
+        let not_over = tokens::at(&quote!(#krate::states::NotOver), place);
+        let end = Ident::new("end", place);
         quote! {
-            #attributes
+            #(#attributes)*
+            #picture
             #[must_use = "the session stops here, and the role is poisoned, unless you go on"]
-            #visibility struct #name #parameters(#session);
+            #visibility #head #body
 
             #identity
             #debug
@@ -59,14 +55,10 @@ impl Expansion<'_> {
             {
                 type State = #krate::states::State<'s, #role>;
 
-                const BY_MACRO: #krate::private::ByMacro = {
-                    #assertion
-                    #krate::private::ByMacro(())
-                };
+                const BY_MACRO: #krate::private::ByMacro = #krate::private::ByMacro(());
 
                 #[inline]
                 fn from_state(state: #krate::states::State<'s, #role>) -> Self {
-                    let _ = Self::BY_MACRO;
                     Self(#krate::states::Session::from_state(state))
                 }
 
@@ -87,56 +79,31 @@ impl Expansion<'_> {
                 }
 
                 #methods
-            }
-        }
-    }
 
-    /// Asserts that the structs in which a root goes on are what was verified, before they are
-    /// entered.
-    pub(super) fn rest_assertion(&self, parts: &Parts<'_>, role: &Path) -> TokenStream {
-        let here = &self.here;
-        let names = parts.cuts().map(|cut| parts.part(cut));
-        quote! {
-            #(let _ = <#names<'static, #role> as #here::states::Session>::BY_MACRO;)*
+                #[doc(hidden)]
+                #visibility fn #end<__T>(self, _: __T) -> #krate::states::Ended<'s, #role, __T>
+                where
+                    #krate::states::State<'s, #role>: #not_over,
+                {
+                    ::core::unreachable!()
+                }
+            }
         }
     }
 
     /// The structs in which a chain goes on.
     pub(super) fn rest(&self, parts: &Parts<'_>) -> TokenStream {
-        let krate = self.krate;
-        let bound = quote!(#krate::Role);
         let structs = parts.cuts().map(|cut| {
-            let name = parts.part(cut);
             let docs = format!("The rest of `{}`, from action {} on.", parts.name, cut + 1);
-            // Where nothing was verified, the identity matches no proof.
-            let id = match parts.verified.get(cut..) {
-                Some(verified) if !verified.is_empty() => fingerprint::of(verified),
-                _ => mix(self.id(), cut as u64),
-            };
-            let attributes = quote!(#[doc = #docs]);
-            let parameters = self.parameters(Some(bound.clone()), None);
-            self.nominal(parts, &Struct { name, attributes, parameters, from: cut, id })
+            self.nominal(
+                parts,
+                cut,
+                &parts.part(cut),
+                &[parse_quote!(#[doc = #docs])],
+                (None, None),
+            )
         });
         structs.collect()
-    }
-
-    /// The assertion, when the struct is entered, that its body is the session that was verified.
-    fn body_assertion(
-        &self,
-        parts: &Parts<'_>,
-        of: &Struct,
-        session: &TokenStream,
-    ) -> Option<TokenStream> {
-        let verified = parts.verified.get(of.from..).filter(|verified| !verified.is_empty())?;
-        let (name, here) = (&self.item.name, &self.here);
-        let expected = fingerprint::of(verified);
-        let text = verdict::resolved_differently(name);
-        Some(quote_spanned! {name.span()=>
-            ::core::assert!(
-                <#session as #here::private::Structure>::FINGERPRINT == #expected,
-                #text
-            );
-        })
     }
 
     /// The methods of the action that a struct begins with. A struct that begins with another name
@@ -163,30 +130,28 @@ impl Expansion<'_> {
     fn action_methods(&self, action: &Action, then: &TokenStream) -> TokenStream {
         let Action { direction, peer, label, .. } = action;
         let (krate, role) = (self.krate, &self.role);
-        let state = self.state();
-        let mut bounds = self.route(peer, *direction, Some(&quote!(#label)));
-        bounds.extend(quote!(#then: #krate::states::Session<#state>,));
+        let (route, state) = (self.route(peer, *direction, Some(label)), self.state());
+        let bounds = quote!(#route #then: #krate::states::Session<#state>,);
         let types = quote!('s, #role, #peer, #label, #then);
         match direction {
             Direction::Send => {
-                let send = self.method("Send::send", None, Some(label), "Sending", &types, &bounds);
-                let or_return = "Send::send_or_return";
-                let send_or_return =
-                    self.method(or_return, None, Some(label), "Returning", &types, &bounds);
-                quote!(#send #send_or_return)
+                let methods = [("Send::send", "Sending"), ("Send::send_or_return", "Returning")];
+                let methods = methods.map(|(original, future)| {
+                    self.method(original, None, Some(label), future, &types, &bounds)
+                });
+                methods.into_iter().collect()
             }
             Direction::Receive => {
-                let none: Option<&Path> = None;
-                self.method("Receive::receive", None, none, "Receiving", &types, &bounds)
+                self.method("Receive::receive", None, None, "Receiving", &types, &bounds)
             }
         }
     }
 
-    fn select_methods(&self, peer: Option<&Path>, choice: &TokenStream) -> TokenStream {
+    fn select_methods(&self, peer: Option<&Ident>, choice: &TokenStream) -> TokenStream {
         let (krate, role) = (self.krate, &self.role);
-        let (label, state) = (self.fresh("L"), self.state());
+        let (label, state) = (self.scope.parameter("L"), self.state());
         // Among peers, the method has the peer as a parameter.
-        let any = self.fresh("P");
+        let any = self.scope.parameter("P");
         let (parameters, offered, peer) = match peer {
             Some(peer) => (quote!(#label), quote!(#label), peer.to_token_stream()),
             None => (quote!(#any, #label), quote!(#label, #any), any.to_token_stream()),
@@ -204,7 +169,7 @@ impl Expansion<'_> {
         methods.into_iter().collect()
     }
 
-    fn branch_method(&self, peer: Option<&Path>, choice: &TokenStream) -> TokenStream {
+    fn branch_method(&self, peer: Option<&Ident>, choice: &TokenStream) -> TokenStream {
         let (krate, role) = (self.krate, &self.role);
         let (state, message) = (self.state(), self.message());
         let route = peer.map(|peer| self.route(peer, Direction::Receive, None));
@@ -215,12 +180,11 @@ impl Expansion<'_> {
         };
         let peer = self.peer(peer);
         let types = quote!('s, #role, #peer, #choice);
-        let none: Option<&Path> = None;
-        self.method("Branch::branch", None, none, "Branching", &types, &bounds)
+        self.method("Branch::branch", None, None, "Branching", &types, &bounds)
     }
 
     /// The bound of the role's route to `peer`, and of the label that travels on it.
-    fn route(&self, peer: &Path, direction: Direction, label: Option<&TokenStream>) -> TokenStream {
+    fn route(&self, peer: &Ident, direction: Direction, label: Option<&Ident>) -> TokenStream {
         let (krate, role, message) = (self.krate, &self.role, self.message());
         let link = match direction {
             Direction::Receive => format_ident!("Incoming"),
@@ -247,14 +211,15 @@ impl Expansion<'_> {
         &self,
         original: &str,
         parameters: Option<&TokenStream>,
-        label: Option<&impl ToTokens>,
+        label: Option<&Ident>,
         future: &str,
         types: &TokenStream,
         bounds: &TokenStream,
     ) -> TokenStream {
         let (krate, visibility) = (self.krate, &self.item.visibility);
+        let path = krate.to_string().replace(' ', "");
         let (summary, errors, cancel_safety) = (
-            format!("As [`{original}`](::rumpsteak_runtime::states::{original})."),
+            format!("As [`{original}`]({path}::states::{original})."),
             format!("Those of `{original}`."),
             format!("That of `{original}`: dropping the future poisons the role."),
         );

@@ -1,26 +1,27 @@
-//! Peers that do not come: what is said of them.
+//! The errors about peers that do not come.
 
 use std::io;
 use std::sync::Arc;
 
-use super::{Shared, Slot, texts};
-use crate::address::Address;
-use crate::error::NetError;
-use crate::handshake::Hello;
-use crate::refusal::Refusal;
+use super::{Shared, Slot, SlotPeer, lock};
+use crate::wire::{Hello, RouteId};
+use crate::{Address, NetError, Refusal};
 
 impl Shared {
-    /// That a peer has not come, which was called at these addresses.
+    /// The error of a role whose peer has not come, though it was called at these addresses.
     pub(crate) fn absent(
         &self,
         own: &Hello,
         called: &[Address],
         last: Option<Arc<io::Error>>,
     ) -> NetError {
-        let (waited, listens) = (self.limits.join, texts(&self.listens()).join(" or "));
+        let listed = |addresses: &[Address], between: &str| {
+            addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+        };
+        let (waited, listens) = (self.limits.join, listed(&self.listens(), " or "));
         let no_way = "no address of it was given, and this host does not listen";
         let mut how = if !called.is_empty() {
-            format!("and called {} for {waited:?}", texts(called).join(" and "))
+            format!("and called {} for {waited:?}", listed(called, " and "))
         } else if !listens.is_empty() {
             format!(
                 "which has neither called {listens} nor joined it on this host within {waited:?}"
@@ -33,30 +34,32 @@ impl Shared {
                  once (`tokio::try_join!`)"
             )
         };
-        how += &self.slot(own, |slot| slot.in_vain.clone()).flatten().unwrap_or_default();
-        let Hello { role, peer, session, .. } = own.clone();
+        how += &self.with_slot(own, |slot| slot.in_vain.clone()).flatten().unwrap_or_default();
+        let RouteId { role, peer, session, .. } = own.route.clone();
         NetError::Absent { role, peer, session, how, last }
     }
 
-    /// Whether a peer, of which no address was given, plays on another host, and cannot call.
+    /// Returns true if the host does not listen, and a peer without an address plays on another
+    /// host: neither end can call the other.
     pub(crate) fn cuts_off(&self, own: &Hello) -> bool {
-        let state = self.state();
-        let first = (own.protocol.clone(), own.session.clone(), String::new());
-        let seats = state.seats.range(&first..).map(|(at, seat)| ((&at.0, &at.1), seat));
-        let mut seats = seats.take_while(|(at, _)| *at == (&first.0, &first.1));
-        let is_elsewhere = |slot: &Slot| slot.taken.is_some() && !slot.is_wired;
-        state.listened.is_empty()
-            && seats.any(|(_, seat)| seat.slots.get(&own.peer).is_some_and(is_elsewhere))
+        let RouteId { protocol, session, peer, .. } = &own.route;
+        let is_elsewhere = |slot: &Slot| matches!(slot.peer, SlotPeer::Remote(_));
+        let first = (protocol.clone(), session.clone(), String::new());
+        let registry = self.registry();
+        let roles = registry.roles.range(&first..);
+        let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (protocol, session));
+        lock(&self.listened).is_empty()
+            && roles.any(|(_, slots)| slots.get(peer).is_some_and(is_elsewhere))
     }
 
-    /// Tells a role that a peer has called in vain, where it waits for it in other sessions.
+    /// Tells a role that a peer has called in vain, if the role waits for it in other sessions.
     pub(super) fn missed(&self, hello: &Hello) {
-        let of_role = (&hello.protocol, &hello.peer);
-        for ((protocol, _, role), seat) in &mut self.state().seats {
-            if (protocol, role) == of_role
-                && let Some(slot) = seat.slots.get_mut(&hello.role)
+        let RouteId { protocol, session, role, peer } = &hello.route;
+        for (endpoint, slots) in &mut self.registry().roles {
+            if (&endpoint.0, &endpoint.2) == (protocol, peer)
+                && let Some(slot) = slots.get_mut(role)
             {
-                slot.called_for(&hello.session);
+                slot.called_for(session);
             }
         }
     }
@@ -65,7 +68,7 @@ impl Shared {
 impl Slot {
     /// Notes that the peer has called in vain for a session, perhaps an earlier one of this name.
     pub(super) fn called_for(&mut self, session: &str) {
-        self.in_vain = Some(if self.hello.session == session {
+        self.in_vain = Some(if self.hello.route.session == session {
             ", but has called for the session of this name that went with the process before this one".to_owned()
         } else {
             format!(", and has called for the session `{session}`")

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use tokio::task::AbortHandle;
 
-use crate::limits::Limits;
+use crate::Limits;
 
 /// The connections that have not greeted yet, by age: the address of the caller, if it has one,
 /// and the task that hears the greeting.

@@ -1,5 +1,6 @@
-//! Connections that others make: what they are answered.
+//! Connections that others make, and the answers to their greetings.
 
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,19 +8,16 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{
-    Arrival, Call, LONGEST_PAUSE, Listened, MOMENT, Moved, Shared, dismiss, hear_greeting, lock,
-};
-use crate::handshake::{Answer, Hello, say};
-use crate::refusal::Refusal;
+use super::{Arrival, Call, LONGEST_PAUSE, Listened, MOMENT, Moved, Shared, SlotPeer, lock};
+use crate::Refusal;
 use crate::transport::{Connection, Opening};
+use crate::wire::{Answer, Hello, hear, say};
 
-/// What a host makes of a greeting.
 enum Reception {
     /// The role is not here yet, or it calls the peer itself at the moment.
     Wait,
     Dismiss(Answer),
-    /// With this welcome, if it is the first connection of this peer.
+    /// Accept, with this welcome if it is the first connection of this peer.
     Take(Option<Hello>, UnboundedSender<Arrival>),
 }
 
@@ -34,7 +32,7 @@ impl Shared {
             tokio::spawn(async move {
                 // A peer that resumes waits for nothing. A new one may come again.
                 let place = shared.handshakes.try_acquire().ok();
-                if place.is_some() || hello.known.is_some() {
+                if place.is_some() || hello.lane.known.is_some() {
                     let answered = shared.welcome(connection, hello, Some(at), place.is_some());
                     let _ = timeout(limit, answered).await;
                 }
@@ -57,7 +55,7 @@ impl Shared {
             if !hello.has_short_names() {
                 break Answer::Refused(Refusal::Name);
             }
-            if !connection.may_play(&hello.protocol, &hello.role) {
+            if !connection.may_play(&hello.route.protocol, &hello.route.role) {
                 break Answer::Refused(Refusal::Certificate);
             }
             let changed = self.changed.notified();
@@ -71,7 +69,7 @@ impl Shared {
             }
             if !is_compared && let Some(own) = own.filter(|own| hello.knows(own)) {
                 if let Err(refusal) = own.fits(&hello).await {
-                    self.slot(&own, |slot| slot.refused(&refusal));
+                    self.with_slot(&own, |slot| slot.refused(&refusal));
                     break Answer::Refused(refusal);
                 }
                 is_compared = true;
@@ -96,63 +94,81 @@ impl Shared {
             }
         };
         let said = dismiss(connection, answer.clone(), is_patient).await;
-        let place = (hello.protocol, hello.session, hello.peer);
         if matches!(answer, Answer::Moved(_))
-            && let Some(moved) = self.state().moved.get_mut(&place)
+            && let Some(moved) = self.registry().moved.get_mut(&hello.route.far())
         {
             let again = LONGEST_PAUSE + self.limits.handshake;
-            // Who has not heard calls again by then.
+            // A peer that has not heard the answer calls again by then.
             let asks = Instant::now() + if said == Some(answer) { Duration::ZERO } else { again };
-            moved.asks.insert(hello.role, asks.min(moved.until));
+            moved.asks.insert(hello.route.role, asks.min(moved.until));
         }
         self.changed.notify_waiters();
     }
 
-    /// How the role that a peer calls greets it, if it is here.
-    pub(crate) fn hello_to(&self, hello: &Hello) -> Option<Hello> {
-        let place = (hello.protocol.clone(), hello.session.clone(), hello.peer.clone());
-        let state = self.state();
-        Some(state.seats.get(&place)?.slots.get(&hello.role)?.hello.clone())
-    }
-
     fn receive(&self, hello: &Hello, is_compared: bool) -> Reception {
-        let mut state = self.state();
-        let place = (hello.protocol.clone(), hello.session.clone(), hello.peer.clone());
+        let mut registry = self.registry();
+        let (endpoint, peer, lane) = (hello.route.far(), &hello.route.role, &hello.lane);
         let refuse = |refusal| Reception::Dismiss(Answer::Refused(refusal));
-        let Some(seat) = state.seats.get_mut(&place) else {
-            if hello.known.is_some() {
-                let tokens = [hello.known, Some(hello.instance)];
-                let is_peer = |moved: &&Moved| moved.tokens.get(&hello.role) == Some(&tokens);
-                let is_told = |moved: &&Moved| moved.until > Instant::now() && is_peer(moved);
-                let moved = state.moved.get(&place).filter(is_told);
+        let Some(slots) = registry.roles.get_mut(&endpoint) else {
+            if lane.known.is_some() {
+                let tokens = [lane.known, Some(lane.own)];
+                let is_told = |moved: &&Moved| {
+                    moved.until > Instant::now() && moved.tokens.get(peer) == Some(&tokens)
+                };
+                let moved = registry.moved.get(&endpoint).filter(is_told);
                 let moved = moved.map(|moved| Reception::Dismiss(Answer::Moved(moved.to.clone())));
                 return moved.unwrap_or(refuse(Refusal::Gone));
             }
-            state.announce(place, &self.limits);
+            registry.announce(endpoint, &self.limits);
             return Reception::Wait;
         };
-        let Some(slot) = seat.slots.get_mut(&hello.role) else {
-            return refuse(Refusal::Unknown);
-        };
+        let Some(slot) = slots.get_mut(peer) else { return refuse(Refusal::Unknown) };
         if !hello.knows(&slot.hello) {
-            slot.called_for(&hello.session);
+            slot.called_for(&hello.route.session);
             return refuse(Refusal::StartedAgain);
         }
         if !is_compared {
-            // It has come in this very moment: compare, and come back.
+            // The role has come in this very moment: compare, and come back.
             self.changed.notify_waiters();
             return Reception::Wait;
         }
-        match slot.taken {
-            Some(taken) if taken == hello.instance => Reception::Take(None, slot.arrivals.clone()),
-            Some(_) => refuse(Refusal::Taken),
-            None if hello.known.is_some() => refuse(Refusal::Gone),
-            // Where both call each other, one of the two waits.
-            None if slot.is_calling && slot.hello.role < hello.role => Reception::Wait,
-            None => {
-                slot.taken = Some(hello.instance);
+        match &slot.peer {
+            SlotPeer::Absent | SlotPeer::Dialled if lane.known.is_some() => refuse(Refusal::Gone),
+            // If both ends call each other, one of them waits.
+            SlotPeer::Dialled if slot.hello.route.role < *peer => Reception::Wait,
+            SlotPeer::Absent | SlotPeer::Dialled => {
+                slot.peer = SlotPeer::Remote(lane.own);
                 Reception::Take(Some(slot.hello.clone()), slot.arrivals.clone())
             }
+            has_come if has_come.token() == Some(lane.own) => {
+                Reception::Take(None, slot.arrivals.clone())
+            }
+            _ => refuse(Refusal::Taken),
         }
     }
+}
+
+/// Hears the greeting of a connection, or answers that there was none.
+pub(super) async fn hear_greeting(opening: Opening) -> io::Result<(Connection, Hello)> {
+    let mut connection = opening.await?;
+    if let Some(hello) = hear(&mut connection).await? {
+        return Ok((connection, hello));
+    }
+    dismiss(connection, Answer::Refused(Refusal::NoGreeting), true).await;
+    Err(io::ErrorKind::InvalidData.into())
+}
+
+/// Answers a caller that is not to stay. A patient end waits for a moment until the caller has
+/// gone, for over some transports the answer is lost if this end goes first; or until the caller
+/// says something.
+pub(crate) async fn dismiss(
+    mut connection: Connection,
+    answer: Answer,
+    is_patient: bool,
+) -> Option<Answer> {
+    let said = async {
+        say(&mut connection, &answer).await.ok()?;
+        if is_patient { hear(&mut connection).await.ok()? } else { None }
+    };
+    timeout(MOMENT, said).await.ok()?
 }

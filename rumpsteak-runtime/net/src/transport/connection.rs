@@ -27,7 +27,7 @@ impl<T> Duplex for T where
 /// A connection of any transport, to whoever is at its other end.
 pub struct Connection {
     frames: Box<dyn Duplex>,
-    /// Which roles the other end may play, if the transport knows.
+    /// Decides which roles the other end may play, if the transport knows.
     may_play: Option<Box<MayPlay>>,
     max_payload: usize,
     /// The place of the very end that has answered, if the transport knows a better one than was
@@ -37,7 +37,7 @@ pub struct Connection {
     pub(crate) at: Option<Address>,
 }
 
-/// Whether somebody may play a role: of this protocol, by this name.
+/// Returns true if the other end may play the role of this protocol and name.
 type MayPlay = dyn Fn(&str, &str) -> bool + Send + Sync;
 
 impl Connection {
@@ -119,7 +119,7 @@ where
     Connection::new(framed)
 }
 
-/// How many bytes a frame may have before the greeting is done.
+/// The largest frame before the greeting is done, in bytes.
 pub(crate) const GREETING: usize = 64 << 10;
 
 /// The size of the largest frame that may come next. The first two frames of a connection are
@@ -146,7 +146,6 @@ impl Largest {
     }
 }
 
-/// The codec of frames with their lengths.
 struct Lengths {
     codec: LengthDelimitedCodec,
     largest: Largest,
@@ -173,5 +172,12 @@ impl Encoder<Bytes> for Lengths {
     }
 }
 
-/// How many bytes are collected before they are written.
+/// The number of bytes that are collected before they are written.
 pub(crate) const BUFFER: usize = 64 << 10;
+
+/// An unpredictable number, for names and tokens: 128 bits of the operating system's generator.
+pub(crate) fn random() -> io::Result<u128> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(u128::from_ne_bytes(bytes))
+}

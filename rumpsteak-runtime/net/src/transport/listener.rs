@@ -1,4 +1,4 @@
-//! What a transport is.
+//! The traits of a transport.
 
 use std::io;
 use std::net::IpAddr;
@@ -10,49 +10,41 @@ use super::connection::Connection;
 /// A way to carry frames between processes.
 ///
 /// Both methods are given the part of an [`Address`](crate::Address) behind `://`, and the size in
-/// bytes of the largest frame, beyond which a connection fails with an error.
+/// bytes of the largest frame, beyond which a connection fails with an error. Both are cancel safe.
 pub trait Transport: Send + Sync + 'static {
-    /// Connects to a place where somebody listens.
+    /// Connects to a place where a peer listens.
     ///
     /// # Errors
     ///
-    /// If nobody is there; the caller tries again. After two errors it does not:
-    /// [`io::ErrorKind::InvalidInput`] says that the place makes no sense, and
-    /// [`io::ErrorKind::PermissionDenied`], unless it comes from the operating system, that one end
-    /// does not believe the other.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: a connection that is under way is given up.
+    /// If no peer is there; the caller tries again, except after two errors.
+    /// [`io::ErrorKind::InvalidInput`] says that the place makes no sense.
+    /// [`io::ErrorKind::PermissionDenied`], unless it comes from the operating system, says that
+    /// one end does not believe the other.
     fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection>;
 
     /// Listens at a place.
     ///
     /// # Errors
     ///
-    /// If that is not possible. [`io::ErrorKind::ConnectionRefused`] says that somebody whom it
-    /// takes is not there, such as a broker: it is tried again, as long as peers are waited for.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: nobody listens then.
+    /// If that is not possible. After [`io::ErrorKind::ConnectionRefused`], which says that a
+    /// broker is not there, a host tries again as long as it waits for peers.
     fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens>;
 }
 
-/// What a transport does in its own time, and may fail to do.
+/// The future of a transport.
 pub type IoFuture<'a, T> = BoxFuture<'a, io::Result<T>>;
 
-/// Somebody who listens, and the place by which others reach it; another place than was asked for
-/// if that left a part open, as port 0 does.
+/// A listener, and the place by which others reach it. That is another place than was asked for if
+/// a part was left open, as by port 0.
 pub type Listens = (Box<dyn Listener>, String);
 
-/// What is left to do until somebody who has called is connected: the transport's own handshake.
+/// The transport's own handshake with a caller.
 pub type Opening = IoFuture<'static, Connection>;
 
-/// Somebody who listens.
+/// A listener of a transport.
 pub trait Listener: Send + 'static {
-    /// The next one who calls, and its address. What takes time beyond that is left to the
-    /// [`Opening`], so that nobody waits for somebody else.
+    /// The next caller, and its address. The [`Opening`] does what takes time, so that no caller
+    /// waits for another one. Cancel safe: no caller is lost.
     ///
     /// A host limits how many connections one address may have
     /// [before they greet](crate::Limits::connections_of_address). An address of `None` sets no
@@ -60,10 +52,6 @@ pub trait Listener: Send + 'static {
     ///
     /// # Errors
     ///
-    /// If this one failed. The next one may succeed.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: nobody is lost.
+    /// If this caller failed. The next one may succeed.
     fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)>;
 }

@@ -17,18 +17,17 @@ use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
 pub struct Memory;
 
 impl Memory {
-    /// Both ends of a connection.
     pub(crate) fn pair(frame: usize) -> [Connection; 2] {
         let (near, far) = duplex(WINDOW);
         [framed(near, frame), framed(far, frame)]
     }
 }
 
-/// Who listens, by name.
+/// The listeners, by name.
 static LISTENERS: Mutex<BTreeMap<String, UnboundedSender<DuplexStream>>> =
     Mutex::new(BTreeMap::new());
 
-/// How many bytes are under way in each direction at most.
+/// The largest number of bytes under way in each direction.
 const WINDOW: usize = 64 << 10;
 
 fn listeners() -> MutexGuard<'static, BTreeMap<String, UnboundedSender<DuplexStream>>> {

@@ -35,7 +35,7 @@ mod unix;
 #[cfg(feature = "websocket")]
 mod websocket;
 
-pub(crate) use self::connection::{BUFFER, GREETING};
+pub(crate) use self::connection::{BUFFER, GREETING, random};
 pub use self::connection::{Connection, Duplex};
 pub use self::listener::{IoFuture, Listener, Listens, Opening, Transport};
 pub use self::memory::Memory;

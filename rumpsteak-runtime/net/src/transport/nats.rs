@@ -19,9 +19,8 @@ use futures_sink::Sink;
 use tokio::sync::{Mutex, watch};
 use tokio::time::sleep;
 
-use super::connection::{Connection, Largest};
+use super::connection::{Connection, Largest, random};
 use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
-use crate::handshake::random;
 
 /// A broker, `nats://server:4222/name`: a role listens under a name at a server of NATS, and others
 /// reach it by that name from wherever they reach the server.
@@ -37,7 +36,7 @@ pub struct Nats {
     servers: Arc<Mutex<BTreeMap<String, Server>>>,
 }
 
-/// The client of a server, and what the server last would not have.
+/// The client of a server, and what the server has denied last.
 #[derive(Clone, Debug)]
 struct Server {
     client: Client,
@@ -97,19 +96,19 @@ impl Server {
     }
 }
 
-/// The group of those that listen under one name: of these, one is called.
+/// The group of listeners with one name: NATS calls one of them.
 const GROUP: &str = "rumpsteak";
 
-/// What stands before the names of listeners.
+/// The prefix of the names of listeners.
 const LISTENERS: &str = "rumpsteak.listeners.";
 
-/// For how long a server may object to a listener.
+/// How long a server may take to deny a listener.
 const OBJECTS_WITHIN: Duration = Duration::from_millis(200);
 
-/// How many bytes are before a frame in a message.
+/// The bytes of the number before a frame.
 const NUMBER: usize = 8;
 
-/// The number of no frame: the other end is gone.
+/// The number that says that the other end is gone.
 const GONE: u64 = u64::MAX;
 
 impl Nats {
@@ -138,7 +137,6 @@ fn own_subject() -> io::Result<String> {
     Ok(format!("rumpsteak.connections.{:032x}", random()?))
 }
 
-/// What comes under a subject.
 async fn inbox(client: &Client, subject: &str) -> io::Result<Subscriber> {
     let inbox = client.subscribe(subject.to_owned()).await.map_err(io::Error::other)?;
     client.flush().await.map_err(io::Error::other)?;

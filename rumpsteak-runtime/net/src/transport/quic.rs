@@ -23,15 +23,12 @@ pub struct Quic {
     server: ServerConfig,
 }
 
-/// What both ends call the protocol above QUIC.
+/// The name of the protocol above QUIC.
 const PROTOCOL: &[u8] = b"rumpsteak";
 
 impl Quic {
-    /// QUIC as somebody.
-    ///
-    /// # Errors
-    ///
-    /// If the key is not that of the certificate, or an authority's certificate is none.
+    /// The transport of an end with this identity. Fails if the key does not fit the certificate,
+    /// or the certificate of an authority is invalid.
     pub fn new(identity: Identity) -> io::Result<Self> {
         let (mut client, mut server) = configs(identity)?;
         client.alpn_protocols = vec![PROTOCOL.to_vec()];

@@ -47,12 +47,10 @@ impl Transports {
         self
     }
 
-    /// The schemes that have a transport.
     pub(crate) fn schemes(&self) -> Vec<&'static str> {
         self.by_scheme.keys().copied().collect()
     }
 
-    /// The transport of an address.
     pub(crate) fn of(&self, address: &Address) -> Result<&dyn Transport, NetError> {
         let found = self.by_scheme.get(address.scheme());
         let unknown = || NetError::Scheme { address: address.clone(), known: self.schemes() };

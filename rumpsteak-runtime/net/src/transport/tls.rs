@@ -16,14 +16,14 @@ use super::connection::{Connection, framed};
 use super::listener::{IoFuture, Listens, Opening, Transport};
 use super::tcp;
 
-/// What this end shows to others, and whom it believes. Its debug output elides the key.
+/// The certificates of this end, and the authorities that it trusts. Debug output elides the key.
 #[derive(Debug)]
 pub struct Identity {
-    /// The certificate of this end, and those that it was signed with, first to last.
+    /// The certificate of this end, and its chain of signers.
     pub certificates: Vec<CertificateDer<'static>>,
     /// Its key.
     pub key: PrivateKeyDer<'static>,
-    /// The authorities whose certificates are believed.
+    /// The trusted authorities.
     pub authorities: Vec<CertificateDer<'static>>,
 }
 
@@ -48,11 +48,8 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// TLS as somebody.
-    ///
-    /// # Errors
-    ///
-    /// If the key is not that of the certificate, or an authority's certificate is none.
+    /// The transport of an end with this identity. Fails if the key does not fit the certificate,
+    /// or the certificate of an authority is invalid.
     pub fn new(identity: Identity) -> io::Result<Self> {
         let (client, server) = configs(identity)?;
         Ok(Self {
@@ -61,7 +58,7 @@ impl Tls {
         })
     }
 
-    /// A stream to a place, and what its owner may play.
+    /// A stream to a place.
     pub(super) async fn call(&self, place: &str) -> io::Result<TlsStream<TcpStream>> {
         let name = ServerName::try_from(host_of(place).to_owned())
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
@@ -69,7 +66,7 @@ impl Tls {
         Ok(self.connector.connect(name, stream).await?.into())
     }
 
-    /// The other side of [`call`](Self::call).
+    /// The stream to a caller.
     pub(super) async fn answer(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         match self.acceptor.accept(stream).into_fallible().await {
             Ok(stream) => Ok(stream.into()),
@@ -89,7 +86,7 @@ impl fmt::Debug for Tls {
     }
 }
 
-/// The settings of TLS for somebody who calls, and for somebody who listens.
+/// The settings of TLS for calls, and for listeners.
 pub(super) fn configs(identity: Identity) -> io::Result<(ClientConfig, ServerConfig)> {
     let Identity { certificates, key, authorities } = identity;
     let mut roots = RootCertStore::empty();
@@ -137,7 +134,7 @@ pub(super) fn shown(stream: &TlsStream<TcpStream>) -> Option<CertificateDer<'sta
     Some(shown.first()?.clone().into_owned())
 }
 
-/// Which roles the owner of a certificate may play.
+/// Decides which roles the owner of a certificate may play.
 pub(super) fn may_play(
     certificate: Option<CertificateDer<'static>>,
 ) -> impl Fn(&str, &str) -> bool + Send + Sync + 'static {

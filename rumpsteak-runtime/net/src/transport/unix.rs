@@ -11,7 +11,7 @@ use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
 
 /// A socket in the file system: `unix:///run/app.sock`.
 ///
-/// A socket that nobody listens at any more is replaced; it is removed when the listener ends.
+/// Replaces a socket at which no process listens. Removes the socket when the listener ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unix;
 
@@ -38,7 +38,7 @@ impl Transport for Unix {
     }
 }
 
-/// Whether this is a socket that nobody listens at.
+/// Returns true if no process listens at the socket.
 async fn is_abandoned(path: &Path) -> bool {
     let connected = UnixStream::connect(path).await;
     connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)

@@ -3,12 +3,12 @@
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use rumpsteak::{Error, ErrorKind};
 use rumpsteak_net::transport::Transports;
 use rumpsteak_net::{Host, Limits, NetError};
-use rumpsteak_runtime::{Error, ErrorKind};
 use tokio::time::Instant;
 
-use crate::demand::{PLACES, is_advised};
+use crate::absent_peer::{PLACES, is_advised};
 use crate::shop::{C, L, S, client, expected, ledger, order, server};
 use crate::window::net::{A, B};
 use crate::window::{early, plain};

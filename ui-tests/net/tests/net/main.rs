@@ -3,20 +3,20 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 
-mod ahead;
-mod breaks;
+mod absent_peer;
 #[cfg(feature = "nats")]
 mod broker;
-mod delegation;
-mod demand;
-mod greeting;
+mod handshake;
 mod meddling;
 mod negotiation;
+mod parcel;
 mod peers;
+mod reconnect;
 mod service;
+mod sessions_apart;
 mod shop;
 mod strangers;
-mod successive;
+mod successive_sessions;
 mod transports;
 mod versions;
 mod window;

@@ -6,23 +6,24 @@ use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
+use rumpsteak::error::Action;
+use rumpsteak::states::{End, Raced};
+use rumpsteak::{Detached, Error, ErrorKind, Result, try_run};
 use rumpsteak_net::transport::Transports;
 use rumpsteak_net::{Host, Joined, Limits, NetError};
-use rumpsteak_runtime::error::Action;
-use rumpsteak_runtime::states::{End, Raced};
-use rumpsteak_runtime::{Detached, Error, ErrorKind, Result, try_run};
 use rumpsteak_ui_tests::closed;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-use self::either::*;
 use crate::meddling::{Hands, Meddling};
+use either::*;
 
-rumpsteak_runtime::protocol!(
+#[rumpsteak::protocol(
     Either,
     routes = rumpsteak_net::Net,
     derive(serde::Serialize, serde::Deserialize)
-);
+)]
+mod either {}
 
 async fn chooser(role: &mut D) -> Result<()> {
     try_run(role, async |s: DSession<'_>| {
@@ -290,11 +291,12 @@ async fn a_session_that_moves_knows_how_many_came_before_it() {
     }
 }
 
-rumpsteak_runtime::protocol!(
+#[rumpsteak::protocol(
     Fan,
     routes = rumpsteak_net::Net,
     derive(serde::Serialize, serde::Deserialize)
-);
+)]
+mod fan {}
 
 /// Writes these lines, and leaves.
 macro_rules! write {
@@ -365,11 +367,12 @@ async fn whoever_is_ready_is_read() {
     assert_eq!(sum, (0..5_000_u64).sum::<u64>());
 }
 
-rumpsteak_runtime::protocol!(
+#[rumpsteak::protocol(
     Patience,
     routes = rumpsteak_net::Net,
     derive(serde::Serialize, serde::Deserialize)
-);
+)]
+mod patience {}
 
 /// Whether the answer came in time.
 async fn asker(role: &mut patience::C, patience: Duration) -> Result<bool> {

@@ -1,14 +1,15 @@
 //! A shop: a client orders, a server prices, a ledger adds up.
 
-use rumpsteak_runtime::{Result, try_run};
+use rumpsteak::{Result, try_run};
 
-rumpsteak_runtime::protocol!(
+#[rumpsteak::protocol(
     Shop,
     routes = rumpsteak_net::Net,
     derive(serde::Serialize, serde::Deserialize)
-);
+)]
+pub(crate) mod shop {}
 
-pub(crate) use self::shop::*;
+pub(crate) use shop::*;
 
 pub(crate) mod carried {
     /// Named as its label is, which serde sees, too.

@@ -21,8 +21,8 @@ use tokio::time::{Instant, timeout};
 
 use crate::meddling::{Hands, Meddling};
 use crate::shop::{C, L, S, client, expected, ledger, server};
-use crate::window::net::{A, B};
-use crate::window::{Label, Left, early, plain};
+use crate::window::net::{A, B, Label, Left};
+use crate::window::{early, plain};
 
 /// Changes some of the frames that the caller sends, and counts them: greetings, and others.
 struct Mangle {

@@ -7,7 +7,7 @@ use rumpsteak_net::transport::{Identity, Quic, Tls, Transports, WebSocket};
 use rumpsteak_net::{Host, Limits, NetError, Refusal};
 use tokio::time::timeout;
 
-use crate::breaks::ordered;
+use crate::reconnect::ordered;
 use crate::shop::{C, L, S, client, expected, ledger, server};
 
 /// The hosts of three roles, of which each has the name of its role and knows all transports.
@@ -271,8 +271,9 @@ async fn a_host_serves_many_sessions() {
     servers.abort();
 }
 
-// Its routes are channels.
-rumpsteak_runtime::protocol!(Ping, derive(serde::Serialize, serde::Deserialize));
+/// Its routes are channels.
+#[rumpsteak::protocol(Ping, derive(serde::Serialize, serde::Deserialize))]
+mod ping {}
 
 #[tokio::test]
 async fn what_cannot_be_is_an_error_at_once() {

@@ -3,15 +3,15 @@
 
 use std::time::Duration;
 
-use relay_first::{C, Client, L, Ledger, Note, Order, Price, Total};
-use relay_second::{S, Server};
+use relay_first::relay::{C, CSession, L, LSession, Note, Order, Price, Total};
+use relay_second::relay::{S, SSession};
+use rumpsteak::{Result, try_run};
 use rumpsteak_net::transport::Transports;
 use rumpsteak_net::{Host, Limits, NetError, Refusal};
-use rumpsteak_runtime::{Result, try_run};
 use tokio::time::timeout;
 
 async fn client(role: &mut C, order: u64) -> Result<(u64, u64)> {
-    try_run(role, async |s: Client<'_>| {
+    try_run(role, async |s: CSession<'_>| {
         let s = s.send(Order(order)).await?;
         let (Price(price), s) = s.receive().await?;
         let (Total(total), end) = s.receive().await?;
@@ -21,7 +21,7 @@ async fn client(role: &mut C, order: u64) -> Result<(u64, u64)> {
 }
 
 async fn ledger(role: &mut L) -> Result<()> {
-    try_run(role, async |s: Ledger<'_>| {
+    try_run(role, async |s: LSession<'_>| {
         let (Note(price), s) = s.receive().await?;
         Ok(((), s.send(Total(price)).await?))
     })
@@ -29,8 +29,8 @@ async fn ledger(role: &mut L) -> Result<()> {
 }
 
 async fn server(role: &mut S) -> Result<()> {
-    use relay_second::{Note, Order, Price};
-    try_run(role, async |s: Server<'_>| {
+    use relay_second::relay::{Note, Order, Price};
+    try_run(role, async |s: SSession<'_>| {
         let (Order(order), s) = s.receive().await?;
         let price = 2 * order;
         Ok(((), s.send(Price(price)).await?.send(Note(price)).await?))
@@ -99,7 +99,7 @@ async fn a_version_that_fits_joins_and_runs() {
 async fn a_version_that_does_not_fit_is_refused_with_the_run_that_would_go_wrong() {
     let (hosts, [at_s, at_l]) = hosts(["unfit-s", "unfit-l"]).await;
     let c = hosts[0].join::<C>("1").peer("s", [&at_s]).peer("l", [&at_l]).connect();
-    let s = hosts[1].join::<relay_third::S>("1").peer("l", [&at_l]).connect();
+    let s = hosts[1].join::<relay_third::relay::S>("1").peer("l", [&at_l]).connect();
     let l = hosts[2].join::<L>("1").connect();
     let (difference, l) = tokio::join!(difference(c, s), l);
     let why = "they were verified against different versions of the protocol: `l` does nothing \
@@ -116,15 +116,15 @@ async fn a_version_that_does_not_fit_is_refused_with_the_run_that_would_go_wrong
 
 #[tokio::test]
 async fn a_session_that_is_safe_with_its_own_build_only_joins_no_other() {
-    use relay_first::{Ask, Asks, AsksLate, Tell, Tells, TellsEarly};
-    let asks = async |role: &mut Asks| {
+    use relay_first::swap::{Ask, AsksLate, C, S, Tell, TellsEarly};
+    let asks = async |role: &mut C| {
         try_run(role, async |s: AsksLate<'_>| {
             let (Tell, s) = s.receive().await?;
             Ok(((), s.send(Ask).await?))
         })
         .await
     };
-    let tells = async |role: &mut Tells| {
+    let tells = async |role: &mut S| {
         try_run(role, async |s: TellsEarly<'_>| {
             let (Ask, s) = s.send(Tell).await?.receive().await?;
             Ok(((), s))
@@ -132,16 +132,16 @@ async fn a_session_that_is_safe_with_its_own_build_only_joins_no_other() {
         .await
     };
     let (hosts, [at, _]) = hosts(["closed", "closed-l"]).await;
-    let c = hosts[0].join::<Asks>("1").peer("s", [&at]).connect();
-    let s = hosts[1].join::<Tells>("1").connect();
+    let c = hosts[0].join::<C>("1").peer("s", [&at]).connect();
+    let s = hosts[1].join::<S>("1").connect();
     let (mut c, mut s) = tokio::try_join!(c, s).unwrap();
     let ran: Result<((), ())> = tokio::try_join!(asks(&mut c.role), tells(&mut s.role));
     ran.unwrap();
     tokio::try_join!(c.leave(), s.leave()).unwrap();
 
     // With who tells when it is asked, both would wait.
-    let c = hosts[0].join::<Asks>("2").peer("s", [&at]).connect();
-    let s = hosts[1].join::<relay_second::Tells>("2").connect();
+    let c = hosts[0].join::<C>("2").peer("s", [&at]).connect();
+    let s = hosts[1].join::<relay_second::swap::S>("2").connect();
     assert_eq!(
         difference(c, s).await,
         "what differs is told, and may be safe, only if both ends have the feature `compat` of rumpsteak-net, and \
@@ -152,7 +152,7 @@ async fn a_session_that_is_safe_with_its_own_build_only_joins_no_other() {
 #[tokio::test]
 async fn a_payload_with_its_fields_in_another_order_is_refused() {
     let (hosts, [at, _]) = hosts(["stamps", "stamps-l"]).await;
-    let c = hosts[0].join::<relay_first::Stamper>("1").peer("s", [&at]).connect();
-    let s = hosts[1].join::<relay_second::Reader>("1").connect();
+    let c = hosts[0].join::<relay_first::stamping::C>("1").peer("s", [&at]).connect();
+    let s = hosts[1].join::<relay_second::stamping::S>("1").connect();
     assert_eq!(refusal(c, s).await, Refusal::Type("Stamp".to_owned()));
 }

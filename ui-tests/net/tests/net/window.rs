@@ -10,55 +10,27 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use futures::channel::mpsc;
 use futures::{Sink, Stream, StreamExt as _};
+use rumpsteak::{Result, try_run};
 use rumpsteak_net::transport::{
     Connection, IoFuture, Listener, Listens, Opening, Transport, Transports,
 };
 use rumpsteak_net::{Codec, CodecError, Host, Limits, Postcard};
-use rumpsteak_runtime::{Message, try_run};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
-use self::numbers::{Number, P, PSession, Q, QNumberOrStop, QSession, Stop, Sum};
-
-#[derive(Message, Serialize, Deserialize)]
-pub(crate) enum Label {
-    Left(Left),
-    Right(Right),
-}
-
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Left(pub(crate) u64);
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Right(u64);
+use numbers::{Number, P, PSession, Q, QNumberOrStop, QSession, Stop, Sum};
 
 /// Roles whose routes are between hosts.
+#[rumpsteak::protocol(
+    Swap,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
 pub(crate) mod net {
-    use rumpsteak_net::Net;
-    use rumpsteak_runtime::{Role, session};
-
-    use super::{Label, Left, Right};
-
-    #[derive(Role)]
-    #[protocol(Swap::a)]
-    #[message(Label)]
-    pub(crate) struct A(#[route(B)] Net<Label>);
-
-    #[derive(Role)]
-    #[protocol(Swap::b)]
-    #[message(Label)]
-    pub(crate) struct B(#[route(A)] Net<Label>);
-
-    #[session(A)]
-    pub(super) type Plain = Send<
-        B,
-        Left,
-        Send<B, Left, Send<B, Left, Receive<B, Right, Receive<B, Right, Receive<B, Right, End>>>>>,
-    >;
-
     /// Sends first what the protocol sends last.
     #[session(B)]
-    pub(super) type Early = Send<
+    type Early = Send<
         A,
         Right,
         Send<A, Right, Send<A, Right, Receive<A, Left, Receive<A, Left, Receive<A, Left, End>>>>>,
@@ -66,45 +38,43 @@ pub(crate) mod net {
 }
 
 /// The same roles over the bare queues of a transport that holds one frame.
+#[rumpsteak::protocol(Swap)]
 mod bare {
     use futures::channel::mpsc::{Receiver, Sender};
-    use rumpsteak_runtime::transport::Bidirectional;
-    use rumpsteak_runtime::{Role, session};
-
-    use super::{Label, Left, Right};
+    use rumpsteak::transport::Bidirectional;
 
     pub(crate) type Bare = Bidirectional<Sender<Label>, Receiver<Label>>;
 
     #[derive(Role)]
-    #[protocol(Swap::a)]
     #[message(Label)]
-    pub(crate) struct A(#[route(B)] pub(super) Bare);
+    struct A(#[route(B)] Bare);
 
     #[derive(Role)]
-    #[protocol(Swap::b)]
     #[message(Label)]
-    pub(crate) struct B(#[route(A)] pub(super) Bare);
-
-    #[session(A)]
-    pub(super) type Plain = Send<
-        B,
-        Left,
-        Send<B, Left, Send<B, Left, Receive<B, Right, Receive<B, Right, Receive<B, Right, End>>>>>,
-    >;
+    struct B(#[route(A)] Bare);
 
     #[session(B)]
-    pub(super) type Early = Send<
+    type Early = Send<
         A,
         Right,
         Send<A, Right, Send<A, Right, Receive<A, Left, Receive<A, Left, Receive<A, Left, End>>>>>,
     >;
 }
 
+/// A program that was built apart: its sessions are in the order of the protocol.
+#[rumpsteak::protocol(
+    Swap,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod in_order {}
+
 /// A process that sends three messages and then receives three.
 macro_rules! process {
-    ($name:ident, $role:ty, $session:ty, $Sent:ident, $Received:ident) => {
-        pub(crate) async fn $name(role: &mut $role) -> rumpsteak_runtime::Result<[u64; 3]> {
-            try_run(role, async |s: $session| {
+    ($name:ident, $module:ident, $Role:ident, $Session:ident, $Sent:ident, $Received:ident) => {
+        pub(crate) async fn $name(role: &mut $module::$Role) -> Result<[u64; 3]> {
+            use $module::{$Received, $Sent, $Session};
+            try_run(role, async |s: $Session<'_>| {
                 let s = s.send($Sent(1)).await?.send($Sent(2)).await?.send($Sent(3)).await?;
                 let ($Received(one), s) = s.receive().await?;
                 let ($Received(two), s) = s.receive().await?;
@@ -116,10 +86,11 @@ macro_rules! process {
     };
 }
 
-process!(plain, net::A, net::Plain<'_>, Left, Right);
-process!(early, net::B, net::Early<'_>, Right, Left);
-process!(bare_plain, bare::A, bare::Plain<'_>, Left, Right);
-process!(bare_early, bare::B, bare::Early<'_>, Right, Left);
+process!(plain, net, A, ASession, Left, Right);
+process!(early, net, B, Early, Right, Left);
+process!(plain_in_order, in_order, A, ASession, Left, Right);
+process!(bare_plain, bare, A, ASession, Left, Right);
+process!(bare_early, bare, B, Early, Right, Left);
 
 /// A transport that holds some frames at a time in each direction, and leads to one place.
 struct Narrow {
@@ -224,14 +195,26 @@ async fn without_credit_the_same_sessions_wait_for_each_other() {
     assert!(timeout(Duration::from_secs(60), swapped).await.is_err());
 }
 
-rumpsteak_runtime::protocol!(
+#[rumpsteak::protocol(
     Numbers,
     routes = rumpsteak_net::Net,
     derive(serde::Serialize, serde::Deserialize)
-);
+)]
+mod numbers {}
+
+#[tokio::test(start_paused = true)]
+async fn programs_with_other_sessions_of_one_protocol_join() {
+    let [near, far] = [Host::new(), Host::new()];
+    far.listen("memory://other-sessions").await.unwrap();
+    let a = near.join::<in_order::A>("1").peer("b", ["memory://other-sessions"]).connect();
+    let (mut a, mut b) = tokio::try_join!(a, far.join::<net::B>("1").connect()).unwrap();
+    let swapped = tokio::try_join!(plain_in_order(&mut a.role), early(&mut b.role));
+    assert_eq!(swapped.unwrap(), ([1, 2, 3], [1, 2, 3]));
+    tokio::try_join!(a.leave(), b.leave()).unwrap();
+}
 
 /// Sends numbers as far ahead as it likes.
-async fn give(role: &mut P, many: i32) -> rumpsteak_runtime::Result<i32> {
+async fn give(role: &mut P, many: i32) -> Result<i32> {
     try_run(role, async |mut session: PSession<'_>| {
         for _ in 0..many {
             session = session.select(Number(1)).await?;
@@ -243,7 +226,7 @@ async fn give(role: &mut P, many: i32) -> rumpsteak_runtime::Result<i32> {
 }
 
 /// Adds them up.
-async fn add(role: &mut Q) -> rumpsteak_runtime::Result<()> {
+async fn add(role: &mut Q) -> Result<()> {
     try_run(role, async |mut session: QSession<'_>| {
         let mut sum = 0;
         loop {
@@ -268,12 +251,16 @@ const PADDING: usize = 20_000;
 impl Codec for Padded {
     const NAME: &'static str = "padded";
 
-    fn encode<M: Serialize>(&self, message: &M, bytes: &mut Vec<u8>) -> Result<(), CodecError> {
+    fn encode<M: Serialize>(
+        &self,
+        message: &M,
+        bytes: &mut Vec<u8>,
+    ) -> std::result::Result<(), CodecError> {
         bytes.extend([0; PADDING]);
         Postcard.encode(message, bytes)
     }
 
-    fn decode<M: DeserializeOwned>(&self, bytes: &[u8]) -> Result<M, CodecError> {
+    fn decode<M: DeserializeOwned>(&self, bytes: &[u8]) -> std::result::Result<M, CodecError> {
         Postcard.decode(&bytes[PADDING..])
     }
 
@@ -281,7 +268,7 @@ impl Codec for Padded {
         &self,
         bytes: Vec<u8>,
         _: impl FnOnce(u32) -> Option<u32>,
-    ) -> Result<Vec<u8>, CodecError> {
+    ) -> std::result::Result<Vec<u8>, CodecError> {
         Ok(bytes)
     }
 }

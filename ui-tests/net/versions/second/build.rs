@@ -1,5 +1,6 @@
 //! Verifies the sessions of this package.
 
 fn main() -> Result<(), rumpsteak_build::Report> {
-    rumpsteak_build::verify("protocols").map(drop)
+    rumpsteak_build::verify("protocols")?;
+    Ok(())
 }

@@ -22,12 +22,6 @@ pub(crate) struct Arguments {
     /// Where the package keeps its protocols, as its build script says it [default: protocols]
     #[arg(long, value_name = "PATH", conflicts_with = "files")]
     pub(super) protocols: Vec<PathBuf>,
-    /// Features of the package to check with, besides the default ones
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "files")]
-    pub(super) features: Vec<String>,
-    /// Check the package without its default features
-    #[arg(long, conflicts_with = "files")]
-    pub(super) no_default_features: bool,
     #[command(flatten)]
     pub(super) limits: Limits,
     /// Let the Rust code of a protocol have at most N lines [default: 25000]
@@ -39,11 +33,8 @@ pub(crate) struct Arguments {
     /// How to print diagnostics and verdicts
     #[arg(long, value_enum, default_value = "text", value_name = "FORM")]
     format: Form,
-    #[arg(long, hide = true, value_enum, conflicts_with = "format")]
-    message_format: Option<MessageFormat>,
 }
 
-/// The form of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
     /// For people: verdicts on standard output, diagnostics on standard error
@@ -54,20 +45,8 @@ pub(crate) enum Form {
     JsonLines,
 }
 
-/// The form of the answer, as Cargo's option spells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MessageFormat {
-    Human,
-    Json,
-}
-
 impl Arguments {
-    /// The form that was asked for.
     pub(crate) fn form(&self) -> Form {
-        match self.message_format {
-            Some(MessageFormat::Human) => Form::Text,
-            Some(MessageFormat::Json) => Form::JsonLines,
-            None => self.format,
-        }
+        self.format
     }
 }

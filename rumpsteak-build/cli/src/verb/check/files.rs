@@ -1,18 +1,20 @@
 //! `check FILE.scr…`: syntax, well-formedness, every projection, and the projections together.
 
 use rumpsteak_build::command::{Notice, count, shortest, unwritable, visible};
+use rumpsteak_fsm::Verdict;
 use rumpsteak_fsm::run::Run;
-use rumpsteak_fsm::system::{EveryRun, Exploration, System, explore, live_in_every_run};
-use rumpsteak_fsm::{Verdict, kmc};
+use rumpsteak_fsm::system::{EveryRun, System, live_in_every_run};
+use rumpsteak_fsm::verify::{Decision, Grounds, decide};
 use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Form};
 use crate::input::Reader;
 use crate::json::{self, Answer};
+use crate::liveness::tell;
 use crate::machines::{Machine, mark_waits, of_projections};
 use crate::modules::{self, Module};
-use crate::options::{Liveness, raise};
+use crate::options::Liveness;
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
@@ -28,7 +30,8 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Outcome {
                 Err(report) => {
                     output.open_file(&path.display().to_string());
                     output.report(&report);
-                    output.weigh(Outcome::BadInput, because(&report.message, Outcome::BadInput));
+                    let answer = Answer::because(&report.message);
+                    output.weigh(Outcome::BadInput, answer.object(Outcome::BadInput));
                     Outcome::BadInput
                 }
             };
@@ -45,7 +48,7 @@ fn check_module(module: &Module, output: &mut Output<'_>) -> Outcome {
         output.report(report);
     }
     if let Some(first) = module.contents.diagnostics.first() {
-        output.weigh(of_module, because(&first.message, of_module));
+        output.weigh(of_module, Answer::because(&first.message).object(of_module));
     }
     let warnings = module.reports(&module.contents.warnings);
     for report in warnings.chain(module.reports(&module.contents.diagnostics)) {
@@ -94,22 +97,17 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         }
     };
     let limits = output.arguments.limits.verifier();
-    let exploration = explore(&system, &limits);
-    // Queues that grow for ever cannot be explored to the end; k-MC argues about them.
-    let kmc = match &exploration.verdict {
-        Verdict::Undecided(_) => Some(kmc::check(&system, &limits).verdict),
-        Verdict::Safe(_) | Verdict::Unsafe(_) => None,
-    };
+    let decision = decide(&system, &limits);
     let for_liveness = match output.arguments.liveness {
         Some(_) => limits,
         None => limits.for_a_warning(machines.len()),
     };
     // Who starves waits in every run.
-    let live = match exploration.starvation {
+    let live = match decision.exploration.starvation {
         Some(_) => EveryRun::default(),
-        None => live_in_every_run(&system, || exploration.clone(), &for_liveness),
+        None => live_in_every_run(&system, || decision.exploration.clone(), &for_liveness),
     };
-    let judged = Judged { module, protocol, machines, exploration, kmc, live };
+    let judged = Judged { module, protocol, machines, decision, live };
     let outcome = judged.tell(output);
     // Whoever writes the sessions by hand can say more than generated code.
     if let Some(told) = unwritable.filter(|_| outcome == Outcome::Holds) {
@@ -125,35 +123,34 @@ struct Judged<'a> {
     module: &'a Module,
     protocol: &'a Protocol,
     machines: Vec<Machine>,
-    exploration: Exploration,
-    /// The answer of k-MC, if a limit ended the exploration.
-    kmc: Option<kmc::Verdict>,
+    decision: Decision,
     /// The roles that are not served in every run.
     live: EveryRun,
 }
 
 impl Judged<'_> {
     fn tell(&self, output: &mut Output<'_>) -> Outcome {
-        let (outcome, mut verdict, line) = match (&self.exploration.verdict, &self.kmc) {
-            (Verdict::Safe(_), _) => {
-                let bound = self.exploration.coverage.bound;
-                let configurations =
-                    count(self.exploration.coverage.configurations, "configuration");
-                let queues = count(bound, "message");
+        let Decision { verdict, exploration } = &self.decision;
+        let (outcome, mut verdict, line) = match (verdict, &exploration.starvation) {
+            (Verdict::Safe(Grounds::Explored(coverage)), _) => {
+                let configurations = count(coverage.configurations, "configuration");
+                let queues = count(coverage.bound, "message");
                 self.safe(
-                    bound,
+                    coverage.bound,
                     &format!("{configurations} explored with queues of up to {queues}"),
                 )
             }
-            (_, Some(kmc::Verdict::Safe { bound })) => self.safe(*bound, &format!("{bound}-MC")),
+            (Verdict::Safe(Grounds::Compatible { bound }), _) => {
+                self.safe(*bound, &format!("{bound}-MC"))
+            }
             (Verdict::Unsafe(run), _) => self.refused(run, output),
-            (_, Some(kmc::Verdict::Unsafe(run))) => self.refused(run, output),
+            (Verdict::Undecided(_), Some(run)) => self.refused(run, output),
             // Other protocols are judged with these limits when they are projected.
-            (Verdict::Undecided(_), _) => {
+            (Verdict::Undecided(_), None) => {
                 self.safe(None, "by construction: every role can be projected")
             }
         };
-        if let Some(run) = &self.exploration.starvation {
+        if let (Some(run), Outcome::Holds) = (&exploration.starvation, outcome) {
             let title = format!("in `{}`, {}", self.protocol.name(), run.failure);
             output.report(&self.with_run(Notice::note(title), run));
             verdict["starvation"] = json::run(run);
@@ -165,32 +162,20 @@ impl Judged<'_> {
 
     /// Tells who may wait for ever.
     fn liveness(&self, output: &mut Output<'_>, verdict: &mut Value) -> Outcome {
-        let name = self.protocol.name();
-        let asked = output.arguments.liveness;
-        let notice = match asked {
-            Some(Liveness::Fair) => return Outcome::Holds,
-            Some(Liveness::EveryRun) => Notice::error,
-            None => Notice::warning,
-        };
-        let EveryRun { neglected, limit } = &self.live;
-        for found in neglected {
-            output.report(&notice(format!("in `{name}`, {found}")));
-        }
-        if !neglected.is_empty() {
-            verdict["neglected"] = neglected.iter().map(|found| found.role.as_str()).collect();
-        }
-        let outcome = match (asked, limit) {
-            (None, _) => return Outcome::Holds,
-            _ if !neglected.is_empty() => Outcome::Fails,
-            (Some(_), None) => return Outcome::Holds,
-            (Some(_), Some(limit)) => {
-                let title = format!("undecided whether `{name}` is live in every run: {limit}");
-                output.report(&notice(title).help(raise(*limit)));
-                Outcome::Undecided
+        let name = Some(self.protocol.name().as_str());
+        match output.arguments.liveness {
+            Some(Liveness::Fair) => Outcome::Holds,
+            Some(Liveness::EveryRun) => {
+                tell(&self.live, name, Notice::error, verdict, |error| output.report(&error))
             }
-        };
-        verdict["verdict"] = outcome.verdict().into();
-        outcome
+            None => {
+                let known = EveryRun { limit: None, ..self.live.clone() };
+                let asked = verdict["verdict"].clone();
+                tell(&known, name, Notice::warning, verdict, |warning| output.report(&warning));
+                verdict["verdict"] = asked;
+                Outcome::Holds
+            }
+        }
     }
 
     fn safe(&self, bound: impl Into<Option<usize>>, evidence: &str) -> (Outcome, Value, String) {
@@ -212,15 +197,9 @@ impl Judged<'_> {
         (Outcome::Fails, verdict, String::new())
     }
 
-    /// Adds the run, and the places where the roles stand at its end.
     fn with_run(&self, report: Notice, run: &Run) -> Notice {
         mark_waits(report, &self.machines, run).remark(shortest(run))
     }
-}
-
-/// A verdict with its reason only.
-fn because(reason: &str, outcome: Outcome) -> Value {
-    Answer::because(reason).object(outcome)
 }
 
 /// Where diagnostics and verdicts go, in the form that was asked for.
@@ -285,7 +264,6 @@ impl Output<'_> {
         }
     }
 
-    /// One object on a line of its own.
     fn line(&mut self, kind: &str, value: Value) {
         let mut object = json!({});
         if let Some(file) = self.files.last() {

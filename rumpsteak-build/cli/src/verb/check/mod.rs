@@ -2,8 +2,8 @@
 
 mod arguments;
 mod files;
-mod package;
-mod settings;
+pub(crate) mod package;
+pub(crate) mod settings;
 
 use rumpsteak_build::command::Notice;
 
@@ -11,15 +11,9 @@ pub(crate) use self::arguments::{Arguments, Form};
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
-/// Checks the files, or the package if there are none.
-///
-/// # Errors
-/// There is no package, or it cannot be read. What is wrong with one of several files is reported
-/// with the others.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
-    if arguments.files.is_empty() {
-        package::run(arguments, terminal)
-    } else {
-        Ok(files::run(arguments, terminal))
+    match arguments.files.is_empty() {
+        true => package::run(arguments, terminal),
+        false => Ok(files::run(arguments, terminal)),
     }
 }

@@ -1,9 +1,9 @@
 //! `check` without files: what the build script does, for the package in the current folder.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::{fs, io};
 
-use rumpsteak_build::command::{self, Cfg, Check, Notice, count, visible};
+use rumpsteak_build::command::{Check, Notice, count, visible};
 use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Form};
@@ -12,34 +12,24 @@ use crate::json::{self, Answer};
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
-/// Checks the package.
-///
-/// # Errors
-/// There is no package here, or it or its protocols cannot be read.
 pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
     let folder = package_folder()?;
-    let mut features = arguments.features.clone();
-    if !arguments.no_default_features {
-        features.extend(command::default_features(&folder).map_err(whole)?);
-    }
-
-    let (configuration, note) = settings::read(&folder);
-    let mut configuration = arguments.limits.limit(configuration, arguments.generated_lines);
+    let (mut configuration, note) = settings::read(&folder);
     if let Some(note) = note {
         terminal.report(&note);
     }
     if !arguments.protocols.is_empty() {
         configuration = configuration.replace_protocols(&arguments.protocols);
     }
-    for path in configuration.protocol_paths() {
-        if !folder.join(path).exists() {
-            let message = format!("the package has no protocols at `{}`", path.display());
-            return Err(Notice::error(message)
-                .remark(format!("its folder is `{}`", folder.display()))
-                .help("say with `--protocols` what its build script says, or name the `.scr` files to check"));
-        }
+    let mut paths = configuration.protocol_paths().iter();
+    if let Some(path) = paths.find(|path| !folder.join(path).exists()) {
+        let message = format!("the package has no protocols at `{}`", path.display());
+        return Err(Notice::error(message).remark(format!("its folder is `{}`", folder.display())).help(
+            "say with `--protocols` what its build script says, or name the `.scr` files to check",
+        ));
     }
-    let check = configuration.check(&folder, &Cfg::from_features(features)).map_err(whole)?;
+    let limits = arguments.limits.build(arguments.generated_lines);
+    let check = configuration.check(&folder, &limits);
 
     let outcome = check.gravest().into();
     match arguments.form() {
@@ -55,8 +45,12 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         Form::Text => {
             print_diagnostics(&check, terminal);
             // Where an error left nothing to verify, the numbers say nothing.
-            if check.summary.verified > 0 || outcome == Outcome::Holds {
-                terminal.print(&summary(&check));
+            let summary = check.summary;
+            if summary.verified > 0 || outcome == Outcome::Holds {
+                let sessions = count(summary.sessions, "session");
+                let protocols = count(summary.protocols, "protocol");
+                let verified = summary.verified;
+                terminal.print(&format!("{verified} of {sessions} verified against {protocols}\n"));
             }
         }
     }
@@ -64,23 +58,24 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
 }
 
 /// The nearest folder with a manifest, from the current one upwards, as Cargo looks for it.
-fn package_folder() -> Result<PathBuf, Notice> {
+pub(crate) fn package_folder() -> Result<PathBuf, Notice> {
     let unreadable =
         |error: io::Error| Notice::error(format!("cannot tell the current folder: {error}"));
     let here = std::env::current_dir().map_err(unreadable)?;
-    let found = here.ancestors().find(|folder| folder.join("Cargo.toml").is_file());
-    found.map(Path::to_owned).ok_or_else(|| {
-        Notice::error("there is no package here: no `Cargo.toml` in this folder or above it")
-            .help("go to a package, or name the `.scr` files to check")
-    })
-}
-
-/// A package that the library cannot read: the first line of its report.
-fn whole(report: rumpsteak_build::Report) -> Notice {
-    let text = report.to_string();
-    let title = text.lines().next().unwrap_or_default();
-    Notice::error(title.strip_prefix("error: ").unwrap_or(title))
-        .help("go to the folder of a package, or name the `.scr` files to check")
+    let manifests = here.ancestors().map(|folder| (folder, folder.join("Cargo.toml")));
+    let found =
+        { manifests }.find_map(|(folder, path)| Some((folder, fs::read_to_string(path).ok()?)));
+    // A workspace may be no package.
+    let is_package = |manifest: &str| {
+        { manifest.lines() }.any(|line| line.trim_start_matches(['[', ' ']).starts_with("package"))
+    };
+    let missing = match found {
+        Some((folder, manifest)) if is_package(&manifest) => return Ok(folder.to_owned()),
+        Some(_) => "`Cargo.toml` is that of a workspace",
+        None => "no `Cargo.toml` in this folder or above it",
+    };
+    Err(Notice::error(format!("there is no package here: {missing}"))
+        .help("go to the folder of a package, or name a `.scr` file"))
 }
 
 fn print_diagnostics(check: &Check, terminal: &mut Terminal) {
@@ -97,22 +92,11 @@ fn print_diagnostics(check: &Check, terminal: &mut Terminal) {
     }
 }
 
-fn summary(check: &Check) -> String {
-    let summary = check.summary;
-    format!(
-        "{} of {} verified against {}\n",
-        summary.verified,
-        count(summary.sessions, "session"),
-        count(summary.protocols, "protocol"),
-    )
-}
-
 fn object(check: &Check, outcome: Outcome) -> Value {
-    let first_line = |text: &str| text.lines().next().map(str::to_owned);
-    let problem = check.problems.first().and_then(|problem| first_line(&problem.text));
-    let report = check.reports.first().and_then(|report| first_line(&report.to_string()));
-    let answer = Answer { reason: problem.or(report), ..Answer::default() };
-    let mut object = answer.object(outcome);
+    let problem = check.problems.first().map(|problem| problem.text.clone());
+    let first = problem.or(check.reports.first().map(ToString::to_string));
+    let reason = first.and_then(|text| Some(text.lines().next()?.to_owned()));
+    let mut object = Answer { reason, ..Answer::default() }.object(outcome);
     object["protocols"] = check.summary.protocols.into();
     object["sessions"] = check.summary.sessions.into();
     object["verified"] = check.summary.verified.into();
@@ -135,15 +119,12 @@ fn problems(check: &Check) -> impl Iterator<Item = Value> + '_ {
 }
 
 fn print_lines(check: &Check, outcome: Outcome, terminal: &mut Terminal) {
-    let mut line = |kind: &str, value: Value| terminal.print(&json::line(kind, value));
-    for problem in problems(check) {
-        line("problem", problem);
+    let reports = check.reports.iter().map(|report| json!({"rendered": report.to_string()}));
+    let warnings = check.warnings.iter().map(|warning| json!({"message": visible(warning)}));
+    let problems = problems(check).map(|problem| ("problem", problem));
+    let lines = problems.chain(reports.map(|report| ("report", report)));
+    let lines = lines.chain(warnings.map(|warning| ("warning", warning)));
+    for (kind, value) in lines.chain([("finished", object(check, outcome))]) {
+        terminal.print(&json::line(kind, value));
     }
-    for report in &check.reports {
-        line("report", json!({"rendered": report.to_string()}));
-    }
-    for warning in &check.warnings {
-        line("warning", json!({"message": visible(warning)}));
-    }
-    line("finished", object(check, outcome));
 }

@@ -13,35 +13,28 @@ use serde_json::Value;
 /// another one.
 ///
 /// A build script that has not run yet is taken to verify against the folder `protocols`, if there
-/// is one, and to generate what is included.
-pub(super) fn read(folder: &Path) -> (Configuration, Option<Notice>) {
+/// is one.
+pub(crate) fn read(folder: &Path) -> (Configuration, Option<Notice>) {
+    let script = modified(&folder.join("build.rs"));
     let Some((configuration, written)) = latest(folder) else {
-        let mut configuration = rumpsteak_build::configure().generate();
+        let mut configuration = rumpsteak_build::configure();
         if folder.join("protocols").exists() {
             configuration = configuration.protocols("protocols");
         }
-        let script = modified(&folder.join("build.rs"));
-        let note = script.map(|_| {
-            Notice::note("the build script has not run yet, so its settings are not known")
-                .help("run `cargo check` first, or name the protocols with `--protocols`")
-        });
-        return (configuration, note);
+        let note = "the build script has not run yet, so its settings are not known";
+        let help = "run `cargo check` first, or name the protocols with `--protocols`";
+        return (configuration, script.map(|_| Notice::note(note).help(help)));
     };
-    let script = modified(&folder.join("build.rs"));
-    let note = script.filter(|&changed| changed > written).map(|_| {
-        Notice::note("the build script has changed since it ran, so its settings may be others")
-            .help("run `cargo check` first")
-    });
-    (configuration, note)
+    let note = "the build script has changed since it ran, so its settings may be others";
+    let changed = script.filter(|&changed| changed > written);
+    (configuration, changed.map(|_| Notice::note(note).help("run `cargo check` first")))
 }
 
 /// The configuration that the latest run of the build script wrote, and when.
 fn latest(folder: &Path) -> Option<(Configuration, SystemTime)> {
     let (target, package) = cargo_metadata(folder)?;
-    let outputs = out_dirs(&target, &package).into_iter();
-    let read = outputs.filter_map(|out_dir| {
-        let configuration = command::configuration(&out_dir)?;
-        Some((configuration, modified(&out_dir.join(command::PATH))?))
+    let read = out_dirs(&target, &package).into_iter().filter_map(|out_dir| {
+        Some((command::configuration(&out_dir)?, modified(&out_dir.join(command::PATH))?))
     });
     read.max_by_key(|(_, written)| *written)
 }
@@ -49,15 +42,11 @@ fn latest(folder: &Path) -> Option<(Configuration, SystemTime)> {
 /// The folder of the builds, and the name of the package.
 fn cargo_metadata(folder: &Path) -> Option<(PathBuf, String)> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["metadata", "--no-deps", "--format-version=1"])
-        .current_dir(folder)
-        .output()
-        .ok()?;
+    let arguments = ["metadata", "--no-deps", "--format-version=1"];
+    let output = Command::new(cargo).args(arguments).current_dir(folder).output().ok()?;
     let metadata: Value = serde_json::from_slice(&output.stdout).ok()?;
     // Cargo builds elsewhere than it puts the results, if it is told to.
-    let target = metadata["build_directory"].as_str();
-    let target = target.or_else(|| metadata["target_directory"].as_str())?;
+    let target = metadata["build_directory"].as_str().or(metadata["target_directory"].as_str())?;
     let manifest = fs::canonicalize(folder.join("Cargo.toml")).ok()?;
     let is_here = |package: &&Value| {
         let path = package["manifest_path"].as_str().map(fs::canonicalize);

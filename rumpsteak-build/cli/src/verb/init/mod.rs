@@ -9,10 +9,8 @@ use std::{env, fs};
 
 use clap::Args;
 use rumpsteak_build::command::Notice;
-use serde_json::json;
 
-use crate::outcome::Outcome;
-use crate::reply::{Reply, Words};
+use crate::reply::Reply;
 
 /// Makes a package that verifies and runs: a protocol, a build script and a program of two roles
 #[derive(Debug, Args)]
@@ -34,15 +32,10 @@ const FILES: [(&str, &str); 3] = [
 /// The program of a package that Cargo has just made.
 const HELLO: &str = "fn main() {\n    println!(\"Hello, world!\");\n}\n";
 
-/// What was written, and what to do next.
-///
-/// # Errors
-/// A file is there already, or cannot be written; Cargo fails; there is no clone. What is there is
-/// left as it is.
 pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
     let Arguments { folder, source } = arguments;
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let source = source.clone().unwrap_or(own);
+    let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let source = source.clone().unwrap_or_else(own);
     let source = ["rumpsteak-runtime", "rumpsteak-build"].map(|name| source.join(name));
     let is_clone = |path: &PathBuf| path.join("Cargo.toml").is_file();
     if let Some(missing) = source.iter().find(|path| !is_clone(path)) {
@@ -51,15 +44,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
     }
     for (file, _) in FILES {
         let path = folder.join(file);
-        match fs::read_to_string(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Ok(text) if text == HELLO => {}
-            _ => {
-                let message = format!("{} is there already", path.display());
-                return Err(
-                    Notice::error(message).help("`init` begins a package: give it a new folder")
-                );
-            }
+        let is_free = match fs::read_to_string(&path) {
+            Err(error) => error.kind() == ErrorKind::NotFound,
+            Ok(text) => text == HELLO,
+        };
+        if !is_free {
+            let notice = Notice::error(format!("{} is there already", path.display()));
+            return Err(notice.help("`init` begins a package: give it a new folder"));
         }
     }
     let manifest = folder.join("Cargo.toml");
@@ -69,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
     if is_begun {
         cargo(|command| command.arg("init").arg("--bin").arg(folder))?;
     }
-    for (path, kind) in source.iter().zip([&[][..], &["--build"]]) {
+    for (path, kind) in source.iter().zip([["--rename", "rumpsteak"].as_slice(), &["--build"]]) {
         let path = path.canonicalize().unwrap_or_else(|_| path.clone());
         cargo(|command| {
             command.arg("add").arg("--manifest-path").arg(&manifest).args(kind);
@@ -88,21 +79,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
     }
     let files = FILES.iter().map(|(file, _)| *file);
     let files: Vec<&str> = is_begun.then_some("Cargo.toml").into_iter().chain(files).collect();
-    let begun =
-        if !is_versioned && repository.exists() { ", and began a git repository" } else { "" };
+    let is_new = !is_versioned && repository.exists();
+    let begun = if is_new { ", and began a git repository" } else { "" };
     let words = format!(
         "wrote {} in {}{begun}\n`cargo run` verifies the protocol's roles and runs them\n",
         files.join(", "),
         std::path::absolute(folder).as_deref().unwrap_or(folder).display()
     );
-    Ok(Reply {
-        outcome: Outcome::Holds,
-        words: vec![Words::Lines(words)],
-        object: json!({ "files": files }),
-    })
+    Ok(Reply::text(words))
 }
 
-/// Runs Cargo, quietly.
 fn cargo(add: impl FnOnce(&mut Command) -> &mut Command) -> Result<(), Notice> {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let output = add(&mut command).arg("--quiet").output();

@@ -13,7 +13,6 @@ use rumpsteak_scribble::{Interaction, InteractionKind, MessageExpr, Projection, 
 
 use crate::modules::Module;
 
-/// What the actions of one role are made from.
 #[derive(Debug, Default)]
 pub(super) struct Data {
     known: BTreeMap<Action, Known>,
@@ -39,21 +38,17 @@ impl Data {
                 interactions.extend(all.map(|(_, interaction)| (interaction.span, interaction)));
             }
         }
-        let received: BTreeSet<&str> = projection
-            .fsm
-            .transitions()
-            .filter(|transition| transition.action.direction == Direction::Receive)
-            .map(|transition| transition.action.message.label.as_str())
-            .collect();
+        let actions = projection.fsm.transitions().map(|transition| transition.action);
+        let received = actions.filter(|action| action.direction == Direction::Receive);
+        let received: BTreeSet<&str> =
+            received.map(|action| action.message.label.as_str()).collect();
         let mut data = Self::default();
         for transition in projection.fsm.transitions() {
             let known = data.known.entry(transition.action.clone()).or_default();
             for span in projection.origins(transition.id) {
                 let Some(interaction) = interactions.get(span) else { continue };
-                if let InteractionKind::Message {
-                    message: MessageExpr::Literal { payload, .. },
-                    ..
-                } = &interaction.kind
+                if let InteractionKind::Message { message, .. } = &interaction.kind
+                    && let MessageExpr::Literal { payload, .. } = message
                 {
                     let names = payload.iter().filter_map(|element| element.name.as_ref());
                     known.payloads.extend(names.map(ToString::to_string));

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
-use rumpsteak_build::command::{Notice, count, list, meant, optimised_items, split_way_out};
+use rumpsteak_build::command::{Notice, count, list, optimised_items, split_way_out};
 use rumpsteak_fsm::optimise::cost::{Event, Work};
 use rumpsteak_fsm::optimise::{
     Costs, Options, Proposal, Proposals, Together, propose, propose_together,
@@ -22,7 +22,6 @@ use serde_json::{Value, json};
 use self::data::Data;
 use crate::input::Reader;
 use crate::json::{self, Answer};
-use crate::machines::of_projections;
 use crate::modules::{self, Module};
 use crate::options::Scribble;
 use crate::outcome::Outcome;
@@ -32,13 +31,14 @@ use crate::terminal::Terminal;
 /// Proposes orders of a role's sends and receives that are faster, and proven safe
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A proposal sends before its turn what it can: before it waits for others, in this round of a loop or for the next ones. Each
-is proven to be an asynchronous subtype of the projection, so it may take its place as it is.
+A proposal sends early: before it waits for others, in this round of a loop or for the next ones. Each is proven to be an
+asynchronous subtype of the projection, so it may take its place as it is. Its session type goes into the module of the
+protocol, in place of the role's session.
 
-What is made from something that was received stays behind it. A payload is taken to be made from all that its role has
-received before it in the round of a loop, if any of that has a payload; a message without payload from nothing. Say what is
-so: `value(i32) from k to t; @\"depends: value\"` names all the labels behind which it stays (`@\"depends:\"`: none), and payloads
-of one name (`value(x: i32)`) belong together.
+A payload that is made from a received message stays behind it. By default, it is taken to be made from all that its role
+has received before it in the round of a loop, if any of that has a payload. Say what is so: `value(i32) from k to t;
+@\"depends: value\"` names all the labels behind which it stays (`@\"depends:\"`: none), and payloads of one name
+(`value(x: i32)`) belong together.
 
 The gain is predicted: an action takes its role --work, a message --latency from its send to its arrival.")]
 pub(crate) struct Arguments {
@@ -80,7 +80,7 @@ pub(crate) struct Arguments {
 enum Format {
     /// The machine, for Graphviz
     Dot,
-    /// The session type, for Rust
+    /// The session type, for the protocol's module in Rust
     Alias,
     /// What happens first, before and after
     Chart,
@@ -101,10 +101,9 @@ impl Arguments {
 
     /// A sentence about the answer: on standard error where standard output is a file.
     fn say(&self, text: &str) -> Words {
-        if self.is_file() {
-            Words::Remark(text.trim_start().to_owned())
-        } else {
-            Words::Lines(text.to_owned())
+        match self.is_file() {
+            true => Words::Remark(text.trim_start().to_owned()),
+            false => Words::Lines(text.to_owned()),
         }
     }
 }
@@ -125,18 +124,13 @@ fn latency(text: &str) -> Result<Latency, String> {
     match text.split_once('=') {
         None => Ok(Latency { between: None, time: number(text)? }),
         Some((link, time)) => {
-            let (from, to) = link
-                .split_once(':')
-                .ok_or_else(|| format!("`{link}` names no two roles: write `FROM:TO=N`"))?;
-            Ok(Latency { between: Some((Role::from(from), Role::from(to))), time: number(time)? })
+            let unnamed = || format!("`{link}` names no two roles: write `FROM:TO=N`");
+            let (from, to) = link.split_once(':').ok_or_else(unnamed)?;
+            Ok(Latency { between: Some((from.into(), to.into())), time: number(time)? })
         }
     }
 }
 
-/// Looks for faster orders.
-///
-/// # Errors
-/// A file that cannot be read; a protocol or a role that is not in it.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
     let Scribble { import_path, limits, .. } = &arguments.scribble;
     let module = modules::read(&mut Reader::default(), &arguments.file, import_path, limits)?;
@@ -146,15 +140,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     }
     let protocol = module.pick(arguments.scribble.protocol.as_deref())?;
     let known = |role: &Role| {
-        if protocol.roles().contains(role) {
-            return Ok(());
-        }
-        let names: Vec<&str> = protocol.roles().iter().map(Role::as_str).collect();
-        let message = format!("`{}` has no role `{role}`", protocol.name());
-        Err(Notice::error(message).help(meant(role.as_str(), &names, "the roles are")))
+        let message = || format!("`{}` has no role `{role}`", protocol.name());
+        modules::position(role, protocol.roles(), message)
     };
-    let role = arguments.role.as_deref().map(Role::from);
-    role.iter().try_for_each(known)?;
+    let role = arguments.role.as_deref().map(|role| known(&role.into())).transpose()?;
     let mut latencies = BTreeMap::new();
     let mut default = 1;
     for Latency { between, time } in &arguments.latency {
@@ -172,18 +161,16 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         Ok(projections) => projections,
         Err(found) => return Ok(refuse(&module, &found, terminal)),
     };
-    let data: Vec<Data> = projections
-        .iter()
-        .map(|projection| Data::new(&module, projection, arguments.assume_independent))
-        .collect();
+    let data = projections.iter();
+    let data = data.map(|of| Data::new(&module, of, arguments.assume_independent)).collect();
     let between = |from: &Role, to: &Role| {
         let link = latencies.get(&(from.clone(), to.clone()));
         link.copied().unwrap_or(default)
     };
-    let machines = of_projections(&module, projections);
-    let machines: Vec<Fsm> = machines.into_iter().map(|machine| machine.fsm).collect();
+    let machines = projections.into_iter().map(|projection| projection.fsm).collect();
     let optimiser = Optimiser {
         arguments,
+        module: &module,
         protocol,
         costs: Costs { latency: &between, work: arguments.work },
         options: Options {
@@ -195,20 +182,17 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         machines,
         data,
     };
-    Ok(match &role {
-        Some(role) => optimiser.one(role),
+    Ok(match role {
+        Some(position) => optimiser.one(position),
         None => optimiser.all(),
     }
     .unwrap_or_else(|error| impossible(&error)))
 }
 
-/// Reports what is wrong.
 fn refuse(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Reply {
-    module.complain(diagnostics, terminal);
-    let outcome = modules::outcome(diagnostics);
+    let outcome = module.complain(diagnostics, terminal);
     let first = diagnostics.first().map(|found| found.message.as_str());
-    let answer = Answer::because(first.unwrap_or_default());
-    Reply::object(outcome, answer.object(outcome))
+    Reply::object(outcome, Answer::because(first.unwrap_or_default()).object(outcome))
 }
 
 /// The answer where a role cannot be judged.
@@ -227,15 +211,14 @@ fn impossible(error: &VerifyError) -> Reply {
     }
 }
 
-/// Who judges another order of a role that subtyping does not know.
 const BY_HAND: &str =
     "write another order by hand: the build judges it together with all other roles";
 
 /// What it means that there is no faster order of a role, and the reason.
-fn not_faster(role: &Role, found: &Proposals) -> (Outcome, String) {
+fn not_faster(role: &Role, found: &Proposals) -> (Outcome, Option<String>) {
     let tried = count(found.candidates, "order");
     if found.cut || found.undecided > 0 {
-        return (Outcome::Undecided, not_all(&format!(" of `{role}`"), &tried));
+        return (Outcome::Undecided, Some(not_all(&format!(" of `{role}`"), &tried)));
     }
     let reason = match (found.candidates, found.refused) {
         (0, _) => "it sends nothing that could come before a receive".to_owned(),
@@ -244,11 +227,12 @@ fn not_faster(role: &Role, found: &Proposals) -> (Outcome, String) {
             format!("of {tried} tried, {refused} may not take the place of what the protocol says")
         }
     };
-    (Outcome::Fails, format!("no order of `{role}` is faster: {reason}"))
+    (Outcome::Fails, Some(format!("no order of `{role}` is faster: {reason}")))
 }
 
 struct Optimiser<'a> {
     arguments: &'a Arguments,
+    module: &'a Module,
     protocol: &'a Protocol,
     costs: Costs<'a>,
     options: Options,
@@ -258,21 +242,14 @@ struct Optimiser<'a> {
 }
 
 impl Optimiser<'_> {
-    /// One role, the others as they are.
-    fn one(&self, role: &Role) -> Result<Reply, VerifyError> {
-        let position = self.machines.iter().position(|fsm| fsm.role() == role);
-        // It was found among the protocol's roles, of which there is a machine each.
-        let position = position.unwrap_or_default();
+    fn one(&self, position: usize) -> Result<Reply, VerifyError> {
+        let role = self.machines[position].role();
         let found = self.search(position, &[])?;
-        let faster: Vec<&Proposal> =
-            found.proposals.iter().filter(|proposal| proposal.time < found.time).collect();
+        let faster = found.proposals.iter().filter(|proposal| proposal.time < found.time);
+        let faster: Vec<&Proposal> = faster.collect();
         let tried = count(found.candidates, "order");
-        let (outcome, reason) = if faster.is_empty() {
-            let (outcome, reason) = not_faster(role, &found);
-            (outcome, Some(reason))
-        } else {
-            (Outcome::Holds, None)
-        };
+        let verdict =
+            if faster.is_empty() { not_faster(role, &found) } else { (Outcome::Holds, None) };
         let objects = faster.iter().zip(1..);
         let objects = objects.map(|(proposal, number)| self.object(found.time, proposal, number));
         let more = json!({
@@ -281,16 +258,14 @@ impl Optimiser<'_> {
             "tried": found.candidates,
             "proposals": objects.collect::<Vec<_>>(),
         });
-        let all = match faster.len() {
-            number if number > self.arguments.show => {
-                format!("; `--show {number}` prints them all")
-            }
-            _ => String::new(),
-        };
+        let number = faster.len();
+        let is_cut = number > self.arguments.show;
+        let all =
+            if is_cut { format!("; `--show {number}` prints them all") } else { String::new() };
         let summary = format!(
             "`{role}` of `{}`: {} faster and proven, of {tried} tried{all}\n",
             self.protocol.name(),
-            count(faster.len(), "order"),
+            count(number, "order"),
         );
         let mut words = vec![self.arguments.say(&summary)];
         for (number, proposal) in (1..).zip(faster).take(self.arguments.show) {
@@ -302,7 +277,7 @@ impl Optimiser<'_> {
             system[position] = proposal.fsm.clone();
             words.extend(self.chart(&system));
         }
-        let mut reply = self.reply(outcome, reason, words, more);
+        let mut reply = self.reply(verdict, words, more);
         reply.words.extend(self.assumed(position, &found)?.map(Words::Report));
         Ok(reply)
     }
@@ -352,7 +327,6 @@ impl Optimiser<'_> {
         ))))
     }
 
-    /// All roles together.
     fn all(&self) -> Result<Reply, VerifyError> {
         let depends = |position: usize, send: &_, receive: &_| {
             self.data[position].depends(send, receive, &[])
@@ -361,7 +335,7 @@ impl Optimiser<'_> {
         let tried = count(found.candidates, "order");
         let roles = self.of_roles(&found);
         let is_decided = roles.iter().all(|(_, outcome, _)| *outcome != Outcome::Undecided);
-        let (outcome, reason) = if found.after < found.before {
+        let verdict = if found.after < found.before {
             (Outcome::Holds, None)
         } else if is_decided {
             let reason = format!("no order of any role is faster, of {tried} tried");
@@ -369,26 +343,21 @@ impl Optimiser<'_> {
         } else {
             (Outcome::Undecided, Some(not_all("", &tried)))
         };
-        let system: Vec<Fsm> = self
-            .machines
-            .iter()
-            .zip(&found.proposals)
-            .map(|(own, proposal)| proposal.as_ref().map_or(own, |found| &found.fsm).clone())
-            .collect();
+        let system = self.machines.iter().zip(&found.proposals);
+        let system = system.map(|(own, found)| found.as_ref().map_or(own, |found| &found.fsm));
+        let system: Vec<Fsm> = system.cloned().collect();
         let proposals = || found.proposals.iter().flatten();
         let objects = proposals().map(|proposal| self.object(found.before, proposal, 1));
+        let of_roles = roles.iter().map(|(role, outcome, reason)| {
+            json!({"role": role.as_str(), "verdict": outcome.verdict(), "reason": reason})
+        });
         let more = json!({
             "role": null,
             "time": found.before,
             "after": found.after,
             "tried": found.candidates,
             "proposals": objects.collect::<Vec<_>>(),
-            "roles": roles
-                .iter()
-                .map(|(role, outcome, reason)| {
-                    json!({"role": role.as_str(), "verdict": outcome.verdict(), "reason": reason})
-                })
-                .collect::<Vec<_>>(),
+            "roles": of_roles.collect::<Vec<_>>(),
         });
         let summary = format!(
             "all roles of `{}` together: {}, {tried} tried\n",
@@ -402,7 +371,7 @@ impl Optimiser<'_> {
             words.push(self.machine_forms(&proposal.fsm, 1));
         }
         words.extend(self.chart(&system));
-        let mut reply = self.reply(outcome, reason, words, more);
+        let mut reply = self.reply(verdict, words, more);
         for (number, reason) in roles.into_iter().filter_map(|(.., reason)| reason).enumerate() {
             let apart = if number == 0 { "\n" } else { "" };
             reply.words.push(self.arguments.say(&format!("{apart}{reason}\n")));
@@ -417,10 +386,7 @@ impl Optimiser<'_> {
             let role = fsm.role();
             let (outcome, reason) = match (proposal, found) {
                 (Some(_), _) => (Outcome::Holds, None),
-                (None, Ok(found)) => {
-                    let (outcome, reason) = not_faster(role, found);
-                    (outcome, Some(reason))
-                }
+                (None, Ok(found)) => not_faster(role, found),
                 (None, Err(defect)) => {
                     let text = Defect::to_string(defect);
                     let why = split_way_out(&text).0;
@@ -436,41 +402,31 @@ impl Optimiser<'_> {
     /// The answer: the reason, if nothing is faster, or else the proposals.
     fn reply(
         &self,
-        outcome: Outcome,
-        reason: Option<String>,
+        (outcome, reason): (Outcome, Option<String>),
         proposals: Vec<Words>,
         more: Value,
     ) -> Reply {
-        let words = match &reason {
-            Some(reason) => vec![self.arguments.say(&format!("{reason}\n"))],
-            None => proposals,
-        };
-        let answer = Answer { reason, ..Answer::default() };
-        let mut object = answer.object(outcome);
+        let told = reason.as_ref().map(|reason| vec![self.arguments.say(&format!("{reason}\n"))]);
+        let mut object = Answer { reason, ..Answer::default() }.object(outcome);
         object["protocol"] = self.protocol.name().as_str().into();
-        Reply { outcome, words, object: json::joined(object, more) }
+        Reply { outcome, words: told.unwrap_or(proposals), object: json::joined(object, more) }
     }
 
     fn wants(&self, format: Format) -> bool {
         self.arguments.format.is_none_or(|wanted| wanted == format)
     }
 
-    /// The forms of a proposal's machine that were asked for.
     fn machine_forms(&self, fsm: &Fsm, number: usize) -> Words {
-        let mut forms = vec![];
-        if self.wants(Format::Dot) {
-            forms.push(dot(fsm));
-        }
-        if self.wants(Format::Alias) {
-            forms.push(self.alias(fsm, number));
-        }
         let apart = if self.arguments.is_file() { "" } else { "\n" };
-        Words::Lines(forms.iter().map(|form| format!("{apart}{form}")).collect())
+        let dot = self.wants(Format::Dot).then(|| dot(fsm));
+        let alias = self.wants(Format::Alias).then(|| self.alias(fsm, number));
+        let forms = dot.into_iter().chain(alias);
+        Words::Lines(forms.map(|form| format!("{apart}{form}")).collect())
     }
 
     fn alias(&self, fsm: &Fsm, number: usize) -> String {
         // What is proposed is a session type.
-        optimised_items(self.protocol.name().as_str(), fsm, number).unwrap_or_default()
+        optimised_items(&self.module.contents, self.protocol, fsm, number).unwrap_or_default()
     }
 
     /// What happens first where the orders differ, before and after, if that was asked for.
@@ -486,8 +442,8 @@ impl Optimiser<'_> {
         let start = start(&before, &after, MOST);
         let draw = |events: Vec<Event>| {
             let events: Vec<Event> = events.into_iter().skip(start).take(MOST).collect();
-            let times = events.first().zip(events.last());
-            let times = match times.map_or((0, 0), |(first, last)| (first.time, last.time)) {
+            let time = |event: Option<&Event>| event.map_or(0, |event| event.time);
+            let times = match (time(events.first()), time(events.last())) {
                 (_, last) if start == 0 => format!("up to time {last}"),
                 (first, last) => format!("from time {first} to {last}"),
             };
@@ -506,20 +462,18 @@ impl Optimiser<'_> {
             };
             // Nothing goes wrong here: the chart without its last line, which says what does.
             let chart = run.chart();
-            let lines: Vec<&str> = chart.lines().collect();
-            let shown = lines.len().saturating_sub(1);
-            format!("{times}:\n{}\n", lines[..shown].join("\n"))
+            let shown = chart.trim_end().rsplit_once('\n').map_or("", |(shown, _)| shown);
+            format!("{times}:\n{shown}\n")
         };
         Some(Words::Lines(format!("\nbefore, {}after, {}", draw(before), draw(after))))
     }
 
     fn object(&self, before: u64, proposal: &Proposal, number: usize) -> Value {
         let windows = proposal.windows.iter();
+        let window = |(peer, most): &(Role, _)| json!({"peer": peer.as_str(), "messages": most});
         json!({
             "role": proposal.fsm.role().as_str(),
-            "windows": windows
-                .map(|(peer, window)| json!({"peer": peer.as_str(), "messages": window}))
-                .collect::<Vec<_>>(),
+            "windows": windows.map(window).collect::<Vec<_>>(),
             "before": before,
             "after": proposal.time,
             "pending": proposal.pending,
@@ -561,11 +515,9 @@ fn dot(fsm: &Fsm) -> String {
 
 /// `up to 1 message to `s` before its turn`.
 fn windows(proposal: &Proposal) -> String {
-    let windows: Vec<String> = proposal
-        .windows
-        .iter()
-        .map(|(peer, window)| format!("{} to `{peer}`", count(*window, "message")))
-        .collect();
+    let windows = proposal.windows.iter();
+    let windows: Vec<String> =
+        windows.map(|(peer, most)| format!("{} to `{peer}`", count(*most, "message"))).collect();
     let one = proposal.windows.iter().map(|(_, window)| window).sum::<usize>() == 1;
     let whose = if one { "its" } else { "their" };
     format!("up to {} before {whose} turn", windows.join(" and "))

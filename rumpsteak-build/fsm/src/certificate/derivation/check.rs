@@ -90,7 +90,6 @@ impl Spine {
         firsts.filter(|(_, act)| act.sends).map(|(place, _)| place).min()
     }
 
-    /// Takes the first action of a kind.
     fn take(&mut self, kind: u32) {
         let place = self.places.get_mut(&kind).and_then(VecDeque::pop_front);
         if let Some(place) = place {
@@ -99,7 +98,6 @@ impl Spine {
     }
 }
 
-/// The same actions in the same order.
 impl PartialEq for Spine {
     fn eq(&self, other: &Self) -> bool {
         self.acts().eq(other.acts())

@@ -26,9 +26,9 @@
 //!
 //! Only claims that claim 0 leads to matter, and claim 0 is that of the two initial states
 //! ([`Fault::Initial`](super::Fault::Initial)). Let U be a single-output tree of T, and V′ a
-//! single-input tree of T′. They tell which goal to follow wherever a rule has several: Choose is
-//! followed by U's output, and Unfold by V′'s input at that place of the tree. So there is exactly
-//! one way through the derivation. Along it we read off W, W′ and how they match.
+//! single-input tree of T′. They tell which goal to follow: after Choose that of U's output, after
+//! Unfold that of V′'s input at that place of the tree. So there is exactly one way through the
+//! derivation. Along it we read off W, W′ and how they match.
 //!
 //! *The tree is always what V′ may still do.* Unfold puts what V′ does next at the end of a branch,
 //! and with several outputs offers all of them; Drop takes alternatives away, never the last one;
@@ -42,23 +42,21 @@
 //! outputs to p itself, p!ℓ decides it, and the alternative becomes part of the spine. Actions are
 //! compared with their sorts, and no rule takes two of one kind (p? or p!) out of order.
 //!
-//! *Nothing is forgotten.* It remains to show that act(W) = act(A.W′) and act(W) = act(B.W′) hold
-//! wherever these rules ask for it: it is enough that each action of W′ is matched sooner or later.
-//! If the way ends, it ends with End, where the spine is empty and T′ is finished. Otherwise it
-//! passes infinitely many Assumes, because the rules of a claim are finitely many, and at least one
-//! action is done before each of them ([`Fault::NoProgress`](super::Fault::NoProgress)); so W′ is
+//! *Nothing is forgotten.* It remains that act(W) = act(A.W′) and act(W) = act(B.W′) wherever these
+//! rules ask for it: it is enough that each action of W′ is matched sooner or later. If the way
+//! ends, it ends with End, where the spine is empty and T′ is finished. Otherwise it passes
+//! infinitely many Assumes, because the rules of a claim are finitely many, and at least one action
+//! is done before each of them ([`Fault::NoProgress`](super::Fault::NoProgress)); so W′ is
 //! infinite, and it is enough to look at actions that come to the spine (each action of W′ comes
 //! there if those before it are all matched), and at the choice at its end. Let a, of kind k, be
 //! the first of these that is never matched. From some claim on, an action of kind k is pending at
 //! each claim: a itself. Whenever T does kind k, the first pending one of that kind is taken, or
 //! the choice is decided. Finitely many are before a, so k is done finitely often. From then on
 //! each Assume goes from a claim where k is pending to another without doing k, and each time the
-//! rank of k falls ([`Fault::Rank`](super::Fault::Rank)). Ranks are natural numbers, so this does
-//! not go on for ever: contradiction.
+//! rank of k falls ([`Fault::Rank`](super::Fault::Rank)), a natural number: contradiction.
 //!
-//! *What the argument rests on*: the two machines are [directed](crate::Fsm::check_directed), which
-//! is checked first; the rules are checked where they are written; and `Assume` compares the whole
-//! claim. It does not matter who wrote the derivation, or why.
+//! The two machines are [directed](crate::Fsm::check_directed), which is checked first, and
+//! `Assume` compares the whole claim. It does not matter who wrote the derivation, or why.
 //!
 //! # Cost
 //!

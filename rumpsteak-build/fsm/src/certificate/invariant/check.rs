@@ -8,24 +8,9 @@ use super::{Between, Invariant, Judgement, Step, Words};
 use crate::certificate::fault::{Fault, Invalid};
 use crate::machine::{Direction, Fsm, Role, StateId, Transition, TransitionId};
 
-/// Checks that `invariant` proves `sub ≤ sup`, of two directed machines.
-///
-/// # Errors
-/// The first [`Invalid`] judgement, in order; those that are not well written come before all
-/// others.
-pub(crate) fn check(invariant: &Invariant, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
-    check_either(invariant, None, sub, sup)
-}
-
-/// Checks that `fair` proves the fair relation of two directed machines.
-///
-/// # Errors
-/// As [`check`].
-pub(crate) fn check_fair(fair: &FairInvariant, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
-    check_either(&fair.invariant, Some(fair), sub, sup)
-}
-
-fn check_either(
+/// Checks that `invariant` proves `sub ≤ sup`, of two directed machines; of a `fair` one, that it
+/// proves the fair relation. Judgements that are not well written are refused before all others.
+pub(crate) fn check(
     invariant: &Invariant,
     fair: Option<&FairInvariant>,
     sub: &Fsm,
@@ -73,10 +58,8 @@ fn check_either(
     Ok(())
 }
 
-/// A peer and a direction.
 type Kind<'a> = (&'a Role, Direction);
 
-/// A set of situations.
 #[derive(Clone)]
 struct Goal<'a> {
     sub: StateId,
@@ -166,7 +149,6 @@ impl<'a> Checker<'a> {
         Ok((kind, words))
     }
 
-    /// The kind of all letters of a set of words.
     fn kind(&self, words: &Words) -> Result<Kind<'a>, Fault> {
         let (ends, windows) = match words {
             Words::Exactly(word) => ([&word[..], &[]], &[][..]),

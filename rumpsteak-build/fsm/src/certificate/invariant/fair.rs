@@ -72,16 +72,16 @@
 //!
 //! # What it is not
 //!
-//! Outputs are not put off, and pending words of different peers are independent. So the fair
-//! relation holds for more pairs; it is undecidable. A subtype in every run that leaves out no
-//! option is fair, too, by the argument of [`together`](mod@crate::verify::together).
+//! Outputs are not put off, and pending words of different peers are independent. The fair relation
+//! holds for more pairs; it is undecidable. A subtype in every run that leaves out no option is
+//! fair, too, by the argument of [`together`](mod@crate::verify::together).
 //!
 //! # Sources
 //!
 //! Bravetti, Lange and Zavattaro (FoSSaCS'21) define fair refinement of two roles by success that
-//! stays reachable, and anticipate over any number of inputs. Success implies that loops can be
-//! left; a choice of outputs keeps all its options, as here. Orphan-message-freedom of Bravetti,
-//! Carbone, Lange, Yoshida and Zavattaro (LMCS'21) allows what may be put off for ever.
+//! stays reachable. It implies that loops can be left; a choice of outputs keeps all its options,
+//! as here. Orphan-message-freedom of Bravetti, Carbone, Lange, Yoshida and Zavattaro (LMCS'21)
+//! allows what may be put off for ever.
 //!
 //! [`system`]: mod@crate::system
 

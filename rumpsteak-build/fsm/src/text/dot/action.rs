@@ -93,7 +93,6 @@ impl Reader<'_> {
         }
     }
 
-    /// The character after a backslash.
     fn escaped(&mut self) -> Result<char, SpannedMessage> {
         self.at += 1;
         let escaped = self.text.get(self.at).map(|&(_, c)| c);

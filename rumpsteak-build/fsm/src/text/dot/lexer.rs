@@ -20,9 +20,7 @@ pub(super) enum Kind {
     Arrow,
     /// `--`, which only undirected graphs have.
     Line,
-    /// A name or number without quotes.
     Bare(String),
-    /// A name in quotes.
     Quoted(Text),
     /// Markup between `<` and `>`.
     Html,

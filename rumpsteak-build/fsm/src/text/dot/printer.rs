@@ -79,15 +79,13 @@ fn print_action(Action { peer, direction, message }: &Action) -> String {
 }
 
 fn name(name: &str) -> String {
-    let special = |c: char| c.is_whitespace() || matches!(c, '!' | '?' | '(' | ')' | ',' | '\\');
-    let mut text = String::with_capacity(name.len());
-    for c in name.chars() {
-        if special(c) {
-            text.push('\\');
-        }
-        text.push(c);
-    }
-    text
+    ordinary(name, |c| c.is_whitespace() || matches!(c, '!' | '?' | '(' | ')' | ',' | '\\'))
+}
+
+/// The text with a backslash before each special character.
+fn ordinary(text: &str, is_special: impl Fn(char) -> bool) -> String {
+    let escape = |c| is_special(c).then_some('\\').into_iter().chain([c]);
+    text.chars().flat_map(escape).collect()
 }
 
 /// A sort as it is if it reads back as it is (`Vec<(u8, u8)>`), otherwise with each doubtful
@@ -98,12 +96,5 @@ fn sort(sort: &str) -> String {
     if read.is_ok_and(|read| read.message.payload == [Sort::from(sort)]) {
         return sort.to_owned();
     }
-    let mut text = String::with_capacity(2 * sort.len());
-    for c in sort.chars() {
-        if !(c.is_alphanumeric() || c == '_') {
-            text.push('\\');
-        }
-        text.push(c);
-    }
-    text
+    ordinary(sort, |c| !(c.is_alphanumeric() || c == '_'))
 }

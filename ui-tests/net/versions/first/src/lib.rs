@@ -1,45 +1,45 @@
 //! The first version of `Relay`.
 
-#[path = "../../roles.rs"]
-mod roles;
+/// An order, its price, and the total.
+#[rumpsteak::protocol(
+    Relay,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+pub mod relay {}
 
-use rumpsteak_runtime::session;
+/// Its sessions are only safe together.
+#[rumpsteak::protocol(
+    Swap,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize),
+    accept_closed_system
+)]
+pub mod swap {
+    /// Hears before it asks.
+    #[session(C)]
+    type AsksLate = Receive<S, Tell, Send<S, Ask, End>>;
 
-pub use self::roles::*;
-
-/// What `s` does.
-#[session(S)]
-pub type Server = Receive<C, Order, Send<L, Note, Send<C, Price, End>>>;
-
-/// What `l` does.
-#[session(L)]
-pub type Ledger = Receive<S, Note, Send<C, Total, End>>;
-
-#[path = "../../swap.rs"]
-mod swap;
-
-pub use self::swap::*;
-
-/// Hears before it asks: safe only with who tells before it is asked.
-#[session(Asks)]
-pub type AsksLate = Receive<Tells, Tell, Send<Tells, Ask, End>>;
-
-/// Tells before it is asked.
-#[session(Tells)]
-pub type TellsEarly = Send<Asks, Tell, Receive<Asks, Ask, End>>;
-
-#[path = "../../stamp.rs"]
-mod stamp;
-
-use serde::{Deserialize, Serialize};
-
-pub use self::stamp::*;
+    /// Tells before it is asked.
+    #[session(S)]
+    type TellsEarly = Send<C, Tell, Receive<C, Ask, End>>;
+}
 
 /// A time.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct Stamp {
     /// From 0 to 23.
     pub hour: u32,
     /// From 0 to 59.
     pub minute: u32,
+}
+
+/// One message.
+#[rumpsteak::protocol(
+    Stamping,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+pub mod stamping {
+    use super::Stamp;
 }

@@ -1,13 +1,14 @@
 #![cfg_attr(feature = "a", allow(dead_code))]
-rumpsteak_runtime::protocol!(P, crate = "rt");
-rumpsteak_runtime::include_protocols!();
-#[path = "lib.rs"] mod again;
-#[cfg(all(unix, not(feature = "b"), any(test, target_os = "linux")))] mod r#type { pub use super::*; include!("lib.rs"); }
-mod a { pub mod b { pub(in crate::a) use crate::{self as root, a::{b as c, *}}; } use self::b::root::a as d; }
-macro_rules! m { ($($x:tt)*) => { $($x)* } } m! { mod hidden; }
-#[closed_system] #[derive(Roles)] struct Set { one: One }
-#[derive(Role)] #[message(L)] struct One;
+#[rumpsteak::protocol(P, fair(s), limits(steps = 3), crate = "rt", derive(Clone))] mod p { #![allow(x)] }
+#[cfg(all(unix, not(feature = "b")))] mod r#type { #[protocol(P, routes = a::Net)] pub(crate) mod q { use super::*; } }
+macro_rules! m { ($($x:tt)*) => { #[rumpsteak::closed_system] mod hidden { $($x)* } } } m! { mod hidden; }
+#[rumpsteak::closed_system(derive(Debug))]
+mod system {
+    #[derive(Roles)] struct Set { one: One, other: Other }
+    #[derive(Role)] #[message(L)] struct One(#[route(Other)] Channel<L>);
+    #[session(One)] type A = Send<Other, Ping, Branch<Other, B>>; #[session(Other)] type C = Receive<One, Ping, Select<One, B>>;
+    enum B { Pong(Pong, End), #[doc = "x"] Stop(Receive<One, Ping, Self>) } struct Ping; struct Pong { n: u8 }
+}
 const C: &str = r##"raw "# string"##; const D: u8 = b'\''; fn f<'a>(x: &'a str) -> char { '\u{1F600}' }
 /* a /* nested */ comment */ /// doc
-extern crate rumpsteak_runtime as rt; use rt::session as s;
-#[s(One)] type Α = Send<'static, One, Label, End>;
+mod last { }

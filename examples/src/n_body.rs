@@ -1,0 +1,146 @@
+//! Bodies that attract each other, in a ring of three roles.
+//!
+//! Each worker has a third of the bodies. In every step they go round the ring, so that each worker
+//! adds up the pull of all bodies on its own. The protocol has a worker receive the bodies of its
+//! neighbour before it passes on those that came before; here it passes on first, and the build
+//! proves that this is safe.
+
+use rumpsteak::{Result, try_run};
+
+#[rumpsteak::protocol(
+    NBody,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+pub mod roles {
+    /// The places of bodies, and their masses.
+    #[derive(Clone, serde::Serialize, serde::Deserialize)]
+    struct Bodies(Vec<[f64; 3]>);
+
+    #[session(B)]
+    type Second = Branch<A, OfFirst>;
+
+    /// It passes on the bodies of the first worker before it waits for those of the third.
+    enum OfFirst {
+        Bodies(Bodies, Send<C, Bodies, Send<C, Bodies, Receive<A, Bodies, Second>>>),
+        Stop(Stop, Send<C, Stop, End>),
+    }
+
+    #[session(C)]
+    type Third = Branch<B, OfSecond>;
+
+    enum OfSecond {
+        Bodies(Bodies, Send<A, Bodies, Send<A, Bodies, Receive<B, Bodies, Third>>>),
+        Stop(Stop, End),
+    }
+}
+use roles::*;
+
+/// The bodies of one worker.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Worker {
+    bodies: Vec<[f64; 3]>,
+    velocities: Vec<[f64; 2]>,
+}
+
+const TIME: f64 = 0.001;
+
+impl Worker {
+    /// The worker of this number, with so many bodies.
+    pub fn new(number: usize, bodies: usize) -> Self {
+        let body = |index: usize| {
+            let angle = (number * bodies + index) as f64;
+            [angle.cos() * (1.0 + angle), angle.sin() * (1.0 + angle), 1.0 + angle / 10.0]
+        };
+        Self { bodies: (0..bodies).map(body).collect(), velocities: vec![[0.0; 2]; bodies] }
+    }
+
+    fn bodies(&self) -> Bodies {
+        Bodies(self.bodies.clone())
+    }
+
+    /// Adds what others do in a moment.
+    fn attract(&mut self, others: &[[f64; 3]]) {
+        for ([x, y, _], velocity) in self.bodies.iter().zip(&mut self.velocities) {
+            for [other_x, other_y, mass] in others {
+                let (dx, dy) = (other_x - x, other_y - y);
+                // Never 0, so that a body does nothing to itself.
+                let distance = (dx * dx + dy * dy + 0.01).sqrt();
+                let pull = TIME * mass / distance.powi(3);
+                velocity[0] += pull * dx;
+                velocity[1] += pull * dy;
+            }
+        }
+    }
+
+    /// One step, with the bodies of the neighbour and of its neighbour.
+    fn step(&mut self, near: &Bodies, far: &Bodies) {
+        let own = self.bodies.clone();
+        for others in [&own, &near.0, &far.0] {
+            self.attract(others);
+        }
+        for (body, velocity) in self.bodies.iter_mut().zip(&self.velocities) {
+            body[0] += TIME * velocity[0];
+            body[1] += TIME * velocity[1];
+        }
+    }
+}
+
+/// The same by one process: all workers, with so many bodies each, after so many steps.
+pub fn sequential(bodies: usize, steps: usize) -> [Worker; 3] {
+    let mut workers = [0, 1, 2].map(|number| Worker::new(number, bodies));
+    for _ in 0..steps {
+        let bodies = [0, 1, 2].map(|number| workers[number].bodies());
+        for (number, worker) in workers.iter_mut().enumerate() {
+            worker.step(&bodies[(number + 2) % 3], &bodies[(number + 1) % 3]);
+        }
+    }
+    workers
+}
+
+pub async fn first(role: &mut A, mut worker: Worker, steps: usize) -> Result<Worker> {
+    try_run(role, async |mut session: ASession<'_>| {
+        for _ in 0..steps {
+            let (near, next) = session.select(worker.bodies()).await?.receive().await?;
+            let (far, next) = next.send(near.clone()).await?.receive().await?;
+            worker.step(&near, &far);
+            session = next;
+        }
+        Ok((worker, session.select(Stop).await?))
+    })
+    .await
+}
+
+pub async fn second(role: &mut B, mut worker: Worker) -> Result<Worker> {
+    try_run(role, async |mut session: Second<'_>| {
+        loop {
+            match session.branch().await? {
+                OfFirst::Bodies(near, next) => {
+                    let next = next.send(worker.bodies()).await?.send(near.clone()).await?;
+                    let (far, next) = next.receive().await?;
+                    worker.step(&near, &far);
+                    session = next;
+                }
+                OfFirst::Stop(Stop, next) => return Ok((worker, next.send(Stop).await?)),
+            }
+        }
+    })
+    .await
+}
+
+pub async fn third(role: &mut C, mut worker: Worker) -> Result<Worker> {
+    try_run(role, async |mut session: Third<'_>| {
+        loop {
+            match session.branch().await? {
+                OfSecond::Bodies(near, next) => {
+                    let next = next.send(worker.bodies()).await?.send(near.clone()).await?;
+                    let (far, next) = next.receive().await?;
+                    worker.step(&near, &far);
+                    session = next;
+                }
+                OfSecond::Stop(Stop, end) => return Ok((worker, end)),
+            }
+        }
+    })
+    .await
+}

@@ -1,0 +1,38 @@
+//! Liveness in every run, in words.
+
+use rumpsteak_build::command::Notice;
+use rumpsteak_fsm::system::EveryRun;
+use serde_json::Value;
+
+use crate::options::raise;
+use crate::outcome::Outcome;
+
+/// Tells which roles some run neglects, or that a limit hides them, in `notice`s about a protocol
+/// of this name or about the system. Adds both to the answer.
+pub(crate) fn tell(
+    EveryRun { neglected, limit }: &EveryRun,
+    protocol: Option<&str>,
+    notice: fn(String) -> Notice,
+    object: &mut Value,
+    mut report: impl FnMut(Notice),
+) -> Outcome {
+    for found in neglected {
+        report(notice(match protocol {
+            Some(name) => format!("in `{name}`, {found}"),
+            None => found.to_string(),
+        }));
+    }
+    let outcome = match limit {
+        _ if !neglected.is_empty() => Outcome::Fails,
+        None => return Outcome::Holds,
+        Some(limit) => {
+            let what = protocol.map_or("the system".to_owned(), |name| format!("`{name}`"));
+            let title = format!("undecided whether {what} is live in every run: {limit}");
+            report(notice(title).help(raise(*limit)));
+            Outcome::Undecided
+        }
+    };
+    object["neglected"] = neglected.iter().map(|found| found.role.as_str()).collect();
+    object["verdict"] = outcome.verdict().into();
+    outcome
+}

@@ -1,0 +1,220 @@
+//! The arguments of `#[protocol(…)]` and `#[closed_system(…)]`.
+//!
+//! ```text
+//! #[protocol(Hospital)]                               the protocol
+//! #[protocol(Hospital, routes = rumpsteak_net::Net)]  generated routes are `Net<Label>`
+//! #[protocol(Hospital, derive(Clone))]                generated messages have these derives, too
+//! #[protocol(Hospital, fair)]                         less liveness is asked for: of all roles,
+//! #[protocol(Hospital, fair(p, q), every_run(r))]     or of these
+//! #[protocol(Hospital, accept_closed_system)]         its sessions may be proven together
+//! #[protocol(Hospital, limits(queue = 128))]           the verifier gives up later
+//! #[protocol(Hospital, crate = "rt")]                 the runtime is the crate `rt`
+//! #[closed_system]                                    there is no protocol
+//! ```
+
+use proc_macro2::{Span, TokenStream};
+use syn::parse::ParseStream;
+use syn::{Error, Ident, LitInt, LitStr, Path, Result, Token, parenthesized, token};
+
+use crate::attribute::{expect, ident};
+use crate::cut::{ModuleKind, check_depth, parse};
+use crate::name;
+
+/// The arguments of the attribute.
+pub struct Arguments {
+    /// The protocol; `None` for a closed system without one.
+    pub protocol: Option<Ident>,
+    /// The type of generated routes, unless they are channels.
+    pub routes: Option<Path>,
+    /// The derives of generated messages, beside `Message`.
+    pub derives: Vec<Path>,
+    /// The liveness that is asked of roles; a name is a role of the protocol.
+    pub liveness: Vec<Asked>,
+    /// The word `accept_closed_system`, if it is there.
+    pub accepts_closed_system: Option<Ident>,
+    /// The limits of the verifier: each the name of a setting of `Limits`, and its value.
+    pub limits: Vec<(Ident, usize)>,
+    /// The path of the runtime's crate in `crate = "…"`, if it is there.
+    pub krate: Option<Path>,
+}
+
+/// A liveness that is asked of roles.
+pub struct Asked {
+    /// How much is asked.
+    pub liveness: Liveness,
+    /// The roles of the protocol; all of them if there is none.
+    pub roles: Vec<Ident>,
+}
+
+/// When a message that waits is received, and a role that waits is served.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Liveness {
+    /// `every_run`: in every run, whatever the roles choose; as long as a role that can do
+    /// something does so sooner or later.
+    EveryRun,
+    /// `fair`: if choices are fair. Wherever the roles are, they can still choose so that it
+    /// happens. A role may choose for ever so that others wait, and messages pile up.
+    Fair,
+}
+
+impl Arguments {
+    /// Parses the arguments, without the parentheses. At their end, an error points at `end`.
+    ///
+    /// # Errors
+    ///
+    /// At the first token that does not fit, with the right form.
+    pub fn parse(kind: ModuleKind, arguments: TokenStream, end: Span) -> Result<Self> {
+        check_depth(arguments.clone(), false)?;
+        parse(arguments, end, |input| {
+            let mut this = Self {
+                protocol: None,
+                routes: None,
+                derives: Vec::new(),
+                liveness: Vec::new(),
+                accepts_closed_system: None,
+                limits: Vec::new(),
+                krate: None,
+            };
+            if kind == ModuleKind::Protocol {
+                this.protocol = Some(protocol(input)?);
+                if !input.is_empty() {
+                    expect(input, Token![,], EXPECTED_OPTION)?;
+                }
+            }
+            let mut seen = Vec::new();
+            while !input.is_empty() {
+                let word = ident(input, this.expected())?;
+                if seen.contains(&word) {
+                    return Err(Error::new(word.span(), format!("`{word}` stands here twice")));
+                }
+                this.option(input, &word)?;
+                seen.push(word);
+                if !input.is_empty() {
+                    expect(input, Token![,], this.expected())?;
+                }
+            }
+            Ok(this)
+        })
+    }
+
+    fn expected(&self) -> &'static str {
+        if self.protocol.is_some() { EXPECTED_OPTION } else { EXPECTED_OPTION_OF_SYSTEM }
+    }
+
+    fn option(&mut self, input: ParseStream<'_>, word: &Ident) -> Result<()> {
+        let of_protocol = self.protocol.is_some();
+        match word.to_string().as_str() {
+            "crate" => {
+                expect(input, Token![=], EXPECTED_RUNTIME)?;
+                self.krate = Some(runtime(input)?);
+            }
+            "derive" => {
+                self.derives =
+                    list(input, EXPECTED_DERIVES, |input| path(input, EXPECTED_DERIVES))?;
+            }
+            "limits" => {
+                self.limits = list(input, EXPECTED_LIMITS, |input| {
+                    let name = ident(input, EXPECTED_LIMITS)?;
+                    expect(input, Token![=], EXPECTED_LIMITS)?;
+                    let (span, value) = (input.span(), input.parse::<LitInt>());
+                    let value = value.and_then(|value| value.base10_parse());
+                    Ok((name, value.map_err(|_| Error::new(span, EXPECTED_LIMITS))?))
+                })?;
+            }
+            "routes" if of_protocol => {
+                expect(input, Token![=], EXPECTED_ROUTES)?;
+                self.routes = Some(path(input, EXPECTED_ROUTES)?);
+            }
+            "fair" | "every_run" if of_protocol => {
+                let liveness = if word == "fair" { Liveness::Fair } else { Liveness::EveryRun };
+                let mut roles = Vec::new();
+                if input.peek(token::Paren) {
+                    roles = list(input, EXPECTED_ROLES, |input| ident(input, EXPECTED_ROLES))?;
+                    if roles.is_empty() {
+                        return Err(Error::new(word.span(), EXPECTED_ROLES));
+                    }
+                }
+                self.liveness.push(Asked { liveness, roles });
+            }
+            "accept_closed_system" if of_protocol => {
+                self.accepts_closed_system = Some(word.clone());
+            }
+            _ => return Err(Error::new(word.span(), self.expected())),
+        }
+        Ok(())
+    }
+}
+
+/// Parses the name of the protocol.
+fn protocol(input: ParseStream<'_>) -> Result<Ident> {
+    if let Ok(file) = input.fork().parse::<LitStr>() {
+        let file = file.value();
+        let name = file.rsplit('/').next().and_then(|name| name.split('.').next());
+        let name = name.map(name::camel).filter(|name| !name.is_empty());
+        let name = name.unwrap_or_else(|| "DoubleBuffering".to_owned());
+        let text =
+            format!("expected the name of the protocol, without quotes: `#[protocol({name})]`");
+        return Err(Error::new(input.span(), text));
+    }
+    let is_option = input.peek2(Token![=]) || input.peek2(token::Paren);
+    if is_option || !input.peek(Ident) {
+        return Err(Error::new(input.span(), EXPECTED));
+    }
+    input.parse()
+}
+
+/// Parses a list in parentheses.
+fn list<T>(
+    input: ParseStream<'_>,
+    expected: &str,
+    mut element: impl FnMut(ParseStream<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    if !input.peek(token::Paren) {
+        return Err(Error::new(input.span(), expected));
+    }
+    let content;
+    parenthesized!(content in input);
+    let mut elements = Vec::new();
+    while !content.is_empty() {
+        elements.push(element(&content)?);
+        if !content.is_empty() {
+            expect(&content, Token![,], expected)?;
+        }
+    }
+    Ok(elements)
+}
+
+/// Parses a path without arguments.
+fn path(input: ParseStream<'_>, expected: &str) -> Result<Path> {
+    let path = Path::parse_mod_style(input);
+    let path = path.map_err(|_| Error::new(input.span(), expected))?;
+    if input.peek(Token![<]) || input.peek(Token![::]) {
+        return Err(Error::new(input.span(), expected));
+    }
+    Ok(path)
+}
+
+/// Parses the path of the runtime, in quotes.
+fn runtime(input: ParseStream<'_>) -> Result<Path> {
+    let error = Error::new(input.span(), EXPECTED_RUNTIME);
+    let Ok(literal) = input.parse::<LitStr>() else { return Err(error) };
+    // syn reads brackets with recursion.
+    let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '#' | ' ');
+    if !literal.value().chars().all(is_path) {
+        return Err(error);
+    }
+    literal.parse_with(Path::parse_mod_style).map_err(|_| error)
+}
+
+const EXPECTED: &str = "expected the name of the protocol first: `#[protocol(DoubleBuffering)]`";
+const EXPECTED_DERIVES: &str = "expected derives of messages: `derive(Clone, Debug)`";
+const EXPECTED_LIMITS: &str = "expected limits of the verifier: `limits(queue = 128)`";
+const EXPECTED_OPTION: &str = "expected nothing more, or one of these, after a comma: `routes = rumpsteak_net::Net`, `derive(Clone)`, `fair`, \
+                               `every_run`, `accept_closed_system`, `limits(queue = 128)`, `crate = \"rumpsteak_runtime\"`";
+const EXPECTED_OPTION_OF_SYSTEM: &str = "a closed system has no protocol: expected nothing, or one of these: `derive(Clone)`, \
+                                         `limits(queue = 128)`, `crate = \"rumpsteak_runtime\"`";
+const EXPECTED_ROLES: &str =
+    "expected roles of the protocol: `fair(p, q)`, or `fair` for all of them";
+const EXPECTED_ROUTES: &str =
+    "expected the type of routes, without arguments: `routes = rumpsteak_net::Net`";
+const EXPECTED_RUNTIME: &str = "expected the path of the runtime: `crate = \"rumpsteak_runtime\"`";

@@ -1,0 +1,272 @@
+//! Attributes and visibilities of items.
+
+use std::fmt::Display;
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens as _;
+use syn::ext::IdentExt as _;
+use syn::parse::{Parse, ParseStream, Peek};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, DeriveInput, Error, Field, Meta, Path, Result, Token, Visibility};
+
+use crate::cut::{attribute_path, end_of, is_punct, trees};
+use crate::hash::{Piece, Pieces};
+
+/// Returns the visibility that an item or a field has: the visibility of the module decides over
+/// an inherited one. `place` is that of what follows, so that rustc points there.
+pub(crate) fn public(visibility: Visibility, place: Span) -> Visibility {
+    match visibility {
+        Visibility::Inherited => Visibility::Public(Token![pub](place)),
+        other => other,
+    }
+}
+
+/// Takes the attributes with these names out of the list.
+pub(crate) fn take(attributes: &mut Vec<Attribute>, names: &[&str]) -> Vec<Attribute> {
+    let is_ours = |attribute: &mut Attribute| {
+        names.iter().any(|name| attribute.path().segments.last().is_some_and(|it| it.ident == name))
+    };
+    attributes.extract_if(.., is_ours).collect()
+}
+
+/// Returns the last segment of an attribute's path.
+pub(crate) fn word(attribute: &Attribute) -> Ident {
+    let last = attribute.path().segments.last().map(|segment| segment.ident.clone());
+    last.unwrap_or_else(|| Ident::new("_", Span::call_site()))
+}
+
+/// Reads the argument, in parentheses, of an attribute that may stand there once.
+pub(crate) fn argument<T>(
+    attribute: &Attribute,
+    value: &mut Option<T>,
+    argument: impl FnOnce(ParseStream<'_>) -> Result<T>,
+) -> Result<()> {
+    let name = word(attribute);
+    let Meta::List(list) = &attribute.meta else {
+        let text = format!("`{name}` takes an argument: `#[{name}(…)]`");
+        return Err(Error::new(name.span(), text));
+    };
+    if value.is_some() {
+        return Err(Error::new(name.span(), format!("`#[{name}(…)]` stands here twice")));
+    }
+    let end = list.delimiter.span().close();
+    *value = Some(crate::cut::parse(list.tokens.clone(), end, |input| {
+        let argument = argument(input)?;
+        input.parse::<Option<Token![,]>>()?;
+        expect_end(input, "expected nothing more in this attribute")?;
+        Ok(argument)
+    })?);
+    Ok(())
+}
+
+/// Expects a token such as `Token![,]`.
+pub(crate) fn expect<T: Peek>(input: ParseStream<'_>, token: T, message: impl Display) -> Result<()>
+where
+    T::Token: Parse,
+{
+    if !input.peek(token) {
+        return Err(Error::new(input.span(), message));
+    }
+    input.parse::<T::Token>().map(drop)
+}
+
+/// Expects an identifier or a keyword.
+pub(crate) fn ident(input: ParseStream<'_>, message: &str) -> Result<Ident> {
+    input.call(Ident::parse_any).map_err(|_| Error::new(input.span(), message))
+}
+
+/// Expects the end of the group.
+pub(crate) fn expect_end(input: ParseStream<'_>, message: &str) -> Result<()> {
+    if input.is_empty() { Ok(()) } else { Err(Error::new(input.span(), message)) }
+}
+
+/// The words of sessions.
+const WORDS: [&str; 6] = ["Branch", "End", "Race", "Receive", "Select", "Send"];
+
+/// Parses a name of an item of the module.
+pub(crate) fn name(input: ParseStream<'_>, expected: &str) -> Result<Ident> {
+    let start = input.span();
+    if input.peek(Token![_]) {
+        return Err(Error::new(start, expected));
+    }
+    if !input.peek(Token![::]) {
+        let name = ident(input, expected)?;
+        if !input.peek(Token![::]) {
+            return Ok(name);
+        }
+    }
+    while input.parse::<Option<Token![::]>>()?.is_some() {
+        let last = ident(input, "a path goes on with a name after `::`")?;
+        if WORDS.iter().any(|word| last == word) && !input.peek(Token![::]) {
+            let text = format!("`{last}` is a word of sessions, which is written without a path");
+            return Err(Error::new(start, text));
+        }
+    }
+    Err(Error::new(start, NO_PATH))
+}
+
+/// Returns the word of ours that a path in a derive is: `Role`, or `rumpsteak::Role`.
+fn derive_word(path: &[Ident]) -> Option<String> {
+    let last = match path {
+        [last] => last,
+        [krate, last] if krate.to_string().starts_with("rumpsteak") => last,
+        _ => return None,
+    };
+    ["Message", "Role", "Roles"].iter().find(|word| last == *word).map(|word| (*word).to_owned())
+}
+
+/// Returns the first word of ours in the arguments of a derive.
+pub(crate) fn derived(arguments: &[TokenTree]) -> Option<String> {
+    let [TokenTree::Group(list)] = arguments else { return None };
+    let words = trees(list.stream());
+    let mut paths = words.split(|tree| is_punct(Some(tree), ','));
+    paths.find_map(|path| {
+        let idents = path.iter().filter_map(|tree| match tree {
+            TokenTree::Ident(ident) => Some(ident.clone()),
+            _ => None,
+        });
+        derive_word(&idents.collect::<Vec<_>>())
+    })
+}
+
+/// Takes a word out of `#[derive(…)]`.
+pub(crate) fn take_derive(attributes: &mut Vec<Attribute>, word: &str) {
+    attributes.retain_mut(|attribute| {
+        let Meta::List(list) = &mut attribute.meta else { return true };
+        if !list.path.is_ident("derive") {
+            return true;
+        }
+        let paths = Punctuated::<Path, Token![,]>::parse_terminated;
+        let Ok(paths) = list.parse_args_with(paths) else { return true };
+        let before = paths.len();
+        let is_other = |path: &Path| {
+            let segments = path.segments.iter().map(|segment| segment.ident.clone());
+            derive_word(&segments.collect::<Vec<_>>()).is_none_or(|it| it != word)
+        };
+        let paths: Punctuated<_, Token![,]> = paths.into_iter().filter(is_other).collect();
+        if paths.len() == before {
+            return true;
+        }
+        let is_left = !paths.is_empty();
+        list.tokens = paths.into_token_stream();
+        is_left
+    });
+}
+
+/// Parses a struct or an enum with its attributes: those named in `ours` mean something to the
+/// grammar, and the others must be inert.
+pub(crate) fn derive_input(item: TokenStream, ours: &[&str]) -> Result<DeriveInput> {
+    crate::cut::check_depth(item.clone(), false)?;
+    check(item.clone(), ours)?;
+    let trees = trees(item);
+    let end = end_of(&trees);
+    crate::cut::parse(trees.into_iter().collect(), end, DeriveInput::parse)
+}
+
+/// Refuses generic parameters.
+pub(crate) fn check_generics(input: &DeriveInput, text: &str) -> Result<()> {
+    match (input.generics.params.first(), &input.generics.where_clause) {
+        (Some(parameter), _) => Err(Error::new_spanned(parameter, text)),
+        (None, Some(clause)) => Err(Error::new(clause.where_token.span, text)),
+        (None, None) => Ok(()),
+    }
+}
+
+/// Returns the place of a field.
+pub(crate) fn field_span(field: &Field) -> Span {
+    let first = |tokens: TokenStream| tokens.into_iter().next().map(|tree| tree.span());
+    let visibility = first(field.vis.to_token_stream());
+    let name = field.ident.as_ref().map(Ident::span);
+    let ty = || first(field.ty.to_token_stream()).unwrap_or_else(Span::call_site);
+    visibility.or(name).unwrap_or_else(ty)
+}
+
+/// Refuses the attributes on and in an item after which rustc may see another item than the one
+/// that is verified.
+pub(crate) fn check(item: TokenStream, ours: &[&str]) -> Result<()> {
+    const INERT: [&str; 11] = [
+        "allow",
+        "automatically_derived",
+        "default",
+        "deny",
+        "deprecated",
+        "derive",
+        "doc",
+        "expect",
+        "forbid",
+        "must_use",
+        "warn",
+    ];
+    const ALSO_INERT: [&str; 2] = ["non_exhaustive", "repr"];
+    const TOOLS: [&str; 4] = ["clippy", "diagnostic", "rust_analyzer", "rustfmt"];
+    let attributes = attributes(item);
+    let has_helpers = attributes.iter().any(|(_, attribute, path)| {
+        path.len() == 1 && path[0] == "derive" && names_helper(attribute)
+    });
+    for (mark, attribute, path) in &attributes {
+        let Some(first) = path.first().map(Ident::to_string) else { continue };
+        let first = first.as_str();
+        let error = |text| {
+            let tokens = [mark.clone(), TokenTree::Group(attribute.clone())];
+            Err(Error::new_spanned(tokens.into_iter().collect::<TokenStream>(), text))
+        };
+        if first == "cfg" || first == "cfg_attr" {
+            return error(NO_CFG.to_owned());
+        }
+        let last = path[path.len() - 1].to_string();
+        let is_inert = match path.len() {
+            1 => has_helpers || INERT.contains(&first) || ALSO_INERT.contains(&first),
+            _ => TOOLS.contains(&first),
+        };
+        if !is_inert && !ours.contains(&last.as_str()) {
+            return error(format!("`#[{last}]` {NOT_INERT}"));
+        }
+    }
+    Ok(())
+}
+
+/// Returns true if a `#[derive(…)]` names a macro that may have attributes of its own.
+fn names_helper(derive: &Group) -> bool {
+    const WITHOUT: [&str; 12] = [
+        "derive",
+        "Clone",
+        "Copy",
+        "Debug",
+        "Eq",
+        "Hash",
+        "Message",
+        "Ord",
+        "PartialEq",
+        "PartialOrd",
+        "Role",
+        "Roles",
+    ];
+    Pieces::new(derive.stream()).any(|piece| match piece {
+        Piece::Tree(TokenTree::Ident(name)) => !WITHOUT.contains(&name.to_string().as_str()),
+        _ => false,
+    })
+}
+
+/// Returns the attributes on and in an item: the `#`, the brackets and the path.
+pub(crate) fn attributes(item: TokenStream) -> Vec<(TokenTree, Group, Vec<Ident>)> {
+    let (mut attributes, mut last) = (Vec::new(), None);
+    for piece in Pieces::new(item) {
+        last = match (piece, last) {
+            (Piece::Open(group), Some(mark)) if group.delimiter() == Delimiter::Bracket => {
+                let (path, _) = attribute_path(&group);
+                attributes.push((mark, group, path));
+                None
+            }
+            (Piece::Tree(tree), _) if is_punct(Some(&tree), '#') => Some(tree),
+            (Piece::Tree(tree), Some(mark)) if is_punct(Some(&tree), '!') => Some(mark),
+            _ => None,
+        };
+    }
+    attributes
+}
+
+const NO_CFG: &str = "put `#[cfg(…)]` on the whole module, and write the module once for each case";
+const NO_PATH: &str = "everything that a session names is an item of the module: import a payload \
+                       with `use`, and wrap it in a label";
+const NOT_INERT: &str = "may be a macro that changes this item after it was verified: only `#[derive(…)]`, attributes \
+                         of a derive, and attributes such as `#[doc]` and `#[allow]` can stand here";

@@ -1,0 +1,173 @@
+//! Hashes that are the same on every platform.
+
+use proc_macro2::token_stream::IntoIter;
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+
+/// A token of a flattened stream.
+#[derive(Clone, Debug)]
+pub(crate) enum Piece {
+    /// The closing bracket of a group.
+    Close(Delimiter),
+    /// The opening bracket of a group.
+    Open(Group),
+    /// Any other token.
+    Tree(TokenTree),
+}
+
+/// Iterates over the tokens of a stream from first to last, without recursion. Invisible groups are
+/// no tokens.
+#[derive(Debug)]
+pub(crate) struct Pieces(Vec<(IntoIter, Delimiter)>);
+
+impl Pieces {
+    pub(crate) fn new(stream: TokenStream) -> Self {
+        Self(vec![(stream.into_iter(), Delimiter::None)])
+    }
+
+    /// Leaves the group whose opening bracket was the last piece.
+    pub(crate) fn leave(&mut self) {
+        self.0.pop();
+    }
+}
+
+impl Iterator for Pieces {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        loop {
+            let (trees, _) = self.0.last_mut()?;
+            match trees.next() {
+                Some(TokenTree::Group(group)) => {
+                    let delimiter = group.delimiter();
+                    self.0.push((group.stream().into_iter(), delimiter));
+                    if delimiter != Delimiter::None {
+                        return Some(Piece::Open(group));
+                    }
+                }
+                Some(tree) => return Some(Piece::Tree(tree)),
+                None => {
+                    if let Some((_, delimiter)) = self.0.pop()
+                        && delimiter != Delimiter::None
+                    {
+                        return Some(Piece::Close(delimiter));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Identifies the text of a file by a hash of 64 bits, in hexadecimal.
+///
+/// Every change of at most eight bytes in a row changes the hash, because each step is invertible.
+/// The hash detects stale files. It does not protect against forged ones.
+pub fn stamp(text: &str) -> String {
+    let (words, rest) = text.as_bytes().as_chunks();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
+    format!("{:016x}", words.fold(text.len() as u64, mix))
+}
+
+/// Adds a part to a fingerprint, as `private::fingerprint` of the runtime does.
+pub const fn mix(hash: u64, part: u64) -> u64 {
+    (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+}
+
+/// Numbers a list of names with a [`Hasher`].
+pub fn number(names: &[&str]) -> u64 {
+    let mut hasher = Hasher::new();
+    names.iter().for_each(|name| hasher.text(name));
+    hasher.finish()
+}
+
+/// The 64-bit FNV-1a hash of texts, with a separator after each text.
+///
+/// It detects stale verdicts. It does not protect against forged ones: whoever can write into
+/// `OUT_DIR` is the build itself.
+///
+/// ```
+/// use rumpsteak_front::hash::number;
+/// assert_ne!(number(&["ab", "c"]), number(&["a", "bc"]));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Hasher(u64);
+
+/// No UTF-8 text contains this byte.
+const SEPARATOR: u8 = 0xff;
+
+impl Hasher {
+    /// Returns a hasher of nothing yet.
+    pub const fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// Adds bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    /// Adds a text and a separator.
+    pub fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+        self.bytes(&[SEPARATOR]);
+    }
+
+    /// Adds all tokens of a stream, each with its kind, but for documentation.
+    ///
+    /// The result is the same for rustc's tokens and for tokens that were lexed from a file.
+    pub fn tokens(&mut self, stream: TokenStream) {
+        let mut pieces = Pieces::new(stream);
+        // A `#`, or `#!`, which may belong to documentation.
+        let mut marks = Vec::new();
+        while let Some(piece) = pieces.next() {
+            match &piece {
+                Piece::Tree(TokenTree::Punct(punct))
+                    if punct.as_char() == if marks.is_empty() { '#' } else { '!' } =>
+                {
+                    marks.push(piece);
+                }
+                Piece::Open(group) if !marks.is_empty() && is_documentation(group) => {
+                    marks.clear();
+                    pieces.leave();
+                }
+                _ => {
+                    marks.drain(..).for_each(|mark| self.piece(&mark));
+                    self.piece(&piece);
+                }
+            }
+        }
+        marks.iter().for_each(|mark| self.piece(mark));
+    }
+
+    fn piece(&mut self, piece: &Piece) {
+        let (kind, text) = match piece {
+            Piece::Close(delimiter) => (b'c', format!("{delimiter:?}")),
+            Piece::Open(group) => (b'o', format!("{:?}", group.delimiter())),
+            Piece::Tree(tree @ TokenTree::Ident(_)) => (b'i', tree.to_string()),
+            Piece::Tree(TokenTree::Punct(punct)) => (b'p', punct.as_char().to_string()),
+            Piece::Tree(tree) => (b'l', tree.to_string()),
+        };
+        self.bytes(&[kind]);
+        self.text(&text);
+    }
+
+    /// Returns the hash of everything that was added.
+    pub const fn finish(self) -> u64 {
+        self.0
+    }
+}
+
+/// Returns true for the brackets of `#[doc …]`.
+fn is_documentation(group: &Group) -> bool {
+    let is_doc = |tree| matches!(tree, TokenTree::Ident(name) if name == "doc");
+    group.delimiter() == Delimiter::Bracket && group.stream().into_iter().next().is_some_and(is_doc)
+}
+
+impl Default for Hasher {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,48 @@
+//! Structs and enums that may be labels: each carries the types of its fields.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens as _;
+use syn::{Attribute, Data, DeriveInput, Result, Type};
+
+use crate::attribute::{derive_input, field_span, public};
+
+/// A struct or an enum that may be a label.
+#[derive(Clone)]
+pub struct LabelItem {
+    /// The name.
+    pub name: Ident,
+    /// The attributes, as written.
+    pub attributes: Vec<Attribute>,
+    /// The types of the fields of a struct without parameters; `None` for another item, which
+    /// carries itself.
+    pub fields: Option<Vec<Type>>,
+    /// The whole item with its attributes, where inherited visibilities, of the item and of the
+    /// fields of a struct, are `pub`.
+    pub tokens: TokenStream,
+}
+
+impl LabelItem {
+    /// Parses a struct or an enum with its attributes.
+    ///
+    /// # Errors
+    ///
+    /// At the first token that is no Rust, and at attributes that may change the item.
+    pub fn parse(item: TokenStream) -> Result<Self> {
+        Ok(Self::new(derive_input(item, &[])?))
+    }
+
+    pub(crate) fn new(mut input: DeriveInput) -> Self {
+        input.vis = public(input.vis, input.ident.span());
+        let mut fields = None;
+        if let Data::Struct(data) = &mut input.data {
+            data.fields.iter_mut().for_each(|field| {
+                field.vis = public(field.vis.clone(), field_span(field));
+            });
+            if input.generics.params.is_empty() {
+                fields = Some(data.fields.iter().map(|field| field.ty.clone()).collect());
+            }
+        }
+        let tokens = input.to_token_stream();
+        Self { name: input.ident, attributes: input.attrs, fields, tokens }
+    }
+}

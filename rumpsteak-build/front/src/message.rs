@@ -1,0 +1,161 @@
+//! Message types.
+//!
+//! ```text
+//! #[derive(Message)]
+//! enum Label { Ready(Ready), #[label("value")] Item(Value) }
+//! ```
+
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens as _;
+use syn::ext::IdentExt as _;
+use syn::{Attribute, Data, Error, Fields, LitStr, Result, Type, Variant, Visibility, parse_quote};
+
+use crate::attribute::{
+    argument, check_generics, derive_input, field_span, public, take, take_derive,
+};
+use crate::label::LabelItem;
+use crate::name::same;
+use crate::set::bare;
+
+/// A `#[derive(Message)]` enum, or a struct that is its own only label.
+#[derive(Clone)]
+pub struct MessageItem {
+    /// The name of the enum or struct.
+    pub name: Ident,
+    /// The attributes, without `Message` in a derive and without `#[label(…)]`.
+    pub attributes: Vec<Attribute>,
+    /// The visibility; `pub` if it is inherited.
+    pub visibility: Visibility,
+    /// True for a struct.
+    pub is_struct: bool,
+    /// The labels, in order. A struct has one, which carries the struct itself.
+    pub variants: Vec<MessageVariant>,
+    /// The whole item as it is to be emitted: without the attributes of messages, and with `pub`
+    /// for inherited visibilities.
+    pub tokens: TokenStream,
+    /// The struct as a label; `None` for an enum.
+    pub label: Option<LabelItem>,
+}
+
+/// A label of a message type.
+#[derive(Clone)]
+pub struct MessageVariant {
+    /// The name of the variant, or of the struct.
+    pub name: Ident,
+    /// The name of the label: that of `#[label("…")]`, or that of the variant or struct.
+    pub label: String,
+    /// The type that the variant carries.
+    pub ty: Type,
+    /// The type, if it is a bare identifier.
+    pub ident: Option<Ident>,
+}
+
+impl MessageItem {
+    /// Parses a message type with its attributes.
+    ///
+    /// # Errors
+    ///
+    /// At the first token that does not fit, with what is expected there.
+    pub fn parse(item: TokenStream) -> Result<Self> {
+        let mut input = derive_input(item, &["label"])?;
+        check_generics(
+            &input,
+            "a message type has no parameters: the build script compares its labels with those of the protocol",
+        )?;
+        take_derive(&mut input.attrs, "Message");
+        let (name, is_struct) = (input.ident.clone(), matches!(input.data, Data::Struct(_)));
+        let label = label(&mut input.attrs, !is_struct)?;
+        let variants = match &mut input.data {
+            Data::Enum(data) => {
+                data.variants.iter_mut().map(MessageVariant::parse).collect::<Result<Vec<_>>>()?
+            }
+            Data::Struct(_) => vec![MessageVariant::new(name.clone(), label, parse_quote!(#name))],
+            Data::Union(data) => return Err(Error::new(data.union_token.span, EXPECTED)),
+        };
+        if variants.is_empty() {
+            return Err(Error::new(name.span(), "expected at least one label: `Ready(Ready)`"));
+        }
+        for index in 0..variants.len() {
+            check_label(&variants, index)?;
+        }
+        let visibility = public(input.vis.clone(), input.ident.span());
+        let label = LabelItem::new(input);
+        let (attributes, tokens) = (label.attributes.clone(), label.tokens.clone());
+        let label = is_struct.then_some(label);
+        Ok(Self { name, attributes, visibility, is_struct, variants, tokens, label })
+    }
+}
+
+impl MessageVariant {
+    fn new(name: Ident, label: Option<String>, ty: Type) -> Self {
+        let label = label.unwrap_or_else(|| name.unraw().to_string());
+        Self { name, label, ident: bare(&ty), ty }
+    }
+
+    fn parse(variant: &mut Variant) -> Result<Self> {
+        let (label, name) = (label(&mut variant.attrs, false)?, variant.ident.clone());
+        let fields = match &variant.fields {
+            Fields::Unnamed(fields) => Some(&fields.unnamed),
+            Fields::Named(_) | Fields::Unit => None,
+        };
+        match fields.map(|fields| (fields.first(), fields.get(1))) {
+            Some((_, Some(second))) => Err(Error::new(field_span(second), SEVERAL)),
+            Some((Some(field), None)) => Ok(Self::new(name, label, field.ty.clone())),
+            _ => {
+                let text =
+                    format!("a label carries one type: `{name}({name})`, with a `struct {name}`");
+                Err(Error::new(name.span(), text))
+            }
+        }
+    }
+}
+
+/// Takes `#[label("…")]` out of the list, and returns the name in it.
+fn label(attributes: &mut Vec<Attribute>, is_on_enum: bool) -> Result<Option<String>> {
+    const MESSAGE: &str = "expected the label's name in quotes: `#[label(\"value\")]`";
+    let mut label = None;
+    for attribute in &take(attributes, &["label"]) {
+        if is_on_enum {
+            return Err(Error::new_spanned(attribute, "`#[label(…)]` stands on a variant"));
+        }
+        argument(attribute, &mut label, |input| {
+            input.parse::<LitStr>().map_err(|_| Error::new(input.span(), MESSAGE))
+        })?;
+    }
+    Ok(label.map(|label| label.value()))
+}
+
+/// Refuses a label if an earlier one has its name or its type.
+fn check_label(all: &[MessageVariant], index: usize) -> Result<()> {
+    let text = |variant: &MessageVariant| variant.ty.to_token_stream().to_string();
+    let MessageVariant { name, label, ty, .. } = &all[index];
+    let own = text(&all[index]);
+    for earlier in &all[..index] {
+        if same(&earlier.label, label) {
+            return Err(Error::new(name.span(), format!("the label `{label}` exists already")));
+        }
+        if text(earlier) == own {
+            let others = all.iter().filter(|other| text(other) == own && other.name != own);
+            // A label that has its own name is a struct, and so is most likely the other one.
+            let is_copied = all.iter().any(|other| other.name == own);
+            let help = others.map(|MessageVariant { name, .. }| match is_copied {
+                true => format!(
+                    "\n      {name}({name}), and declare `struct {name}` if it is not there"
+                ),
+                false => format!("\n      {name}({name}), with `struct {name}({own});`"),
+            });
+            let text = format!(
+                "`{own}` already stands for the label `{}`\n\nhelp: give each label a type of its own:{}",
+                earlier.label,
+                help.collect::<String>()
+            );
+            return Err(Error::new_spanned(ty, text));
+        }
+    }
+    Ok(())
+}
+
+const EXPECTED: &str =
+    "expected an enum with one variant for each label, or a struct that is the only label";
+const SEVERAL: &str = "a label carries one type: put several values into a struct; \
+                       if this is an option of a choice, the enum is a `#[session]`, and no message";

@@ -1,0 +1,244 @@
+//! Roles.
+//!
+//! ```text
+//! #[derive(Role)]
+//! #[protocol(DoubleBuffering::k)]       the protocol, and the role in it
+//! #[message(Label)]                     the enum of messages
+//! struct K { #[route(S)] s: Channel }   the roles that it talks to
+//! ```
+
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::spanned::Spanned as _;
+use syn::{
+    Attribute, Data, Error, Field, Fields, GenericArgument, LitStr, PathArguments, Result, Token,
+    Type, Visibility,
+};
+
+use crate::attribute::{
+    argument, check_generics, derive_input, field_span, public, take, take_derive, word,
+};
+
+/// A `#[derive(Role)]` struct.
+#[derive(Clone)]
+pub struct RoleItem {
+    /// The name of the struct.
+    pub name: Ident,
+    /// The attributes, without those of roles and without `Role` in a derive.
+    pub attributes: Vec<Attribute>,
+    /// The visibility of the struct; `pub` if it is inherited.
+    pub visibility: Visibility,
+    /// The role that the struct plays, if an attribute says so. Otherwise it plays the role of its
+    /// name.
+    pub link: Option<Link>,
+    /// The message type in `#[message(…)]`, if it is there.
+    pub message: Option<Ident>,
+    /// The fields, in order. A role without fields is a unit struct.
+    pub routes: Vec<Route>,
+    /// True for a tuple struct.
+    pub is_tuple: bool,
+}
+
+/// The role of a protocol that a struct plays.
+#[derive(Clone)]
+pub struct Link {
+    /// The protocol in `#[protocol(…)]`; `None` for `#[role("…")]` alone.
+    pub protocol: Option<Ident>,
+    /// The name of the role: that in `#[protocol(P::k)]` or `#[role("k")]`, or that of the struct.
+    pub role: String,
+    /// The place that names the role.
+    pub span: Span,
+}
+
+/// A field with its `#[route(…)]`.
+#[derive(Clone)]
+pub struct Route {
+    /// The role at the other end.
+    pub peer: Ident,
+    /// The name of the field; `None` in a tuple struct.
+    pub field: Option<Ident>,
+    /// The position of the field.
+    pub index: usize,
+    /// The type of the field.
+    pub ty: Type,
+    /// The attributes, without `#[route(…)]`.
+    pub attributes: Vec<Attribute>,
+    /// The visibility of the field; `pub` if it is inherited.
+    pub visibility: Visibility,
+}
+
+/// The attributes that a role reads: those of the struct, and that of a field.
+pub(crate) const ROLE_ATTRIBUTES: [&str; 4] = ["message", "protocol", "role", "route"];
+
+impl RoleItem {
+    /// Parses a role with its attributes.
+    ///
+    /// # Errors
+    ///
+    /// At the first token that does not fit, with what is expected there.
+    pub fn parse(item: TokenStream) -> Result<Self> {
+        let mut input = derive_input(item, &ROLE_ATTRIBUTES)?;
+        let name = input.ident.clone();
+        let Data::Struct(data) = &mut input.data else {
+            return Err(Error::new(name.span(), "a role is a struct"));
+        };
+        let fields = std::mem::replace(&mut data.fields, Fields::Unit);
+        let (link, message) = attributes(&mut input.attrs, &name)?;
+        check_generics(&input, "a role has no parameters: it is one participant of one protocol")?;
+        let is_tuple = matches!(fields, Fields::Unnamed(_));
+        let mut routes = Vec::<Route>::new();
+        for (index, field) in fields.into_iter().enumerate() {
+            let route = Route::new(field, index)?;
+            let peer = &route.peer;
+            if *peer == name {
+                return Err(Error::new(peer.span(), "a role has no route to itself"));
+            }
+            if routes.iter().any(|earlier| earlier.peer == *peer) {
+                let text =
+                    format!("a second route to `{peer}`: the role has one route for each peer");
+                return Err(Error::new(peer.span(), text));
+            }
+            if let Some(text) = misfit(&route.ty, message.as_ref()) {
+                return Err(Error::new_spanned(&route.ty, text));
+            }
+            routes.push(route);
+        }
+        let (attributes, visibility) = (input.attrs, public(input.vis, name.span()));
+        Ok(Self { name, attributes, visibility, link, message, routes, is_tuple })
+    }
+}
+
+/// The reason why a type cannot be a route of a role with these messages, if its tokens show it.
+fn misfit(ty: &Type, message: Option<&Ident>) -> Option<String> {
+    let text = || quote::ToTokens::to_token_stream(ty).to_string().replace(' ', "");
+    let Type::Path(of) = ty else {
+        let is_pair = matches!(ty, Type::Tuple(_));
+        return is_pair.then(|| format!("`{}` is no route: {BOTH_WAYS}", text()));
+    };
+    let mut before = of.path.segments.iter().rev().skip(1);
+    if before.any(|segment| ["mpsc", "oneshot"].iter().any(|module| segment.ident == module)) {
+        return Some(format!("`{}` is no route: {BOTH_WAYS}", text()));
+    }
+    let last = of.path.segments.last()?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    let [GenericArgument::Type(Type::Path(carried))] =
+        &arguments.args.iter().collect::<Vec<_>>()[..]
+    else {
+        return None;
+    };
+    let (carried, message) = (carried.path.get_ident()?, message?);
+    let is_route = ["Channel", "Net"].iter().any(|name| last.ident == name);
+    (is_route && carried != message).then(|| {
+        format!("`{}` carries other messages than `{message}`, which are those of the role", text())
+    })
+}
+
+/// Takes the attributes of a role out of the list, and `Role` out of a derive.
+fn attributes(
+    attributes: &mut Vec<Attribute>,
+    name: &Ident,
+) -> Result<(Option<Link>, Option<Ident>)> {
+    take_derive(attributes, "Role");
+    let (mut protocol, mut role, mut message) = (None, None, None);
+    for attribute in &take(attributes, &ROLE_ATTRIBUTES) {
+        let word = word(attribute);
+        match word.to_string().as_str() {
+            "message" => argument(attribute, &mut message, |input| {
+                crate::attribute::name(input, "expected the enum of messages: `#[message(Label)]`")
+            }),
+            "protocol" => argument(attribute, &mut protocol, |input| link(input, &word)),
+            "role" => argument(attribute, &mut role, |input| {
+                let expected = |_| Error::new(input.span(), EXPECTED_ROLE);
+                input.parse::<LitStr>().map_err(expected)
+            }),
+            _ => Err(Error::new(word.span(), "`#[route(…)]` stands on a field")),
+        }?;
+    }
+    let link = match (protocol, role) {
+        (None, None) => None,
+        (None, Some(role)) => Some(Link { protocol: None, role: role.value(), span: role.span() }),
+        (Some((_, Some(named))), Some(_)) => {
+            let text = "the role is named twice: here and in `#[role(…)]`";
+            return Err(Error::new(named.span(), text));
+        }
+        (Some((protocol, named)), role) => {
+            let (role, span) = match (named, role) {
+                (Some(named), _) => (named.unraw().to_string(), named.span()),
+                (None, Some(role)) => (role.value(), role.span()),
+                (None, None) => (name.unraw().to_string(), protocol.span()),
+            };
+            Some(Link { protocol: Some(protocol), role, span })
+        }
+    };
+    Ok((link, message))
+}
+
+/// Parses the protocol and the role in `#[protocol(P::k)]`.
+fn link(input: ParseStream<'_>, word: &Ident) -> Result<(Ident, Option<Ident>)> {
+    if input.peek(Token![::]) {
+        return Err(Error::new(word.span(), EXPECTED_LINK));
+    }
+    let ident = || {
+        let expected = |_| Error::new(input.span(), EXPECTED_LINK);
+        input.call(Ident::parse_any).map_err(expected)
+    };
+    let protocol = ident()?;
+    let mut role = None;
+    if input.parse::<Option<Token![::]>>()?.is_some() {
+        role = Some(ident()?);
+    }
+    if input.peek(Token![::]) {
+        return Err(Error::new(word.span(), EXPECTED_LINK));
+    }
+    if input.peek(Token![.]) {
+        return Err(Error::new(input.span(), EXPECTED_LINK));
+    }
+    Ok((protocol, role))
+}
+
+impl Route {
+    fn new(mut field: Field, index: usize) -> Result<Self> {
+        let mut peer = None;
+        for attribute in &take(&mut field.attrs, &ROLE_ATTRIBUTES) {
+            let word = word(attribute);
+            if word != "route" {
+                let text = format!("`#[{word}(…)]` stands on the struct");
+                return Err(Error::new(word.span(), text));
+            }
+            argument(attribute, &mut peer, |input| {
+                let expected = "expected the role at the other end: `#[route(S)]`";
+                crate::attribute::name(input, expected)
+            })?;
+        }
+        let peer = peer.ok_or_else(|| Error::new(field_span(&field), NO_ROUTE))?;
+        let visibility = public(field.vis.clone(), field_span(&field));
+        let (ty, attributes) = (field.ty, field.attrs);
+        if is_half(&ty) {
+            return Err(Error::new(ty.span(), NO_HALF));
+        }
+        Ok(Self { peer, field: field.ident, index, ty, attributes, visibility })
+    }
+}
+
+/// True if a type is known to be one half of a route.
+fn is_half(ty: &Type) -> bool {
+    const HALVES: [&str; 5] =
+        ["QueueReceiver", "QueueSender", "SyncSender", "UnboundedReceiver", "UnboundedSender"];
+    match ty {
+        Type::Path(path) => {
+            path.path.segments.last().is_some_and(|last| HALVES.iter().any(|it| last.ident == it))
+        }
+        _ => false,
+    }
+}
+
+const NO_HALF: &str = "this is no route: a route both sends and receives, by itself\n\n\
+                       help: use `Channel<Label>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a \
+                       half that is not needed";
+const EXPECTED_LINK: &str =
+    "expected the protocol and the role in it: `#[protocol(DoubleBuffering::k)]`";
+const BOTH_WAYS: &str = "a route both sends and receives, as `Channel<Label>` does";
+const EXPECTED_ROLE: &str = "expected the role's name in quotes: `#[role(\"k\")]`";
+const NO_ROUTE: &str = "expected the role at the other end: `#[route(S)]`. Each field of a role is a route; keep other \
+                        data beside the role";

@@ -1,0 +1,600 @@
+//! The grammar of sessions.
+//!
+//! ```text
+//! item    ::= #[session(K)] vis type NAME = S ;             a root: the session of the role K
+//!           | #[session] vis type NAME = S ;                a name for a part of a session
+//!           | #[session] vis struct NAME ( S ) ;            the same, and may call itself: `Self`
+//!           | #[session] vis enum NAME { V ( L , S ) , … }  a choice: one variant for each label
+//!           | #[session] vis enum NAME { V ( A ) , … }      a choice among peers: each variant names one
+//! A       ::= Send < P , L , S > | Receive < P , L , S >    one action, then the rest
+//! S       ::= A | Select < P , C > | Branch < P , C >       an internal, an external choice
+//!           | Select < C > | Branch < C > | Race < C >      the same among peers; the last one is both
+//!           | End | Self | NAME                             the end; this item; another item
+//! P, L, C ::= NAME                                          a role, a label, a choice or `Self`
+//! ```
+//!
+//! A struct with a role is a root as well. Every name means the item of the module that has it.
+//! Only the last argument of a constructor nests: a session is a *chain* of actions with a tail,
+//! and is read and kept as a chain, without recursion.
+
+use std::fmt::{self, Display};
+
+use proc_macro2::{Ident, TokenStream};
+use syn::parse::ParseStream;
+use syn::{
+    Attribute, Error, Lifetime, Meta, Result, Token, Visibility, braced, parenthesized, token,
+};
+
+use crate::attribute::{check, expect, expect_end, ident, name, public, take};
+use crate::cut::{check_depth, end_of, parse, trees};
+
+/// A session, or a part of one.
+#[derive(Clone)]
+pub struct SessionItem {
+    /// The role in `#[session(K)]`. With a role the item is a root: the session that the role runs.
+    pub role: Option<Ident>,
+    /// The name of the item.
+    pub name: Ident,
+    /// The session or the options.
+    pub form: Form,
+    /// The attributes, without `#[session]`.
+    pub attributes: Vec<Attribute>,
+    /// The visibility; `pub` if it is inherited.
+    pub visibility: Visibility,
+}
+
+/// The three forms of a session item.
+#[derive(Clone)]
+pub enum Form {
+    /// `type`: transparent, as type aliases are.
+    Alias(Chain),
+    /// `enum`: the options of a choice.
+    Choice(Vec<Variant>),
+    /// `struct`: nominal, so that it may be recursive.
+    Struct(Chain),
+}
+
+/// An option of a choice: `Value(Value, Receive<A, Add, RingB>)`, or `Value(Send<A, Value, End>)`
+/// in a choice among peers.
+#[derive(Clone)]
+pub struct Variant {
+    /// The name of the variant.
+    pub name: Ident,
+    /// The label or the action with which the option begins.
+    pub head: Head,
+    /// The session that follows.
+    pub then: Chain,
+    /// The attributes of the variant.
+    pub attributes: Vec<Attribute>,
+}
+
+/// The beginning of an option.
+#[derive(Clone)]
+pub enum Head {
+    /// A label, in a choice towards one peer.
+    Label(Ident),
+    /// An action, in a choice among peers.
+    Action(Action),
+}
+
+impl Head {
+    /// Returns the label that is sent or received.
+    pub fn label(&self) -> &Ident {
+        match self {
+            Self::Label(label) | Self::Action(Action { label, .. }) => label,
+        }
+    }
+
+    /// Returns the action, in a choice among peers.
+    pub fn action(&self) -> Option<&Action> {
+        match self {
+            Self::Label(_) => None,
+            Self::Action(action) => Some(action),
+        }
+    }
+}
+
+/// A session: actions in sequence, then a tail.
+#[derive(Clone)]
+pub struct Chain {
+    /// The actions, first to last.
+    pub actions: Vec<Action>,
+    /// The tail after the actions.
+    pub tail: Tail,
+}
+
+/// One `Send<P, L, …>` or `Receive<P, L, …>`.
+#[derive(Clone)]
+pub struct Action {
+    /// The direction of the message.
+    pub direction: Direction,
+    /// The constructor as written.
+    pub constructor: Ident,
+    /// The role at the other end.
+    pub peer: Ident,
+    /// The label of the message.
+    pub label: Ident,
+}
+
+/// The direction of a message.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Direction {
+    /// The role of the session receives.
+    Receive,
+    /// The role of the session sends.
+    Send,
+}
+
+/// The end of a chain, after its actions.
+#[derive(Clone)]
+pub enum Tail {
+    /// `Select<P, C>`, which sends the chosen label, or `Branch<P, C>`, which receives it; among
+    /// peers `Select<C>`, `Branch<C>` and `Race<C>`.
+    Choice {
+        /// The direction; `None` for a race, which does whichever is first.
+        direction: Option<Direction>,
+        /// The constructor as written.
+        constructor: Ident,
+        /// The role at the other end, unless the options name it.
+        peer: Option<Ident>,
+        /// The `enum` of the options; `Self` in an enum is that enum.
+        choice: Ident,
+    },
+    /// `End`.
+    End(Ident),
+    /// `Self`: the struct that the chain is the body of.
+    Itself(Ident),
+    /// Another session item.
+    Named(Ident),
+}
+
+impl SessionItem {
+    /// Returns the session of an alias or a struct.
+    pub fn chain(&self) -> Option<&Chain> {
+        match &self.form {
+            Form::Alias(chain) | Form::Struct(chain) => Some(chain),
+            Form::Choice(_) => None,
+        }
+    }
+
+    /// Returns the options of a choice.
+    pub fn variants(&self) -> &[Variant] {
+        match &self.form {
+            Form::Choice(variants) => variants,
+            Form::Alias(_) | Form::Struct(_) => &[],
+        }
+    }
+
+    /// Iterates over the session of the item, or over the sessions behind its options.
+    pub fn chains(&self) -> impl Iterator<Item = &Chain> {
+        self.chain().into_iter().chain(self.variants().iter().map(|variant| &variant.then))
+    }
+
+    /// Iterates over all actions, those of options first.
+    pub fn actions(&self) -> impl Iterator<Item = &Action> {
+        let heads = self.variants().iter().filter_map(|variant| variant.head.action());
+        heads.chain(self.chains().flat_map(|chain| &chain.actions))
+    }
+
+    /// Iterates over the session items that this item goes on as, its choices among them.
+    pub fn parts(&self) -> impl Iterator<Item = &Ident> {
+        self.chains().filter_map(|chain| match &chain.tail {
+            Tail::Choice { choice: part, .. } | Tail::Named(part) => Some(part),
+            Tail::End(_) | Tail::Itself(_) => None,
+        })
+    }
+
+    /// Parses an item with its attributes.
+    ///
+    /// # Errors
+    ///
+    /// At the first token that the grammar does not allow: what is expected there.
+    pub fn parse(item: TokenStream) -> Result<Self> {
+        check_depth(item.clone(), true)?;
+        check(item.clone(), &["session"])?;
+        let trees = trees(item);
+        let end = end_of(&trees);
+        parse(trees.into_iter().collect(), end, Self::read)
+    }
+
+    fn read(input: ParseStream<'_>) -> Result<Self> {
+        let mut attributes = input.call(Attribute::parse_outer)?;
+        let role = role(&mut attributes)?;
+        let visibility = input.parse()?;
+        let visibility = public(visibility, input.span());
+        let keyword = ident(input, EXPECTED_ITEM)?;
+        if keyword != "type" && keyword != "struct" && keyword != "enum" {
+            return Err(Error::new(keyword.span(), EXPECTED_ITEM));
+        }
+        let name = ident(input, "expected a name")?;
+        if input.peek(Token![<]) {
+            return Err(Error::new(input.span(), NO_GENERICS));
+        }
+        let form = if keyword == "type" {
+            alias(input)?
+        } else if keyword == "struct" {
+            structure(input)?
+        } else if let Some(role) = &role {
+            return Err(Error::new(role.span(), ROLE_ON_CHOICE));
+        } else {
+            choice(input)?
+        };
+        expect_end(input, "expected nothing more in a session")?;
+        Ok(Self { role, name, form, attributes, visibility })
+    }
+
+    /// Returns the session of an alias or a struct as a text, which is the same for roots that are
+    /// written alike.
+    pub fn written(&self) -> String {
+        self.chain().map(Chain::to_string).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Chain {
+    /// Writes the session as in source, but for blanks and the closing brackets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for action in &self.actions {
+            write!(f, "{}<{}, {}, ", action.constructor, action.peer, action.label)?;
+        }
+        match &self.tail {
+            Tail::Choice { constructor, peer: Some(peer), choice, .. } => {
+                write!(f, "{constructor}<{peer}, {choice}>")
+            }
+            Tail::Choice { constructor, peer: None, choice, .. } => {
+                write!(f, "{constructor}<{choice}>")
+            }
+            tail => tail.ident().fmt(f),
+        }
+    }
+}
+
+/// Takes `#[session(K)]` out of the list, and returns the role.
+fn role(attributes: &mut Vec<Attribute>) -> Result<Option<Ident>> {
+    let (mut role, ours) = (None, take(attributes, &["session"]));
+    if let [_, second, ..] = &ours[..] {
+        return Err(Error::new_spanned(second, "`#[session]` stands here twice"));
+    }
+    for attribute in &ours {
+        match &attribute.meta {
+            Meta::Path(_) => {}
+            Meta::List(list) => {
+                let end = list.delimiter.span().close();
+                role = parse(list.tokens.clone(), end, |input| {
+                    if input.is_empty() {
+                        return Ok(None);
+                    }
+                    let role = name(input, EXPECTED_ARGUMENTS)?;
+                    input.parse::<Option<Token![,]>>()?;
+                    expect_end(input, EXPECTED_ARGUMENTS)?;
+                    Ok(Some(role))
+                })?;
+            }
+            Meta::NameValue(value) => {
+                return Err(Error::new(value.eq_token.span, EXPECTED_ARGUMENTS));
+            }
+        }
+    }
+    Ok(role)
+}
+
+fn alias(input: ParseStream<'_>) -> Result<Form> {
+    expect(input, Token![=], "expected `=` and the session that the alias stands for")?;
+    let chain = Chain::read(input)?;
+    if let Tail::Itself(itself) = &chain.tail {
+        return Err(Error::new(itself.span(), NO_SELF_IN_ALIAS));
+    }
+    expect(input, Token![;], "expected `;` after the session")?;
+    Ok(Form::Alias(chain))
+}
+
+fn structure(input: ParseStream<'_>) -> Result<Form> {
+    if !input.peek(token::Paren) {
+        return Err(Error::new(input.span(), EXPECTED_STRUCT_BODY));
+    }
+    let body;
+    parenthesized!(body in input);
+    if body.peek(Token![#]) {
+        return Err(Error::new(body.span(), NO_ATTRIBUTES));
+    }
+    // The macro decides over the visibility of the field.
+    body.parse::<Visibility>()?;
+    let chain = Chain::read(&body)?;
+    body.parse::<Option<Token![,]>>()?;
+    expect_end(&body, "a session struct has one field: the session")?;
+    expect(input, Token![;], "expected `;` after the struct")?;
+    match &chain.tail {
+        Tail::Itself(itself) if chain.actions.is_empty() => {
+            Err(Error::new(itself.span(), ONLY_SELF))
+        }
+        _ => Ok(Form::Struct(chain)),
+    }
+}
+
+fn choice(input: ParseStream<'_>) -> Result<Form> {
+    if !input.peek(token::Brace) {
+        return Err(Error::new(input.span(), "expected `{` and the options of the choice"));
+    }
+    let body;
+    braced!(body in input);
+    let mut variants = Vec::new();
+    while !body.is_empty() {
+        variants.push(Variant::read(&body)?);
+        if body.parse::<Option<Token![,]>>()?.is_none() {
+            expect_end(&body, "expected `,` or `}` after the option")?;
+        }
+    }
+    let Some(first) = variants.first() else {
+        let text = "a choice needs at least one option: `Variant(Label, Session)`";
+        return Err(Error::new(body.span(), text));
+    };
+    let among_peers = first.head.action().is_some();
+    if let Some(other) = variants.iter().find(|it| it.head.action().is_some() != among_peers) {
+        return Err(Error::new(other.head.label().span(), MIXED_OPTIONS));
+    }
+    Ok(Form::Choice(variants))
+}
+
+impl Variant {
+    fn read(input: ParseStream<'_>) -> Result<Self> {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let name = ident(input, "expected an option of the choice: `Variant(Label, Session)`")?;
+        if !input.peek(token::Paren) {
+            return Err(Error::new(input.span(), EXPECTED_OPTION_BODY));
+        }
+        let body;
+        parenthesized!(body in input);
+        let head = Head::read(&body)?;
+        let then = Chain::read(&body)?;
+        if let Head::Action(_) = head {
+            close_angle(&body, EXPECTED_CLOSE)?;
+        }
+        if let Tail::Itself(itself) = &then.tail {
+            return Err(Error::new(itself.span(), SELF_IS_CHOICE));
+        }
+        body.parse::<Option<Token![,]>>()?;
+        expect_end(
+            &body,
+            "an option has two fields: first the label, then the session that follows it",
+        )?;
+        Ok(Self { name, head, then, attributes })
+    }
+}
+
+impl Head {
+    /// Parses the label, or the action as far as its label, and the `,` behind it.
+    fn read(input: ParseStream<'_>) -> Result<Self> {
+        let word = name(input, "expected a label")?;
+        match Constructor::of(&word) {
+            Some(Constructor::Action(direction)) if input.peek(Token![<]) => {
+                Ok(Self::Action(Action::read(input, direction, word)?))
+            }
+            Some(_) if input.peek(Token![<]) => Err(Error::new(word.span(), EXPECTED_ACTION)),
+            _ => {
+                check_label(input)?;
+                expect(input, Token![,], EXPECTED_OPTION_BODY)?;
+                Ok(Self::Label(word))
+            }
+        }
+    }
+}
+
+impl Chain {
+    /// Parses `S`: actions as long as they go on, then the tail, then the `>` of all actions.
+    fn read(input: ParseStream<'_>) -> Result<Self> {
+        let mut actions = Vec::new();
+        let tail = loop {
+            let word = name(input, EXPECTED_SESSION)?;
+            match Constructor::of(&word) {
+                None => break Tail::named(input, word)?,
+                Some(Constructor::End) if input.peek(Token![<]) => {
+                    return Err(Error::new(input.span(), NO_ARGUMENTS_OF_END));
+                }
+                Some(Constructor::End) => break Tail::End(word),
+                Some(Constructor::Choice(direction)) => {
+                    break Tail::choice(input, direction, word)?;
+                }
+                Some(Constructor::Action(_)) if actions.len() == MOST_ACTIONS => {
+                    return Err(Error::new(word.span(), TOO_MANY_ACTIONS));
+                }
+                Some(Constructor::Action(direction)) => {
+                    actions.push(Action::read(input, direction, word)?);
+                }
+            }
+        };
+        for _ in &actions {
+            close_angle(input, EXPECTED_CLOSE)?;
+        }
+        Ok(Self { actions, tail })
+    }
+}
+
+impl Action {
+    /// Parses `<P, L,` after the constructor.
+    fn read(input: ParseStream<'_>, direction: Direction, constructor: Ident) -> Result<Self> {
+        let usage = format!("{constructor}<Role, Label, Then>");
+        expect(input, Token![<], format_args!("`{constructor}` is written `{usage}`"))?;
+        let peer = peer(input)?;
+        expect(input, Token![,], format_args!("expected `,` and the label: `{usage}`"))?;
+        let label = name(input, "expected a label")?;
+        if Constructor::of(&label).is_some() {
+            let missing =
+                format!("the role at the other end is missing in front of `{peer}`: `{usage}`");
+            let kept = format!("its variant keeps that of the protocol: `{label}({label}Message)`");
+            return Err(reserved(input, &label, ["label", &kept])
+                .unwrap_or_else(|| Error::new(label.span(), missing)));
+        }
+        check_label(input)?;
+        let then = format!(
+            "expected the role at the other end, the label and what follows, perhaps `End`: `{usage}`"
+        );
+        expect(input, Token![,], then)?;
+        Ok(Self { direction, constructor, peer, label })
+    }
+}
+
+impl Tail {
+    /// Returns the identifier with which the tail begins: the place to report at.
+    pub fn ident(&self) -> &Ident {
+        match self {
+            Self::Choice { constructor: ident, .. }
+            | Self::End(ident)
+            | Self::Itself(ident)
+            | Self::Named(ident) => ident,
+        }
+    }
+
+    fn named(input: ParseStream<'_>, name: Ident) -> Result<Self> {
+        if input.peek(Token![<]) {
+            let text = format!(
+                "`{name}` is none of `Send`, `Receive`, `Select`, `Branch` and `Race`, and the name of another session \
+                 stands without arguments: `#[session]` adds those that it needs"
+            );
+            return Err(Error::new(input.span(), text));
+        }
+        Ok(if name == "Self" { Self::Itself(name) } else { Self::Named(name) })
+    }
+
+    fn choice(
+        input: ParseStream<'_>,
+        direction: Option<Direction>,
+        constructor: Ident,
+    ) -> Result<Self> {
+        let usage = match direction {
+            Some(_) => format!(
+                "`{constructor}` is written `{constructor}<Role, Choice>`, or `{constructor}<Choice>`"
+            ),
+            None => format!("`{constructor}` is written `{constructor}<Choice>`"),
+        };
+        expect(input, Token![<], &usage)?;
+        let first = peer(input)?;
+        let is_choice = Constructor::of(&first).is_some() || input.peek(Token![<]);
+        let kept = "its `#[protocol(…)]` keeps that of the protocol";
+        if is_choice && let Some(error) = reserved(input, &first, ["role", kept]) {
+            return Err(error);
+        }
+        let mut peer = None;
+        let mut choice = first;
+        if !is_choice && eat_comma(input)? && !input.peek(Token![>]) {
+            let options =
+                name(input, "expected the name of the `#[session] enum` with the options")?;
+            peer = Some(std::mem::replace(&mut choice, options));
+        }
+        if Constructor::of(&choice).is_some() || input.peek(Token![<]) {
+            return Err(Error::new(choice.span(), EXPECTED_CHOICE));
+        }
+        if let (None, Some(peer)) = (direction, &peer) {
+            return Err(Error::new(peer.span(), usage));
+        }
+        let single = match direction {
+            Some(Direction::Send) => "`Send<Role, Label, Then>`",
+            _ => "`Receive<Role, Label, Then>`",
+        };
+        let text = format!(
+            "{usage}: the options are the variants of that `#[session] enum`, and one message alone is {single}"
+        );
+        close_angle(input, text)?;
+        Ok(Self::Choice { direction, constructor, peer, choice })
+    }
+}
+
+/// Steps over a comma, and returns true if there was one.
+fn eat_comma(input: ParseStream<'_>) -> Result<bool> {
+    Ok(input.parse::<Option<Token![,]>>()?.is_some())
+}
+
+/// Expects `>`, after a trailing comma perhaps.
+fn close_angle(input: ParseStream<'_>, message: impl Display) -> Result<()> {
+    eat_comma(input)?;
+    expect(input, Token![>], message)
+}
+
+fn peer(input: ParseStream<'_>) -> Result<Ident> {
+    if input.peek(Lifetime) || input.peek(Token![_]) {
+        return Err(Error::new(
+            input.span(),
+            "expected the role at the other end: `#[session]` adds the lifetime and its own role",
+        ));
+    }
+    name(input, "expected the role at the other end")
+}
+
+/// Returns the error for a word of sessions that stands in place of a role or label, with more
+/// behind it. `None` if it may be meant as that word.
+fn reserved(input: ParseStream<'_>, word: &Ident, [what, kept]: [&str; 2]) -> Option<Error> {
+    let has_comma = eat_comma(input).unwrap_or_default();
+    let is_name = has_comma && !input.peek(Token![>]) && !input.is_empty();
+    is_name.then(|| {
+        let text = format!(
+            "`{word}` is a word of sessions, so no {what} can have this name here\n\n\
+             help: give the struct another name; {kept}"
+        );
+        Error::new(word.span(), text)
+    })
+}
+
+fn check_label(input: ParseStream<'_>) -> Result<()> {
+    if input.peek(Token![<]) {
+        return Err(Error::new(input.span(), NO_GENERIC_LABEL));
+    }
+    if input.peek(token::Paren) {
+        return Err(Error::new(input.span(), NO_PAYLOAD));
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Constructor {
+    Action(Direction),
+    Choice(Option<Direction>),
+    End,
+}
+
+impl Constructor {
+    pub(crate) fn of(word: &Ident) -> Option<Self> {
+        Some(match word.to_string().as_str() {
+            "Branch" => Self::Choice(Some(Direction::Receive)),
+            "End" => Self::End,
+            "Race" => Self::Choice(None),
+            "Receive" => Self::Action(Direction::Receive),
+            "Select" => Self::Choice(Some(Direction::Send)),
+            "Send" => Self::Action(Direction::Send),
+            _ => return None,
+        })
+    }
+}
+
+const EXPECTED_ITEM: &str = "`#[session]` stands on a `type` alias, on a tuple `struct` with one field, or on an \
+                             `enum` of options";
+/// The most actions that one item can nest: with more, rustc overflows its stack.
+const MOST_ACTIONS: usize = 2_000;
+
+const EXPECTED_ARGUMENTS: &str =
+    "expected nothing or the role that plays this session: `#[session(K)]`";
+const EXPECTED_SESSION: &str = "expected a session: `Send<…>`, `Receive<…>`, `Select<…>`, `Branch<…>`, `End`, or the \
+                                name of another `#[session]` item";
+const EXPECTED_STRUCT_BODY: &str =
+    "expected the session in parentheses: `struct Name(Send<Role, Label, Self>);`";
+const EXPECTED_OPTION_BODY: &str = "an option is written `Variant(Label, Session)`";
+const EXPECTED_CHOICE: &str =
+    "a choice is the name of a `#[session] enum`: write the options there";
+const EXPECTED_ACTION: &str = "an option of a choice among peers begins with the message: `Variant(Send<Role, Label, Then>)` or \
+                               `Variant(Receive<Role, Label, Then>)`";
+const EXPECTED_CLOSE: &str = "expected `>` after the session that follows";
+const MIXED_OPTIONS: &str = "either all options of a choice name a peer, `Variant(Send<Role, Label, Then>)`, or none does, \
+                             `Variant(Label, Then)`";
+const NO_ARGUMENTS_OF_END: &str =
+    "`End` is written without arguments: `#[session]` adds what it needs";
+const ONLY_SELF: &str = "this session is itself and nothing else: it needs an action before `Self`";
+const NO_GENERIC_LABEL: &str =
+    "a label is a type without arguments: give this one a name of its own";
+const NO_GENERICS: &str =
+    "a session is written without parameters: `#[session]` adds the lifetime and the role";
+const NO_ATTRIBUTES: &str = "no attributes inside a session";
+const NO_PAYLOAD: &str = "a session names the label alone: what it carries stands in its `struct`";
+const NO_SELF_IN_ALIAS: &str = "a `type` alias cannot name itself: below the same attribute, write `struct Name(…);` and `Self`";
+const ROLE_ON_CHOICE: &str = "a choice is a part of a session and no session by itself: put the role on the `type` or \
+                              `struct` that selects or branches with it";
+const TOO_MANY_ACTIONS: &str = "more than 2,000 actions in one item, which is too deep for rustc: from here on, write another \
+                                `#[session] type` and its name here";
+const SELF_IS_CHOICE: &str = "`Self` is this choice, which is no session by itself: write `Select<Role, Self>` or \
+                              `Branch<Role, Self>`, or name a session";

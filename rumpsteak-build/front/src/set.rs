@@ -1,0 +1,91 @@
+//! Sets of roles.
+//!
+//! ```text
+//! #[derive(Roles)]
+//! struct Roles { s: S, k: K, t: T }
+//! ```
+
+use proc_macro2::{Ident, TokenStream};
+use syn::{Attribute, Data, Error, Fields, Result, Type, Visibility};
+
+use crate::attribute::{check_generics, derive_input, field_span, public, take, take_derive};
+
+/// A `#[derive(Roles)]` struct.
+#[derive(Clone)]
+pub struct SetItem {
+    /// The name of the struct.
+    pub name: Ident,
+    /// The attributes, without `Roles` in a derive.
+    pub attributes: Vec<Attribute>,
+    /// The visibility of the struct; `pub` if it is inherited.
+    pub visibility: Visibility,
+    /// The fields.
+    pub fields: Vec<SetField>,
+    /// True for a tuple struct.
+    pub is_tuple: bool,
+}
+
+/// A field of a set.
+#[derive(Clone)]
+pub struct SetField {
+    /// The name of the field; `None` in a tuple struct.
+    pub name: Option<Ident>,
+    /// The role.
+    pub role: Ident,
+    /// The attributes.
+    pub attributes: Vec<Attribute>,
+    /// The visibility of the field; `pub` if it is inherited.
+    pub visibility: Visibility,
+}
+
+impl SetItem {
+    /// Parses a set with its attributes.
+    ///
+    /// # Errors
+    ///
+    /// At the first token that does not fit, with what is expected there.
+    pub fn parse(item: TokenStream) -> Result<Self> {
+        let mut input = derive_input(item, &["closed_system"])?;
+        if let Some(attribute) = take(&mut input.attrs, &["closed_system"]).first() {
+            return Err(Error::new_spanned(attribute, "`#[closed_system]` stands on the module"));
+        }
+        take_derive(&mut input.attrs, "Roles");
+        check_generics(&input, "a set of roles has no parameters")?;
+        let Data::Struct(data) = input.data else {
+            return Err(Error::new(input.ident.span(), EXPECTED));
+        };
+        let is_tuple = matches!(data.fields, Fields::Unnamed(_));
+        let mut fields = Vec::<SetField>::new();
+        for field in data.fields {
+            let role =
+                bare(&field.ty).ok_or_else(|| Error::new_spanned(&field.ty, EXPECTED_ROLE))?;
+            if fields.iter().any(|earlier| earlier.role == role) {
+                let text = format!("a second `{role}`: a set has each role once");
+                return Err(Error::new(role.span(), text));
+            }
+            let visibility = public(field.vis.clone(), field_span(&field));
+            let (name, attributes) = (field.ident, field.attrs);
+            fields.push(SetField { name, role, attributes, visibility });
+        }
+        if fields.is_empty() {
+            let text = "expected at least one role: `struct Roles { s: S, k: K }`";
+            return Err(Error::new(input.ident.span(), text));
+        }
+        let (attributes, visibility) = (input.attrs, public(input.vis, input.ident.span()));
+        Ok(Self { name: input.ident, attributes, visibility, fields, is_tuple })
+    }
+}
+
+/// Returns the identifier that a type consists of.
+pub(crate) fn bare(ty: &Type) -> Option<Ident> {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => path.path.get_ident().cloned(),
+        // A fragment of a `macro_rules!`.
+        Type::Group(group) => bare(&group.elem),
+        _ => None,
+    }
+}
+
+const EXPECTED: &str =
+    "expected a struct with one field for each role: `struct Roles { s: S, k: K }`";
+const EXPECTED_ROLE: &str = "expected the name of a role, which is the type of a field of a set";

@@ -1,0 +1,76 @@
+//! Judging a directed system [one machine at a time](crate::system::partial_order).
+//!
+//! # Why it gives the same answers
+//!
+//! The three properties say that from every configuration something can still happen: a machine
+//! that waits moves (progress), one that is blocked moves (exhaustivity: only others empty its one
+//! channel), a head is received (reception). Let φ be a run of RS_k from r to s, ψ that of *(E)* in
+//! the argument for the reduction. If it cannot happen from s it cannot happen from where ψ
+//! leads; if it can happen from r by φ, it happens in φψ, so on a reduced run from r. What can
+//! happen from a configuration can happen in all terminal components below, or not at all; so
+//! looking at these is enough. There, a machine that does not move never will.
+
+use super::violation::{Explored, Violation, Violations, definite, first_definite};
+use crate::system::explorer::{Explorer, Node};
+use crate::system::interned::{InternedSystem, MachineIndex, StateKind};
+use crate::system::partial_order::{self, Terminal, Visitor};
+
+/// Explores a directed system under these bounds.
+pub(crate) fn explore<'a>(
+    system: &'a InternedSystem,
+    bounds: &[u32],
+    budget: usize,
+) -> Explored<'a> {
+    // Of OBI, IBI, SIBI and CIBI there is no violation: each state has one channel, so whatever is
+    // possible or blocked is so altogether.
+    let explorer = Explorer::new(system, bounds, budget);
+    let mut explored = Explored { explorer, found: Violations::default(), hits_bounds: true };
+    partial_order::explore(&mut explored);
+    if explored.explorer.is_truncated {
+        // All that was found is real.
+        explored.found.definite = first_definite(&explored.explorer);
+    }
+    explored
+}
+
+impl Visitor for Explored<'_> {
+    fn explorer(&self) -> &Explorer<'_> {
+        &self.explorer
+    }
+
+    fn expand(&mut self, node: Node, machine: MachineIndex) {
+        self.explorer.expand(node, machine);
+    }
+
+    fn terminal(&mut self, root: Node, component: &Terminal) {
+        let explorer = &self.explorer;
+        let system = explorer.system;
+        let mut blocked = None;
+        let mut waits = None;
+        for machine in (0..system.machines()).filter(|&machine| !component.moved[machine]) {
+            match explorer.kind(root, machine) {
+                _ if explorer.may_end(root, machine) => {}
+                StateKind::Sends(_) => {
+                    let first = explorer.moves(root, machine).start;
+                    blocked = blocked.or(Some((root, Violation::Blocked(first))));
+                }
+                _ => waits = waits.or(Some((root, Violation::Waits(machine)))),
+            }
+        }
+        let is_lost =
+            |&channel: &usize| !component.popped[channel] && explorer.held(root, channel) > 0;
+        let lost = (0..system.channels()).find(is_lost);
+        let lost = lost.map(|channel| (root, Violation::Lost(channel)));
+        // Without a blocked machine the system is exhaustive from here on, and what does not happen
+        // under these bounds does not happen under any.
+        let definite = match blocked {
+            None => waits.or(lost),
+            Some(_) => definite(explorer, root).map(|fault| (root, fault)),
+        };
+        let found = &mut self.found;
+        found.exhaustive = found.exhaustive.or(blocked);
+        found.progress = found.progress.or(waits);
+        found.reception = found.reception.or(lost);
+        found.definite = found.definite.or(definite);
+    }
+}

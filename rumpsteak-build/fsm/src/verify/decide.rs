@@ -1,0 +1,62 @@
+//! A whole system: explored as far as the limits allow, and judged by k-MC if that is not enough.
+//!
+//! Queues that grow for ever cannot be explored to the end. [k-MC](kmc) argues about them.
+
+use crate::kmc;
+use crate::run::{Failure, Run};
+use crate::system::{Coverage, Exploration, System, explore};
+use crate::verdict::{Limits, Verdict};
+
+/// What is known of a system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Unsafe: a run to whatever goes wrong but waiting for ever. Undecided: the limit that ended
+    /// the exploration.
+    pub verdict: Verdict<Grounds, Box<Run>>,
+    /// The exploration, with the starvation that k-MC found if it found none itself.
+    pub exploration: Exploration,
+}
+
+/// What a "safe" of a system rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grounds {
+    /// All configurations that say something were explored.
+    Explored(Coverage),
+    /// The system is k-MC, for this k.
+    Compatible {
+        /// The least k that was found.
+        bound: usize,
+    },
+}
+
+/// Decides if a system is safe.
+///
+/// ```
+/// use rumpsteak_fsm::verify::{Grounds, decide};
+/// use rumpsteak_fsm::{Limits, System, Verdict, text};
+///
+/// // `a` may be any number of messages ahead.
+/// let machines = text::parse("a: rec X . b!x; b!x; X  b: rec X . a?x; X")?;
+/// let found = decide(&System::new(machines)?, &Limits::default());
+/// assert!(found.verdict.is_safe());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn decide(system: &System, limits: &Limits) -> Decision {
+    let mut exploration = explore(system, limits);
+    let verdict = match &exploration.verdict {
+        Verdict::Safe(()) => Verdict::Safe(Grounds::Explored(exploration.coverage)),
+        Verdict::Unsafe(run) => Verdict::Unsafe(Box::new(run.clone())),
+        // A system that is k-MC starves no role.
+        &Verdict::Undecided(limit) if exploration.starvation.is_some() => Verdict::Undecided(limit),
+        &Verdict::Undecided(limit) => match kmc::check(system, limits).verdict {
+            kmc::Verdict::Safe { bound } => Verdict::Safe(Grounds::Compatible { bound }),
+            kmc::Verdict::Unsafe(run) if matches!(run.failure, Failure::Starvation { .. }) => {
+                exploration.starvation = Some(*run);
+                Verdict::Undecided(limit)
+            }
+            kmc::Verdict::Unsafe(run) => Verdict::Unsafe(run),
+            kmc::Verdict::Undecided { .. } => Verdict::Undecided(limit),
+        },
+    };
+    Decision { verdict, exploration }
+}

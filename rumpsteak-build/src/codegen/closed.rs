@@ -1,0 +1,160 @@
+//! The items that a closed system without a protocol does not write: roles with their routes,
+//! messages, and the set.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use proc_macro2::Ident;
+use rumpsteak_front::name;
+use rumpsteak_front::session::Tail;
+
+use crate::scope::{ItemId, Scope};
+
+/// The items, as a text.
+pub(crate) fn closed(scope: &Scope<'_>) -> String {
+    let arguments = &scope.module().arguments;
+    let mut peers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    // The roles have the order of their sessions.
+    let mut order: Vec<String> = Vec::new();
+    scope.roots().for_each(|(_, _, role)| note(&mut order, role));
+    let mut labels: Vec<String> = Vec::new();
+    for (id, _, role) in scope.roots() {
+        for item in reached(scope, id) {
+            let Some(session) = scope.session(item) else { continue };
+            let named = session.actions().map(|action| (&action.peer, &action.label));
+            for (peer, label) in named {
+                connect(&mut peers, &mut order, role, peer);
+                note(&mut labels, label);
+            }
+            session.variants().iter().for_each(|variant| note(&mut labels, variant.head.label()));
+            for chain in session.chains() {
+                if let Tail::Choice { peer: Some(peer), .. } = &chain.tail {
+                    connect(&mut peers, &mut order, role, peer);
+                }
+            }
+        }
+    }
+    let message = scope.roles.first().map(|role| scope.message_of(role.item));
+    let message = message.or_else(|| scope.messages().next());
+    let message = message.unwrap_or_else(|| "Label".to_owned());
+    let is_known = |name: &str| scope.names().any(|known| known == name);
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    for role in order.iter().filter(|role| !is_known(role)) {
+        let _ = writeln!(text, "/// A role of the closed system.\n#[derive(Role)]");
+        let _ = writeln!(text, "#[message({message})]\npub struct {role} {{");
+        for peer in &peers[role] {
+            let _ = writeln!(text, "    /// The route to [`{peer}`].\n    #[route({peer})]");
+            let _ = writeln!(text, "    pub {}: Channel<{message}>,", name::snake(peer));
+        }
+        text.push_str("}\n");
+    }
+    if scope.lacks_set() && !order.is_empty() {
+        text.push_str(
+            "/// The roles, wired to each other.\n#[derive(Roles)]\npub struct Roles {\n",
+        );
+        for role in &order {
+            let _ = writeln!(
+                text,
+                "    /// The role [`{role}`].\n    pub {}: {role},",
+                name::snake(role)
+            );
+        }
+        text.push_str("}\n");
+    }
+    if !scope.has_message() && !labels.is_empty() {
+        let derives = arguments.derives.iter().map(|path| {
+            let path = quote::ToTokens::to_token_stream(path).to_string();
+            format!(", {path}")
+        });
+        let derives: String = derives.collect();
+        let _ = writeln!(text, "/// The messages.\n#[derive(Message{derives})]");
+        let _ = writeln!(text, "pub enum {message} {{");
+        for label in &labels {
+            let _ = writeln!(text, "    /// The message [`{label}`].\n    {label}({label}),");
+        }
+        text.push_str("}\n");
+    }
+    text
+}
+
+/// Notes that two roles talk to each other.
+fn connect(
+    peers: &mut BTreeMap<String, BTreeSet<String>>,
+    order: &mut Vec<String>,
+    role: &Ident,
+    peer: &Ident,
+) {
+    let [role, peer] = [role, peer].map(ToString::to_string);
+    note(order, &role);
+    note(order, &peer);
+    peers.entry(role.clone()).or_default().insert(peer.clone());
+    peers.entry(peer).or_default().insert(role);
+}
+
+fn note(known: &mut Vec<String>, name: impl ToString) {
+    let name = name.to_string();
+    if !known.contains(&name) {
+        known.push(name);
+    }
+}
+
+/// The items that a session reaches.
+fn reached(scope: &Scope<'_>, root: ItemId) -> BTreeSet<ItemId> {
+    let mut found = BTreeSet::new();
+    let mut pending = vec![root];
+    while let Some(id) = pending.pop() {
+        if found.insert(id) {
+            pending.extend(scope.parts(id).map(|(part, _)| part));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::TokenStream;
+    use rumpsteak_front::module::{Module, ModuleKind};
+
+    use super::closed;
+    use crate::protocols::Protocols;
+    use crate::scope::Scope;
+
+    #[test]
+    fn what_is_written_with_a_mistake_is_not_generated() -> syn::Result<()> {
+        let sessions = "#[session(C)] type Client = Send<S, Ping, End>; struct Ping;";
+        for (written, lacks) in [
+            ("#[derive(Roles)] struct Roles(C, C);", "pub struct Roles"),
+            ("#[derive(Message)] enum Label { Ping(Ping, u8) }", "pub enum Label"),
+        ] {
+            let source = format!("mod ping {{ {sessions} {written} }}").parse()?;
+            let module = Module::parse(ModuleKind::ClosedSystem, TokenStream::new(), source)?;
+            let protocols = Protocols::default();
+            let text = closed(&Scope::written(&module, &protocols, None));
+            assert!(!text.contains(lacks) && text.contains("pub struct C"), "{text}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_set_is_for_routes_that_it_can_connect() -> syn::Result<()> {
+        let routes =
+            [("Channel<Label>", true), ("channel::Sender<Label>", true), ("Line<Label>", false)];
+        for (route, has_set) in routes {
+            let source = format!(
+                "mod ping {{
+                    #[derive(Role)] struct C {{ #[route(S)] s: {route} }}
+                    #[session(C)] type Client = Send<S, Ping, End>;
+                    #[session(S)] type Server = Receive<C, Ping, End>;
+                    struct Ping;
+                }}"
+            );
+            let module =
+                Module::parse(ModuleKind::ClosedSystem, TokenStream::new(), source.parse()?)?;
+            let protocols = Protocols::default();
+            let text = closed(&Scope::written(&module, &protocols, None));
+            assert_eq!(text.contains("pub struct Roles"), has_set, "{route}");
+        }
+        Ok(())
+    }
+}

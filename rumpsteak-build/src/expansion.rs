@@ -1,0 +1,89 @@
+//! The verdict on a module, for the macros of `rumpsteak-runtime`. No part of the public face: it
+//! may change at any time.
+//!
+//! A verdict depends on the tokens of the module, on the texts of its protocol, of the modules that
+//! the protocol imports and of the machines beside it, and on the version of the verifier; on
+//! nothing else. The build script judges each module and keeps the verdicts of those without a
+//! mistake under the hash of all these. A macro looks its module up by that hash. If nothing is
+//! there, it judges the module itself, by the same code: while an editor expands macros, in tests
+//! of documentation, and to raise the mistakes at their tokens.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+
+use proc_macro2::{Ident, Span};
+use rumpsteak_front::module::{Item, Module};
+
+use crate::findings::Findings;
+use crate::package::{self, Package, RUNTIME};
+
+pub use crate::verdict::{
+    Expected, Machine, PayloadCheck, RoleFacts, RootFacts, Transition, Verdict,
+};
+
+/// A module with its verdict.
+pub struct Judged {
+    /// The module.
+    pub module: Module,
+    /// The items that the module does not write.
+    pub generated: Vec<Item>,
+    /// The mistakes, each once.
+    pub problems: Vec<Problem>,
+    /// The sessions that name something that is not there.
+    pub left_out: BTreeSet<String>,
+    /// The result.
+    pub verdict: Verdict,
+    /// The files that the verdict depends on.
+    pub files: Vec<PathBuf>,
+}
+
+impl fmt::Debug for Judged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Judged").field("module", &self.module.name).finish_non_exhaustive()
+    }
+}
+
+/// A mistake.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// The token to blame.
+    pub span: Span,
+    /// The text of the error, of several lines.
+    pub text: String,
+}
+
+/// Judges a module in a macro, or takes the verdict that the build script has left.
+pub fn judge(module: Module) -> Judged {
+    let package = match Package::of_macro() {
+        Ok(package) => package,
+        Err(reason) => return unverified(module, &reason),
+    };
+    let place = package.place(&module);
+    let files = place.as_ref().map(|place| place.paths().cloned().collect());
+    let key = package::key(&module, place.as_ref());
+    let known = module.errors.is_empty().then(|| package.verdict(key)).flatten();
+    let findings = match known {
+        Some(verdict) => Findings::known(&module, verdict),
+        None => package.judge(&module, place.as_ref()),
+    };
+    let Findings { verdict, generated, told, left_out, .. } = findings;
+    let problems = told.into_iter();
+    let problems = problems.map(|(span, told)| Problem { span, text: told.with_code() });
+    let (problems, files) = (problems.collect(), files.unwrap_or_default());
+    Judged { module, generated, problems, left_out, verdict, files }
+}
+
+/// The name of the runtime's crate in the package whose code rustc compiles.
+pub fn runtime_crate() -> String {
+    std::env::var(RUNTIME).unwrap_or_else(|_| "rumpsteak".to_owned())
+}
+
+/// A module that was not judged, for this reason.
+fn unverified(module: Module, reason: &str) -> Judged {
+    let at: &Ident = module.arguments.protocol.as_ref().unwrap_or(&module.name);
+    let text = format!("`{at}` was not verified: {reason}");
+    let problems = vec![Problem { span: at.span(), text }];
+    let (generated, left_out, files) = Default::default();
+    Judged { module, generated, problems, left_out, verdict: Verdict::default(), files }
+}

@@ -1,0 +1,507 @@
+//! All sessions of a module, judged: first each by itself, then all together.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::{Ident, Span};
+use rumpsteak_front::module::Item;
+use rumpsteak_fsm::system::Neglected;
+use rumpsteak_fsm::{Fsm, Message};
+use rumpsteak_scribble::Projection;
+
+use crate::fault::{Cause, Fault, Gap, Hint, Note, NoteKind, Refusal};
+use crate::judge::closed_system::{self, Member, Session};
+use crate::judge::liveness::{self, Neglects};
+use crate::judge::root::Root;
+use crate::judge::together::{self, Combined, CombinedFault};
+use crate::judge::{subtype, wrong_part};
+use crate::protocols::{Loaded, ProtocolRole};
+use crate::scope::machine::number;
+use crate::scope::{ItemId, Place, Scope};
+use crate::settings::Settings;
+
+/// The result for the sessions of a module.
+#[derive(Debug, Default)]
+pub(crate) struct Judgement {
+    /// The mistakes, each once.
+    pub(crate) faults: Vec<Fault>,
+    /// The mistakes in sessions that come from machines beside the protocol.
+    pub(crate) of_machines: Vec<Fault>,
+    /// The sessions with a role that is known.
+    pub(crate) roots: Vec<Root>,
+    /// The sessions that name something that is not there.
+    pub(crate) left_out: BTreeSet<ItemId>,
+    /// The result for sessions together that were accepted one by one.
+    pub(crate) combined: Option<Combined>,
+    /// True if the sessions are safe with one another only.
+    pub(crate) is_closed: bool,
+    /// The roles that the protocol neglects, if the attribute says nothing of it.
+    pub(crate) neglected: Vec<Neglected>,
+    /// The result for the closed system of all sessions, if a projection refuses one of them.
+    pub(crate) closed_system: Option<ClosedSystem>,
+}
+
+/// The result for all sessions of a protocol as a closed system.
+#[derive(Debug)]
+pub(crate) struct ClosedSystem {
+    /// True if it is safe, and the attribute accepts that.
+    pub(crate) is_accepted: bool,
+    /// What to add to what its projection refuses.
+    pub(crate) note: Option<Note>,
+}
+
+impl Judgement {
+    /// A number for all sessions that were read: the same in every build.
+    pub(crate) fn number(&self) -> u64 {
+        number(self.machines())
+    }
+
+    fn machines(&self) -> impl Iterator<Item = &Fsm> {
+        self.roots.iter().filter_map(|root| Some(&root.machine.as_ref()?.fsm))
+    }
+}
+
+/// Judges all sessions of a module.
+///
+/// The sessions that are generated for some roles come from machines beside the protocol.
+pub(crate) fn judge(
+    scope: &Scope<'_>,
+    settings: &Settings,
+    machines_of: &BTreeSet<usize>,
+) -> Judgement {
+    let (found, postponed) = Default::default();
+    let mut judge = Judge { scope, settings, machines_of, found, postponed };
+    judge.found.faults.extend(scope.faults.iter().cloned());
+    for (id, _, role) in scope.roots() {
+        judge.root(id, role);
+    }
+    let mut wrong = wrong_part::faults(scope, &mut judge.found.roots, settings);
+    judge.found.faults.append(&mut wrong);
+    for (index, faults) in std::mem::take(&mut judge.postponed) {
+        match wrong_part::of_other(scope, &judge.found.roots, index) {
+            Some(fault) => judge.add(fault),
+            None => judge.add_once(judge.found.roots[index].item, faults),
+        }
+    }
+    match scope.loaded() {
+        Some((protocol, _)) => {
+            judge.protocol(protocol);
+            judge.liveness(protocol);
+            judge.together(protocol);
+        }
+        None => judge.set(),
+    }
+    judge.found
+}
+
+struct Judge<'a> {
+    scope: &'a Scope<'a>,
+    settings: &'a Settings,
+    machines_of: &'a BTreeSet<usize>,
+    found: Judgement,
+    /// Mistakes that a part of the session of another role has for this one, by the roots.
+    postponed: Vec<(usize, Vec<Fault>)>,
+}
+
+impl Judge<'_> {
+    fn add(&mut self, fault: Fault) {
+        self.found.faults.push(fault);
+    }
+
+    /// Judges a session by itself.
+    fn root(&mut self, id: ItemId, role_name: &Ident) {
+        let scope = self.scope;
+        let position = scope.roles.iter().position(|role| role.item.name == *role_name);
+        let Some(position) = position else {
+            self.found.left_out.insert(id);
+            self.found.faults.extend(scope.roleless(role_name));
+            return;
+        };
+        let role = &scope.roles[position];
+        let reached = scope.reach(id, role);
+        let mut root = Root {
+            item: id,
+            role: position,
+            items: reached.items,
+            refused: reached.is_broken || !reached.faults.is_empty(),
+            machine: None,
+            accepted: None,
+            refusal: None,
+        };
+        if root.refused {
+            if reached.faults.iter().any(Fault::is_of_role) {
+                self.postponed.push((self.found.roots.len(), reached.faults));
+                self.found.left_out.extend(&root.items);
+                self.found.roots.push(root);
+                return;
+            }
+            self.add_once(id, reached.faults);
+            self.found.left_out.extend(&root.items);
+            self.found.roots.push(root);
+            return;
+        }
+        let mut machine = scope.machine(id, role);
+        if let (Some((protocol, _)), Some(own)) = (scope.loaded(), role.position) {
+            let on_demand = protocol.projections[own].fsm.is_on_demand();
+            machine.fsm = machine.fsm.on_demand(on_demand);
+            let linked = ProtocolRole { protocol: scope.protocol.unwrap_or_default(), role: own };
+            match subtype::judge(scope, (id, role), linked, &machine, self.settings) {
+                Ok(accepted) => root.accepted = Some(accepted),
+                Err(refusal) => root.refusal = Some(*refusal),
+            }
+            root.refused = root.refusal.is_some();
+        }
+        root.machine = Some(machine);
+        self.found.roots.push(root);
+    }
+
+    /// Adds mistakes in the parts of a session. Each is said once, however many sessions have that
+    /// part.
+    fn add_once(&mut self, session: ItemId, faults: Vec<Fault>) {
+        // A session is generated for a role that a struct with a mistake was to play.
+        if self.scope.is_generated(session) && !self.scope.faults.is_empty() {
+            return;
+        }
+        for fault in faults {
+            if !self.found.faults.iter().any(|known| known.is_same(&fault)) {
+                self.add(fault);
+            }
+        }
+    }
+
+    /// The position in the protocol of the role of a session.
+    fn played(&self, root: &Root) -> Option<usize> {
+        self.scope.roles[root.role].position
+    }
+
+    /// Judges the sessions of the protocol as a closed system if one of them is refused.
+    fn protocol(&mut self, protocol: &Loaded) {
+        let scope = self.scope;
+        let mut refusals = self.found.roots.iter().filter_map(|root| root.refusal.as_ref());
+        let Some(first) = refusals.next() else { return };
+        // A closed system is about another order: where a name matches nothing, it is no way out.
+        let is_advised =
+            [first].into_iter().chain(refusals).all(|(_, cause)| !cause.is_wrong_anywhere());
+        let roles = protocol.protocol.roles().iter();
+        let mut members: Vec<Member<'_>> =
+            roles.map(|role| Member { name: role.to_string(), sessions: Vec::new() }).collect();
+        let names: Vec<String> =
+            self.found.roots.iter().map(|root| scope.name_of(root.item)).collect();
+        for (root, name) in self.found.roots.iter().zip(&names) {
+            if let Some(role) = self.played(root) {
+                members[role].sessions.push(Session { name, machine: root.machine.as_ref() });
+            }
+        }
+        let asked = self.settings.asked_of_all(protocol.projections.len());
+        let promised = Some((&*protocol.projections, &*asked));
+        let judged = closed_system::judge(&members, promised, &self.settings.limits);
+        let is_accepted = self.settings.accepts_closed_system;
+        let note = match &judged {
+            Ok(bound) if !is_accepted && is_advised => Some(NoteKind::Acceptable(*bound)),
+            // What the module did not ask for is no news if it is no help either.
+            Ok(_) => None,
+            Err(_) if !is_accepted => None,
+            Err((gap, _)) => Some(NoteKind::Useless(gap.clone())),
+        };
+        let note = note.map(|found| Note { protocol: protocol.name().to_owned(), found });
+        let is_accepted = judged.is_ok() && is_accepted;
+        if is_accepted {
+            self.found.is_closed = true;
+            for root in &mut self.found.roots {
+                root.refused &= root.refusal.take().is_none();
+            }
+        } else {
+            self.refuse_all(protocol, note.as_ref());
+        }
+        self.found.closed_system = Some(ClosedSystem { is_accepted, note });
+    }
+
+    /// Says why sessions of the protocol are refused.
+    fn refuse_all(&mut self, protocol: &Loaded, note: Option<&Note>) {
+        let scope = self.scope;
+        // A message of the protocol that no session knows is one mistake.
+        let mut said: BTreeMap<&Message, ()> = BTreeMap::new();
+        let mut refused: Vec<(usize, Place, Cause)> = Vec::new();
+        // The numbers of sessions that the user has written, by the positions of their roles.
+        let mut written: BTreeMap<usize, usize> = BTreeMap::new();
+        for root in self.found.roots.iter().filter(|root| !scope.is_generated(root.item)) {
+            if let Some(role) = self.played(root) {
+                *written.entry(role).or_default() += 1;
+            }
+        }
+        for index in 0..self.found.roots.len() {
+            let Some((place, mut cause)) = self.found.roots[index].refusal.take() else { continue };
+            let root = &self.found.roots[index];
+            let Some(role) = self.played(root) else { continue };
+            if scope.is_generated(root.item) && self.machines_of.contains(&role) {
+                let note = note.cloned();
+                self.found.of_machines.push(Fault { note, ..cause.at(place.span) });
+                continue;
+            }
+            if let Cause::Refused(refusal) = &mut cause
+                && written.get(&role).is_some_and(|number| *number > 1)
+            {
+                let others = 0..protocol.projections.len();
+                let idle = others.filter(|role| !written.contains_key(role));
+                let fsm = root.machine.as_ref().map(|machine| &machine.fsm);
+                let fits = fsm.and_then(|fsm| subtype::fits(fsm, protocol, idle));
+                let fits = fits.map(|other| Hint::Fits(refusal.subject.roles[other].clone()));
+                refusal.hint = fits.or(refusal.hint.take()).or(Some(Hint::Sibling));
+            }
+            if let Some(unknown) = cause.unknown_message() {
+                let action = protocol.projections[role].fsm.transition(unknown).action;
+                match said.entry(&action.message) {
+                    Entry::Vacant(first) => _ = first.insert(()),
+                    Entry::Occupied(_) => continue,
+                }
+            }
+            let place = wrong_part::leave_part(scope, &self.found.roots, index, place, &mut cause);
+            // A session that does not fit may name a peer to which its role has no route: rustc
+            // says no more of a session without a meaning.
+            if scope.is_routeless(&self.found.roots[index]) {
+                self.found.left_out.insert(self.found.roots[index].item);
+            }
+            refused.push((role, place, cause));
+        }
+        // A limit that leaves a session undecided leaves the order of the protocol undecided, too.
+        let mut is_said = !self.found.of_machines.is_empty();
+        let is_plain = |place: &Place, cause: &Cause| {
+            scope.is_generated(place.item) && matches!(cause, Cause::Undecided { .. })
+        };
+        is_said |= refused.iter().any(|(_, place, cause)| !is_plain(place, cause));
+        refused.retain(|(_, place, cause)| {
+            !is_plain(place, cause) || !std::mem::replace(&mut is_said, true)
+        });
+        if let Some(fault) = self.exchanged(protocol, &refused) {
+            return self.add(fault);
+        }
+        if let Some(fault) = self.discontinued(protocol, &refused) {
+            return self.add(fault);
+        }
+        for (place, cause) in of_two_roles(refused) {
+            let note = note.cloned();
+            self.add(Fault { note, ..cause.at(place.span) });
+        }
+    }
+
+    /// Two structs, each with the name of the other one's role: the refusals would blame others for
+    /// that.
+    fn exchanged(&self, protocol: &Loaded, refused: &[(usize, Place, Cause)]) -> Option<Fault> {
+        refused.first()?;
+        let misnamed = self.scope.roles.iter().filter_map(|role| {
+            let [named] = protocol.roles(&role.item.name.to_string())[..] else { return None };
+            let plays = role.position?;
+            (named != plays).then_some((role, plays, named))
+        });
+        let misnamed: Vec<_> = misnamed.collect();
+        misnamed.iter().find_map(|&(first, plays, named)| {
+            let mut others = misnamed.iter();
+            let (second, ..) = others.find(|&&(_, other, of)| (other, of) == (named, plays))?;
+            let structs = [first, *second];
+            let structs = structs.map(|role| (role.item.name.to_string(), role.role.to_string()));
+            let span = first.item.link.as_ref().map_or(first.item.name.span(), |link| link.span);
+            Some(Cause::Exchanged(Box::new(structs)).at(span))
+        })
+    }
+
+    /// Says that the protocol lacks `continue`, if sessions of several roles are refused and all of
+    /// the module fit with that.
+    fn discontinued(&self, protocol: &Loaded, refused: &[(usize, Place, Cause)]) -> Option<Fault> {
+        let name = |(_, _, cause): &(usize, Place, Cause)| match cause {
+            Cause::Refused(refusal) => Some(refusal.subject.name.clone()),
+            _ => None,
+        };
+        let sessions: Vec<String> = refused.iter().map(name).collect::<Option<_>>()?;
+        let (first, place, _) = refused.first()?;
+        refused.iter().find(|(role, ..)| role != first)?;
+        let fits =
+            |root: &Root, projections: &[Projection]| {
+                self.scope.is_generated(root.item)
+                    || root.machine.as_ref().zip(self.played(root)).is_some_and(|(own, role)| {
+                        subtype::is_one(&own.fsm, &projections[role].fsm)
+                    })
+            };
+        let modules = &self.scope.loaded()?.1.modules;
+        let limits = self.settings.limits.scribble();
+        let mut continued = modules.continued(protocol.protocol.name().as_str(), &limits);
+        let roots = &self.found.roots;
+        let (variable, behind, _) =
+            continued.find(|(_, _, found)| roots.iter().all(|root| fits(root, found)))?;
+        let (variable, protocol) = (variable.to_string(), self.scope.protocol?);
+        Some(Cause::Discontinued { protocol, sessions, variable, behind }.at(place.span))
+    }
+
+    /// Refuses the sessions of roles that the protocol neglects, if the attribute says so.
+    fn liveness(&mut self, protocol: &Loaded) {
+        if self.found.roots.is_empty() {
+            return;
+        }
+        let Neglects { refused, warned } = liveness::neglects(self.settings, protocol);
+        for (role, reason) in refused {
+            // If the role has no session, one of its peers must say so.
+            let own = self.found.roots.iter().position(|root| self.played(root) == Some(role));
+            let root = &mut self.found.roots[own.unwrap_or(0)];
+            root.refused = true;
+            let (item, protocol) = (root.item, self.scope.protocol.unwrap_or_default());
+            let cause = Cause::NotLive { name: self.scope.name_of(item), protocol, reason };
+            self.add(cause.at(self.place(item)));
+        }
+        self.found.neglected = warned;
+    }
+
+    /// The place of an item that the user has written: the attribute for one that is generated.
+    fn place(&self, item: ItemId) -> Span {
+        match self.scope.is_generated(item) {
+            true => self.scope.anchor(),
+            false => subtype::name(self.scope, item).span,
+        }
+    }
+
+    /// Judges the sessions together that the protocol accepts one by one.
+    fn together(&mut self, protocol: &Loaded) {
+        let is_accepted =
+            self.found.closed_system.as_ref().is_some_and(|system| system.is_accepted);
+        if is_accepted {
+            return;
+        }
+        let mut sessions = vec![Vec::new(); protocol.projections.len()];
+        for (index, root) in self.found.roots.iter().enumerate() {
+            if let Some(role) = self.played(root)
+                && let Some(accepted) = &root.accepted
+                && let Some(machine) = &root.machine
+            {
+                sessions[role].push(together::Session { root: index, machine, accepted });
+            }
+        }
+        let asked = self.settings.asked_of_all(protocol.projections.len());
+        let mut combined = together::judge(protocol, &sessions, &asked, &self.settings.limits);
+        self.found.is_closed |= combined.alone;
+        for (root, found) in std::mem::take(&mut combined.refused) {
+            self.refuse(root, found);
+        }
+        if self.settings.accepts_closed_system {
+            combined.closed = None;
+        }
+        self.found.combined = Some(combined);
+    }
+
+    /// Refuses a session for what it does with others.
+    fn refuse(&mut self, index: usize, found: CombinedFault) {
+        let scope = self.scope;
+        let names: Vec<String> =
+            self.found.roots.iter().map(|root| scope.name_of(root.item)).collect();
+        let Some(root) = self.found.roots.get_mut(index) else { return };
+        root.refused = true;
+        let role = &scope.roles[root.role];
+        let (Some(protocol), Some(own)) = (scope.protocol, role.position) else { return };
+        let linked = ProtocolRole { protocol, role: own };
+        let subject = || subtype::subject(scope, root.item, role, linked);
+        let mut place = None;
+        let cause = match found {
+            CombinedFault::Unsafe { refused, with } => {
+                let machine = root.machine.as_ref();
+                place = machine.and_then(|machine| subtype::blame(machine, &refused));
+                let with = with.iter().map(|&other| names[other].clone()).collect();
+                let fair = refused.neglected().is_some();
+                let refusal = Refusal { with, fair, ..Refusal::new(subject(), refused) };
+                Cause::Refused(Box::new(refusal))
+            }
+            CombinedFault::Undecided(limit) => {
+                Cause::Undecided { subject: Box::new(subject()), limit, fair: false }
+            }
+            CombinedFault::Unjudged(error) => {
+                Cause::Unjudged { subject: Box::new(subject()), error }
+            }
+            CombinedFault::Combinations(reason) => {
+                Cause::UndecidedSystem { set: names[index].clone(), reason }
+            }
+        };
+        let item = root.item;
+        let span = place.filter(|place| !scope.is_generated(place.item)).map(|place| place.span);
+        let span = span.unwrap_or_else(|| self.place(item));
+        match scope.is_generated(item) && self.machines_of.contains(&own) {
+            true => self.found.of_machines.push(cause.at(span)),
+            false => self.add(cause.at(span)),
+        }
+    }
+
+    /// Judges the sessions of a module without a protocol together.
+    fn set(&mut self) {
+        let scope = self.scope;
+        let is_broken = |id: usize| matches!(scope.item(id), Item::Broken(_));
+        if !self.found.faults.is_empty() || (0..scope.len()).any(is_broken) {
+            self.found.roots.iter_mut().for_each(|root| root.refused = true);
+            return;
+        }
+        let names: Vec<String> =
+            self.found.roots.iter().map(|root| scope.name_of(root.item)).collect();
+        let members = scope.roles.iter().enumerate().map(|(index, role)| {
+            let own = self.found.roots.iter().zip(&names).filter(|(root, _)| root.role == index);
+            let sessions = own.map(|(root, name)| Session { name, machine: root.machine.as_ref() });
+            Member { name: role.item.name.to_string(), sessions: sessions.collect() }
+        });
+        let members: Vec<Member<'_>> = members.collect();
+        let (gap, blamed) = match closed_system::judge(&members, None, &self.settings.limits) {
+            Ok(_) => return self.found.is_closed = true,
+            Err(refusal) => refusal,
+        };
+        let set = scope.module().name.to_string();
+        let at = scope.module().name.span();
+        let fault = match gap {
+            Gap::Silent(role) => {
+                let own = scope.roles.iter().find(|own| own.item.name == role);
+                let at = own.map_or(at, |own| own.item.name.span());
+                Some(Cause::SilentRole { set, role }.at(at))
+            }
+            Gap::Unread(_) => None,
+            Gap::Undecided(reason) => Some(Cause::UndecidedSystem { set, reason }.at(at)),
+            Gap::Unsafe(run, with) => {
+                let first = blamed.as_ref().and_then(|(_, places)| places.first().copied());
+                let told = |place: &Place| (scope.name_of(place.item), place.span.start().line);
+                let blamed = blamed.map(|(what, places)| (what, places.iter().map(told).collect()));
+                let cause = Cause::UnsafeSystem { set, run, blamed, with };
+                Some(cause.at(first.map_or(at, |place| place.span)))
+            }
+        };
+        self.found.faults.extend(fault);
+        self.found.roots.iter_mut().for_each(|root| root.refused = true);
+    }
+}
+
+impl Scope<'_> {
+    /// True if a session has a peer to which its role has no route.
+    fn is_routeless(&self, root: &Root) -> bool {
+        let role = &self.roles[root.role];
+        let routes =
+            role.item.routes.iter().filter_map(|route| Some(&self.role(&route.peer)?.role));
+        let routes: Vec<_> = routes.collect();
+        let mut actions = root.machine.iter().flat_map(|machine| machine.fsm.transitions());
+        actions.any(|found| !routes.contains(&&found.action.peer))
+    }
+}
+
+/// Keeps the refusals of two roles. The second one names the other sessions: more of them are most
+/// likely for one change of the protocol.
+fn of_two_roles(refused: Vec<(usize, Place, Cause)>) -> Vec<(Place, Cause)> {
+    let mut of_role: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (position, (role, _, cause)) in refused.iter().enumerate() {
+        if matches!(cause, Cause::Refused(_)) {
+            of_role.entry(*role).or_default().push(position);
+        }
+    }
+    let roles: Vec<Vec<usize>> = of_role.into_values().collect();
+    let mut faults: Vec<Option<(Place, Cause)>> =
+        refused.into_iter().map(|(_, place, cause)| Some((place, cause))).collect();
+    if let [_, second, rest @ ..] = &roles[..] {
+        let taken = rest.iter().flatten().filter_map(|&position| faults[position].take());
+        let names = taken.filter_map(|(_, cause)| match cause {
+            Cause::Refused(refusal) => Some(refusal.subject.name),
+            _ => None,
+        });
+        let others: Vec<String> = names.collect();
+        if let Some((_, Cause::Refused(refusal))) = &mut faults[second[0]] {
+            refusal.others = Some(others);
+        }
+    }
+    faults.into_iter().flatten().collect()
+}

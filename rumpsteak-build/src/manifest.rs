@@ -1,0 +1,99 @@
+//! The manifest of a package: its edition, and the name of the runtime's crate.
+
+use std::path::Path;
+
+use crate::package_root::PackageRoot;
+use crate::text_file;
+
+const RUNTIME: &str = "rumpsteak-runtime";
+
+/// The name by which a package knows the runtime's crate: the key of the dependency. `None` if it
+/// does not depend on the runtime.
+pub(crate) fn runtime(base: &PackageRoot) -> Option<String> {
+    runtime_in(&read(base.folder()), &read(base.workspace()))
+}
+
+fn runtime_in(own: &str, workspace: &str) -> Option<String> {
+    let inherited = dependencies(workspace, true);
+    let is_runtime = |(key, value): &&(String, String)| {
+        let inherits = value.contains("workspace = true") || value.contains("workspace=true");
+        let shared = inherited.iter().find(|(shared, _)| inherits && shared == key);
+        package(key, shared.map_or(value, |(_, value)| value)) == RUNTIME
+    };
+    let own = dependencies(own, false);
+    own.iter().find(is_runtime).map(|(key, _)| key.replace('-', "_"))
+}
+
+/// True if the manifest says which edition the package has: without one, it is 2015.
+pub(crate) fn has_edition(base: &PackageRoot) -> bool {
+    read(base.folder()).lines().any(|line| line.trim_start().starts_with("edition"))
+}
+
+fn read(folder: &Path) -> String {
+    text_file::read(&folder.join("Cargo.toml")).unwrap_or_default()
+}
+
+/// The name of the package that a dependency is.
+fn package<'a>(key: &'a str, value: &'a str) -> &'a str {
+    let named = value.split("package").nth(1).and_then(|rest| rest.split('"').nth(1));
+    named.unwrap_or(key)
+}
+
+/// The dependencies in a manifest, but for those of build scripts: the key, and the text of the
+/// value. If `shared`, those for all packages of a workspace.
+fn dependencies(text: &str, shared: bool) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let (mut is_table, mut of_table) = (false, None);
+    for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        if let Some(header) = line.strip_prefix('[') {
+            let header = header.split(']').next().unwrap_or_default();
+            let (before, key) = header.split_once("dependencies").unwrap_or(("-", "-"));
+            is_table = !before.ends_with("build-")
+                && before.starts_with("workspace.") == shared
+                && (key.is_empty() || key.starts_with('.'));
+            of_table = key.strip_prefix('.').map(str::to_owned);
+            continue;
+        }
+        let (true, Some((key, _))) = (is_table, line.split_once(['=', '.'])) else { continue };
+        let (key, value) = match &of_table {
+            Some(key) => (key.as_str(), line),
+            None => (key, &line[key.len() + 1..]),
+        };
+        let key = key.trim().trim_matches('"').to_owned();
+        match found.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, known)) => known.push_str(value),
+            None => found.push((key, value.to_owned())),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::runtime_in;
+
+    #[test]
+    fn the_runtime_has_the_name_of_its_key() {
+        let workspace = "[workspace.dependencies]\nrt = { package = \"rumpsteak-runtime\", path = \"r\" }\n\
+                         rumpsteak-runtime = \"0.1\"\n[workspace.dependencies.rumpsteak]\npackage = \"rumpsteak-runtime\"\n";
+        for (own, expected) in [
+            ("[dependencies]\nrumpsteak = { package = \"rumpsteak-runtime\" }", Some("rumpsteak")),
+            ("[dependencies]\nrumpsteak-runtime = \"0.1\"", Some("rumpsteak_runtime")),
+            ("[dependencies]\nrumpsteak-runtime.workspace = true", Some("rumpsteak_runtime")),
+            ("[dev-dependencies]\nrumpsteak.workspace = true", Some("rumpsteak")),
+            ("[dependencies]\nrt = { workspace = true }", Some("rt")),
+            ("[dependencies.rt]\nworkspace = true", Some("rt")),
+            ("[dependencies.own]\nversion = \"1\"\npackage = \"rumpsteak-runtime\"", Some("own")),
+            (
+                "[target.'cfg(unix)'.dependencies]\nrumpsteak-runtime = \"1\"",
+                Some("rumpsteak_runtime"),
+            ),
+            ("[build-dependencies]\nrumpsteak-runtime = \"1\"", None),
+            ("[dependencies]\n# rumpsteak-runtime = \"1\"\nrumpsteak-net = \"1\"", None),
+            ("[features]\nrumpsteak-runtime = []", None),
+            ("", None),
+        ] {
+            assert_eq!(runtime_in(own, workspace).as_deref(), expected, "{own}");
+        }
+    }
+}

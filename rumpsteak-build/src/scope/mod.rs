@@ -1,0 +1,470 @@
+//! The names of a module: the one place in which a name is looked up.
+//!
+//! Everything that a session names is an item of its module: a role, a label, a choice, a part of a
+//! session. An item beats a glob, and two items of one name are an error of rustc, so that a name
+//! means to rustc what it means here. Nothing outside of the module matters but the types of
+//! payloads, which rustc compares.
+//!
+//! * A role struct plays the role of the protocol that has its name, or the one that
+//!   `#[protocol(P::k)]` or `#[role("k")]` names.
+//! * A label is a message of the protocol by the variant of the message enum that carries it: by
+//!   the
+//!   variant's name, or its `#[label("…")]`, and by its payload. See [`labels`].
+//!
+//! Names are compared as [`name`](rumpsteak_front::name) says.
+
+mod cycles;
+pub(crate) mod labels;
+pub(crate) mod machine;
+mod session;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use proc_macro2::{Ident, Span};
+use rumpsteak_front::module::{Item, ItemKind, Module};
+use rumpsteak_front::name;
+use rumpsteak_front::role::RoleItem;
+use rumpsteak_front::session::SessionItem;
+use rumpsteak_fsm::Role;
+use rumpsteak_scribble::similar;
+use syn::ext::IdentExt as _;
+
+use self::labels::Label;
+use crate::fault::{Cause, Fault, NameProblem};
+use crate::protocols::{Loaded, Lookup, Protocols, ScrFile};
+use crate::words::{did_you_mean, meant};
+
+/// An item of a module, by its position among those that are written and those that are generated.
+pub(crate) type ItemId = usize;
+
+/// The items of a module by their names.
+pub(crate) struct Scope<'a> {
+    module: &'a Module,
+    generated: &'a [Item],
+    /// True if all items are there, also those that are generated.
+    is_whole: bool,
+    protocols: &'a Protocols,
+    names: BTreeMap<String, ItemId>,
+    /// The position of the module's protocol, if it has one.
+    pub(crate) protocol: Option<usize>,
+    /// The roles, in the order of the source.
+    pub(crate) roles: Vec<ScopedRole<'a>>,
+    /// The mistakes in roles.
+    pub(crate) faults: Vec<Fault>,
+}
+
+/// A role struct.
+pub(crate) struct ScopedRole<'a> {
+    pub(crate) item: &'a RoleItem,
+    /// The role that it plays: of the protocol, or the struct's own name.
+    pub(crate) role: Role,
+    /// The position of that role in the protocol.
+    pub(crate) position: Option<usize>,
+    /// The labels of its message type, by the names of their types.
+    pub(crate) labels: Rc<BTreeMap<String, Label<'a>>>,
+}
+
+impl<'a> Scope<'a> {
+    /// The names of the items that are written.
+    pub(crate) fn written(
+        module: &'a Module,
+        protocols: &'a Protocols,
+        protocol: Option<usize>,
+    ) -> Self {
+        Self::new(module, None, protocols, protocol)
+    }
+
+    /// The names of the items that are written, and of those that are generated beside them.
+    pub(crate) fn whole(
+        module: &'a Module,
+        generated: &'a [Item],
+        protocols: &'a Protocols,
+        protocol: Option<usize>,
+    ) -> Self {
+        Self::new(module, Some(generated), protocols, protocol)
+    }
+
+    fn new(
+        module: &'a Module,
+        generated: Option<&'a [Item]>,
+        protocols: &'a Protocols,
+        protocol: Option<usize>,
+    ) -> Self {
+        let (names, roles, faults) = Default::default();
+        let (is_whole, generated) = (generated.is_some(), generated.unwrap_or_default());
+        let mut scope =
+            Self { module, generated, is_whole, protocols, names, protocol, roles, faults };
+        for id in 0..scope.len() {
+            if let Some(name) = name_of(scope.item(id)) {
+                scope.names.entry(name.unraw().to_string()).or_insert(id);
+            }
+        }
+        let mut labels: BTreeMap<String, Rc<BTreeMap<String, Label<'a>>>> = BTreeMap::new();
+        for id in 0..scope.len() {
+            let Item::Role(item) = scope.item(id) else { continue };
+            match scope.played(item) {
+                Ok((role, position)) => {
+                    let message = scope.message_of(item);
+                    let labels = labels.entry(message);
+                    let labels = labels.or_insert_with_key(|name| Rc::new(scope.labels(name)));
+                    let labels = Rc::clone(labels);
+                    scope.roles.push(ScopedRole { item, role, position, labels });
+                }
+                Err(fault) => scope.faults.push(*fault),
+            }
+        }
+        scope.check_roles();
+        if is_whole {
+            scope.check_labels();
+        }
+        scope
+    }
+
+    /// The number of items.
+    pub(crate) fn len(&self) -> usize {
+        self.module.items.len() + self.generated.len()
+    }
+
+    pub(crate) fn item(&self, id: ItemId) -> &'a Item {
+        match self.module.items.get(id) {
+            Some(item) => item,
+            None => &self.generated[id - self.module.items.len()],
+        }
+    }
+
+    /// True if the item is generated.
+    pub(crate) fn is_generated(&self, id: ItemId) -> bool {
+        id >= self.module.items.len()
+    }
+
+    /// The module.
+    pub(crate) fn module(&self) -> &'a Module {
+        self.module
+    }
+
+    /// The token for mistakes that no item shows: the name of the protocol, or of the module.
+    pub(crate) fn anchor(&self) -> Span {
+        self.module.arguments.protocol.as_ref().unwrap_or(&self.module.name).span()
+    }
+
+    pub(crate) fn protocols(&self) -> &'a Protocols {
+        self.protocols
+    }
+
+    /// The protocol and its file.
+    pub(crate) fn loaded(&self) -> Option<(&'a Loaded, &'a ScrFile)> {
+        let loaded = &self.protocols.protocols[self.protocol?];
+        Some((loaded, &self.protocols.files[loaded.file]))
+    }
+
+    /// The item of a name. Private: nothing outside of this folder looks a name up.
+    fn find(&self, name: &Ident) -> Option<ItemId> {
+        self.names.get(&name.unraw().to_string()).copied()
+    }
+
+    /// The items that a session goes on as, with the tokens that name them.
+    pub(crate) fn parts(&self, session: ItemId) -> impl Iterator<Item = (ItemId, &'a Ident)> {
+        let parts = self.session(session).into_iter().flat_map(SessionItem::parts);
+        parts.filter_map(|part| Some((self.find(part)?, part)))
+    }
+
+    /// The fault of a session of something that is no role. `None` if it is a role, which may have
+    /// a mistake of its own.
+    pub(crate) fn roleless(&self, name: &Ident) -> Option<Fault> {
+        let problem = match self.find(name).map(|id| self.item(id)) {
+            Some(Item::Broken(_) | Item::Role(_)) => return None,
+            Some(_) => NameProblem::NoRole,
+            None => NameProblem::Unresolved,
+        };
+        let fault = self.name_fault(name, problem, self.role_names());
+        // Once: the set of the roles may name it too.
+        (!self.faults.iter().any(|known| known.is_same(&fault))).then_some(fault)
+    }
+
+    /// The names of all items.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.keys().map(String::as_str)
+    }
+
+    /// The role struct of a name.
+    pub(crate) fn role(&self, name: &Ident) -> Option<&ScopedRole<'a>> {
+        self.roles.iter().find(|role| role.item.name == *name)
+    }
+
+    /// The role struct that plays a role of the protocol.
+    pub(crate) fn player(&self, position: usize) -> Option<&ScopedRole<'a>> {
+        self.roles.iter().find(|role| role.position == Some(position))
+    }
+
+    pub(crate) fn session(&self, id: ItemId) -> Option<&'a SessionItem> {
+        match self.item(id) {
+            Item::Session(session) => Some(session),
+            _ => None,
+        }
+    }
+
+    /// The sessions with a role.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = (ItemId, &'a SessionItem, &'a Ident)> {
+        (0..self.len()).filter_map(|id| {
+            let session = self.session(id)?;
+            Some((id, session, session.role.as_ref()?))
+        })
+    }
+
+    /// The name of an item.
+    pub(crate) fn name_of(&self, id: ItemId) -> String {
+        name_of(self.item(id)).map_or_else(String::new, ToString::to_string)
+    }
+
+    /// True if the module writes a message type, also if it has a mistake.
+    pub(crate) fn has_message(&self) -> bool {
+        (0..self.len()).any(|id| match self.item(id) {
+            Item::Broken(broken) => broken.kind == ItemKind::Message,
+            item => matches!(item, Item::Message(_)),
+        })
+    }
+
+    /// The name of the message type of a role: the one that it names, or the only one.
+    pub(crate) fn message_of(&self, role: &RoleItem) -> String {
+        match &role.message {
+            Some(message) => message.unraw().to_string(),
+            None => self.messages().next().unwrap_or_else(|| "Label".to_owned()),
+        }
+    }
+
+    /// The names of the message types.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = String> {
+        (0..self.len()).filter_map(|id| match self.item(id) {
+            Item::Message(message) => Some(message.name.unraw().to_string()),
+            _ => None,
+        })
+    }
+
+    /// True if a set is to be generated: the module writes none, and no role with routes of a type
+    /// of its own, which only the program can connect.
+    pub(crate) fn lacks_set(&self) -> bool {
+        let last = |path: &syn::Path| path.segments.last().map(|it| it.ident.to_string());
+        let routes = self.module.arguments.routes.as_ref().and_then(last);
+        let is_known = |ty: &syn::Type| match ty {
+            syn::Type::Path(of) => last(&of.path).is_some_and(|name| {
+                ["Channel", "Net", "Receiver", "Sender"].contains(&&*name) || Some(name) == routes
+            }),
+            _ => false,
+        };
+        (0..self.len()).all(|id| match self.item(id) {
+            Item::Role(role) => role.routes.iter().all(|route| is_known(&route.ty)),
+            Item::Set(_) => false,
+            Item::Broken(broken) => broken.kind != ItemKind::Set,
+            _ => true,
+        })
+    }
+
+    /// The labels of a message type, by the names of their types.
+    fn labels(&self, message: &str) -> BTreeMap<String, Label<'a>> {
+        let find = |name: &Ident| Some(self.item(self.find(name)?));
+        let own = self.loaded().zip(self.protocol);
+        let is_open = self.module.items.iter().any(|item| {
+            let name = name_of(item).map(ToString::to_string);
+            name.is_none_or(|name| labels::PRIMITIVES.contains(&name.as_str()))
+        });
+        let own = own.map(|((protocol, file), position)| (protocol, file, position, is_open));
+        let mut messages = (0..self.len()).filter_map(|id| match self.item(id) {
+            Item::Message(item) if item.name == message => Some(item),
+            _ => None,
+        });
+        let message = messages.next();
+        message.map_or_else(BTreeMap::new, |message| labels::of(message, &find, own))
+    }
+
+    /// The labels of all message types that stand for no message.
+    pub(crate) fn wrong_labels(&self) -> Vec<Fault> {
+        let labels = self.messages().flat_map(|message| self.labels(&message).into_values());
+        labels.filter_map(|label| label.fault(label.ty.span())).collect()
+    }
+
+    /// The role that a struct plays, and its position in the protocol.
+    fn played(&self, item: &RoleItem) -> Result<(Role, Option<usize>), Box<Fault>> {
+        let named = item.link.as_ref().and_then(|link| link.protocol.as_ref());
+        let own = &self.module.arguments.protocol;
+        if let Some(found) = named
+            && own.as_ref().is_none_or(|own| !name::same(&own.to_string(), &found.to_string()))
+        {
+            let module = own.as_ref().map(ToString::to_string);
+            let cause = Cause::OtherProtocol { found: found.to_string(), module };
+            return Err(Box::new(cause.at(found.span())));
+        }
+        let (wanted, span) = match &item.link {
+            Some(link) => (link.role.clone(), link.span),
+            None => (item.name.unraw().to_string(), item.name.span()),
+        };
+        let Some((loaded, _)) = self.loaded() else { return Ok((wanted.as_str().into(), None)) };
+        match loaded.roles(&wanted)[..] {
+            [position] => Ok((loaded.role_at(position).clone(), Some(position))),
+            _ => {
+                let protocol = self.protocol.unwrap_or_default();
+                Err(Box::new(Cause::UnknownRole { wanted, protocol }.at(span)))
+            }
+        }
+    }
+
+    /// Looks for structs that play one role, and for routes and messages that are missing.
+    fn check_roles(&mut self) {
+        let mut faults = Vec::new();
+        for (index, role) in self.roles.iter().enumerate() {
+            let item = role.item;
+            let earlier = self.roles[..index].iter().find(|earlier| earlier.role == role.role);
+            if let Some(earlier) = earlier.filter(|_| role.position.is_some()) {
+                faults.push(self.two_structs(earlier, role));
+            }
+            // A peer may be generated.
+            let routes = item.routes.iter().filter(|_| self.is_whole);
+            for route in routes.filter(|route| self.find(&route.peer).is_none()) {
+                faults.push(self.unresolved(&route.peer, self.role_names()));
+            }
+            if let Some(message) = &item.message
+                && self
+                    .find(message)
+                    .is_none_or(|id| !matches!(self.item(id), Item::Message(_) | Item::Broken(_)))
+                && (self.is_whole || self.find(message).is_some())
+            {
+                let fault = Cause::NoMessage { name: message.to_string() }.at(message.span());
+                // Once: the message type is missing, and not the role wrong.
+                if !faults.iter().any(|known: &Fault| known.is_same(&fault)) {
+                    faults.push(fault);
+                }
+            }
+        }
+        for id in 0..self.len() {
+            let Item::Set(set) = self.item(id) else { continue };
+            let fields = set.fields.iter().map(|field| &field.role);
+            for name in fields.filter(|name| self.role(name).is_none()) {
+                match self.find(name).map(|id| self.item(id)) {
+                    Some(Item::Broken(_) | Item::Role(_)) => {}
+                    Some(_) => faults.push(self.name_fault(name, NameProblem::NoRole, Vec::new())),
+                    None if self.generated.is_empty() => {}
+                    None => faults.push(self.unresolved(name, self.role_names())),
+                }
+            }
+        }
+        self.faults.append(&mut faults);
+    }
+
+    /// Looks for labels that no item declares: once for each of them, where it is used first.
+    fn check_labels(&mut self) {
+        let sessions = (0..self.len()).filter_map(|id| self.session(id));
+        let used = sessions.flat_map(|session| {
+            let actions = session.actions().map(|action| &action.label);
+            actions.chain(session.variants().iter().map(|variant| variant.head.label()))
+        });
+        let written = self.module.items.iter().filter_map(|item| match item {
+            Item::Message(message) => Some(message),
+            _ => None,
+        });
+        let written = written.flat_map(|message| &message.variants);
+        let written = written.filter_map(|variant| variant.ident.as_ref());
+        let mut seen = BTreeSet::new();
+        let is_missing = |label: &&Ident| {
+            let name = label.to_string();
+            let mut roles = self.roles.iter().filter_map(|role| role.labels.get(&name));
+            roles.any(|label| label.is_missing) && seen.insert(name)
+        };
+        let missing: Vec<&Ident> = written.chain(used).filter(is_missing).collect();
+        let faults = missing.into_iter().map(|label| {
+            let name = label.to_string();
+            // A declared label that nothing uses.
+            let is_unused = |id: &ItemId| {
+                let name = self.name_of(*id);
+                matches!(self.item(*id), Item::Label(_))
+                    && self.roles.iter().all(|role| !role.labels.contains_key(&name))
+            };
+            let unused = (0..self.len()).filter(is_unused).map(|id| self.name_of(id));
+            let unused: Vec<String> = unused.collect();
+            let hint =
+                did_you_mean(&name, unused.iter().map(String::as_str)).unwrap_or_else(|| {
+                    format!(
+                        "declare it, with what it carries: `struct {name};` or `struct {name}(…);`"
+                    )
+                });
+            let problem = NameProblem::Unresolved;
+            Cause::Name { name, problem, hint: Some(hint) }.at(label.span())
+        });
+        let faults: Vec<Fault> = faults.collect();
+        self.faults.extend(faults);
+    }
+
+    fn two_structs(&self, earlier: &ScopedRole<'_>, later: &ScopedRole<'_>) -> Fault {
+        let [first, second] = [earlier, later].map(|role| role.item);
+        // The one whose name is another one is most likely wrong.
+        let is_named = |item: &RoleItem| name::same(&item.name.to_string(), later.role.as_str());
+        let [right, wrong] = if is_named(second) { [second, first] } else { [first, second] };
+        let span = wrong.link.as_ref().map_or(wrong.name.span(), |link| link.span);
+        let structs = Box::new([right, wrong].map(|item| item.name.to_string()));
+        let played: BTreeSet<&Role> = self.roles.iter().map(|role| &role.role).collect();
+        let all = self.loaded().map_or(&[][..], |(loaded, _)| loaded.protocol.roles());
+        let idle = all.iter().filter(|role| !played.contains(role)).map(ToString::to_string);
+        let (role, idle) = (later.role.to_string(), idle.collect());
+        Cause::TwoStructs { role, structs, idle }.at(span)
+    }
+
+    /// The names of the role structs.
+    pub(crate) fn role_names(&self) -> Vec<String> {
+        self.roles.iter().map(|role| role.item.name.to_string()).collect()
+    }
+
+    /// The fault of a name that no item has; one of the `known` ones may be meant.
+    fn unresolved(&self, name: &Ident, known: Vec<String>) -> Fault {
+        self.name_fault(name, NameProblem::Unresolved, known)
+    }
+
+    fn name_fault(&self, name: &Ident, problem: NameProblem, known: Vec<String>) -> Fault {
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let text = name.to_string();
+        let hint = (!known.is_empty()).then(|| meant(&text, &known, "known are"));
+        Cause::Name { name: text, problem, hint }.at(name.span())
+    }
+}
+
+/// The position of the protocol that a name stands for.
+///
+/// # Errors
+///
+/// The reason why there is none.
+pub(crate) fn protocol(protocols: &Protocols, wanted: &str) -> Result<usize, Cause> {
+    let lookup = protocols.lookup(wanted);
+    let wanted = wanted.to_owned();
+    Err(match lookup {
+        Lookup::Found(position) => return Ok(position),
+        Lookup::Broken(file) => Cause::BrokenFile { file },
+        Lookup::Several(first, second) => {
+            let files = [first, second];
+            Cause::ProtocolDeclaredTwice { wanted, files }
+        }
+        Lookup::Unknown => {
+            let known: Vec<&str> = protocols.names().collect();
+            let meant = similar(&wanted, &known).map(str::to_owned);
+            Cause::UnknownProtocol { wanted, meant }
+        }
+        Lookup::Unplayable => Cause::UnplayableProtocol { wanted },
+    })
+}
+
+/// The name of an item of ours.
+fn name_of(item: &Item) -> Option<&Ident> {
+    match item {
+        Item::Broken(item) => item.name.as_ref(),
+        Item::Label(item) => Some(&item.name),
+        Item::Message(item) => Some(&item.name),
+        Item::Role(item) => Some(&item.name),
+        Item::Session(item) => Some(&item.name),
+        Item::Set(item) => Some(&item.name),
+        Item::Other(_) | Item::Use(_) => None,
+    }
+}
+
+/// A token of an item.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) item: ItemId,
+    pub(crate) span: Span,
+}

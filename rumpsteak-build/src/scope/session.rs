@@ -1,0 +1,225 @@
+//! The names in a session: roles, labels, choices, parts.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::Ident;
+use rumpsteak_front::module::{Item, ItemKind};
+use rumpsteak_front::session::{Action, Chain, Direction, SessionItem, Tail, Variant};
+
+use super::{ItemId, Scope, ScopedRole};
+use crate::fault::{Cause, Fault, NameProblem};
+
+/// The items that a session reaches, and the mistakes in their names.
+#[derive(Debug)]
+pub(crate) struct Reached {
+    pub(crate) items: BTreeSet<ItemId>,
+    pub(crate) faults: Vec<Fault>,
+    /// True if a name has a meaning that its own item, which has a mistake, would give it.
+    pub(crate) is_broken: bool,
+}
+
+impl Scope<'_> {
+    /// Looks up all names of the session `root`, which `role` plays.
+    pub(crate) fn reach(&self, root: ItemId, role: &ScopedRole<'_>) -> Reached {
+        let reached = Reached { items: BTreeSet::new(), faults: Vec::new(), is_broken: false };
+        let mut names = Names { scope: self, role, reached, pending: vec![root] };
+        while let Some(id) = names.pending.pop() {
+            if names.reached.items.insert(id)
+                && let Some(session) = self.session(id)
+            {
+                names.item(id, session);
+            }
+        }
+        let mut reached = names.reached;
+        if reached.faults.is_empty() && !reached.is_broken {
+            reached.faults = super::cycles::faults(self, &reached.items);
+        }
+        reached
+    }
+}
+
+struct Names<'a> {
+    scope: &'a Scope<'a>,
+    role: &'a ScopedRole<'a>,
+    reached: Reached,
+    pending: Vec<ItemId>,
+}
+
+impl Names<'_> {
+    fn item(&mut self, id: ItemId, session: &SessionItem) {
+        for variant in session.variants() {
+            self.label(variant.head.label());
+            if let Some(action) = variant.head.action() {
+                self.peer(&action.peer);
+            }
+        }
+        session.chains().for_each(|chain| self.chain(id, chain));
+    }
+
+    /// Looks at all of a chain even if something is wrong.
+    fn chain(&mut self, id: ItemId, chain: &Chain) {
+        for action in &chain.actions {
+            if !self.is_swapped(action) {
+                self.peer(&action.peer);
+                self.label(&action.label);
+            }
+        }
+        match &chain.tail {
+            Tail::Choice { direction, peer, choice, .. } => {
+                self.choice(id, choice, *direction, peer.is_some());
+                if let Some(peer) = peer {
+                    self.peer(peer);
+                }
+            }
+            Tail::End(_) | Tail::Itself(_) => {}
+            Tail::Named(name) => _ = self.session(id, name, false),
+        }
+    }
+
+    /// True if an action has its label where the role belongs, which is a fault then.
+    fn is_swapped(&mut self, Action { constructor, peer, label, .. }: &Action) -> bool {
+        let is_role = |name: &Ident| self.scope.role(name).is_some();
+        let is_swapped = is_role(label) && !is_role(peer);
+        if is_swapped {
+            let hint = Some(format!("`{constructor}<{label}, {peer}, …>`"));
+            let (name, problem) = (peer.to_string(), NameProblem::Swapped);
+            self.fault(peer, Cause::Name { name, problem, hint });
+        }
+        is_swapped
+    }
+
+    fn fault(&mut self, at: &Ident, cause: Cause) {
+        self.reached.faults.push(cause.at(at.span()));
+    }
+
+    fn problem(&mut self, name: &Ident, problem: NameProblem) {
+        self.fault(name, Cause::Name { name: name.to_string(), problem, hint: None });
+    }
+
+    fn unresolved(&mut self, name: &Ident, known: Vec<String>) {
+        self.reached.faults.push(self.scope.unresolved(name, known));
+    }
+
+    /// True if the item has a mistake, which the macro says.
+    fn is_broken(&mut self, found: ItemId) -> bool {
+        let is_broken = matches!(self.scope.item(found), Item::Broken(_));
+        self.reached.is_broken |= is_broken;
+        is_broken
+    }
+
+    /// The session or the choice of a name in the item `id`.
+    fn session(&mut self, id: ItemId, name: &Ident, choice: bool) -> Option<ItemId> {
+        let scope = self.scope;
+        let found = if name == "Self" { Some(id) } else { scope.find(name) };
+        let Some(found) = found else {
+            let of_kind = |id: &ItemId| {
+                scope.session(*id).is_some_and(|session| session.chain().is_none() == choice)
+            };
+            let known = (0..scope.len()).filter(|id| !scope.is_generated(*id));
+            let known = known.filter(of_kind).map(|id| scope.name_of(id));
+            let known = known.filter(|known| *known != scope.name_of(id)).collect();
+            self.unresolved(name, known);
+            return None;
+        };
+        if self.is_broken(found) {
+            return None;
+        }
+        let problem = match scope.item(found) {
+            Item::Session(session) if session.chain().is_none() == choice => {
+                self.pending.push(found);
+                return Some(found);
+            }
+            Item::Session(_) if choice => NameProblem::Session,
+            Item::Session(_) => NameProblem::Choice,
+            Item::Label(_) if choice && self.role.labels.contains_key(&name.to_string()) => {
+                NameProblem::Label
+            }
+            _ => NameProblem::NoSession,
+        };
+        self.problem(name, problem);
+        None
+    }
+
+    /// Looks up a choice in the item `id`, and compares its options with what it is used for.
+    fn choice(&mut self, id: ItemId, name: &Ident, direction: Option<Direction>, has_peer: bool) {
+        let Some(found) = self.session(id, name, true) else { return };
+        let misfit = |variant: &Variant| match variant.head.action() {
+            Some(_) if has_peer => Some(NameProblem::ChoiceAmongPeers),
+            Some(action) => direction
+                .filter(|direction| action.direction != *direction)
+                .map(NameProblem::OtherDirection),
+            None if !has_peer => Some(NameProblem::ChoiceOfOnePeer),
+            None => None,
+        };
+        let session = self.scope.session(found);
+        let problem = session.and_then(|session| session.variants().iter().find_map(misfit));
+        if let Some(problem) = problem {
+            self.problem(name, problem);
+        }
+    }
+
+    fn peer(&mut self, name: &Ident) {
+        let scope = self.scope;
+        let Some(peer) = scope.role(name) else {
+            match scope.find(name) {
+                Some(found) if self.is_broken(found) => {}
+                // A struct whose role has a mistake is no other mistake.
+                Some(found) if matches!(scope.item(found), Item::Role(_)) => {
+                    self.reached.is_broken = true;
+                }
+                Some(_) => self.problem(name, NameProblem::NoRole),
+                None => self.unresolved(name, scope.role_names()),
+            }
+            return;
+        };
+        let own = self.role.item;
+        if peer.item.name == own.name {
+            return self.problem(name, NameProblem::OwnRole);
+        }
+        if own.routes.iter().all(|route| route.peer != peer.item.name) {
+            let message = scope.message_of(own);
+            let (role, peer) = (own.name.to_string(), peer.item.name.to_string());
+            let is_said = |fault: &Fault| matches!(&fault.cause, Cause::NoRoute { peer: said, .. } if *said == peer);
+            if !self.reached.faults.iter().any(is_said) {
+                self.fault(&own.name, Cause::NoRoute { role, peer, message });
+            }
+        }
+    }
+
+    fn label(&mut self, name: &Ident) {
+        let text = name.to_string();
+        if let Some(label) = self.role.labels.get(&text) {
+            self.reached.is_broken |= label.is_missing;
+            // Once: the label is wrong, and not its uses.
+            if let Some(fault) = label.fault(name.span())
+                && !self.reached.faults.iter().any(|known| known.is_same(&fault))
+            {
+                self.reached.faults.push(fault);
+            }
+            return;
+        }
+        let scope = self.scope;
+        match scope.find(name).map(|found| (found, scope.item(found))) {
+            Some((_, Item::Session(session))) if session.chain().is_none() => {
+                self.problem(name, NameProblem::Choice);
+            }
+            Some((found, Item::Broken(_))) => _ = self.is_broken(found),
+            _ if self.is_message_broken() => self.reached.is_broken = true,
+            _ => {
+                let labels = self.role.labels.keys().cloned().collect();
+                let role = self.role.role.to_string();
+                self.fault(name, Cause::NoLabel { name: text, role, labels });
+            }
+        }
+    }
+
+    /// True if the message type of the role has a mistake, or is missing, which is said there.
+    fn is_message_broken(&self) -> bool {
+        let name = self.scope.message_of(self.role.item);
+        let broken = |id: ItemId| match self.scope.item(id) {
+            Item::Broken(broken) => broken.kind == ItemKind::Message,
+            _ => false,
+        };
+        (0..self.scope.len()).any(broken) || !self.scope.messages().any(|message| message == name)
+    }
+}

@@ -1,0 +1,109 @@
+//! The examples of the documents. Tests of this package, since they need a build script that
+//! verifies them; and a program for those that need one.
+
+#![allow(missing_docs)]
+
+pub use rumpsteak::{self, Channel, Ended, Error, ErrorKind, Result, run, try_run};
+
+/// The program of the crate's page.
+#[rumpsteak::protocol(Ping, derive(Debug))]
+pub mod ping {
+    #[session(C)]
+    type Client = Send<S, Ping, Receive<S, Pong, End>>;
+    #[session(S)]
+    type Server = Receive<C, Ping, Send<C, Pong, End>>;
+}
+pub use ping::*;
+
+pub async fn client(session: Client<'_>) -> Ended<'_, C, i32> {
+    let (Pong(answer), session) = session.send(Ping(1)).await?.receive().await?;
+    session.end(answer)
+}
+
+pub async fn server(session: Server<'_>) -> Ended<'_, S> {
+    let (Ping(question), session) = session.receive().await?;
+    session.send(Pong(question + 1)).await?.end(())
+}
+
+/// A role without a size:
+///
+/// ```compile_fail,E0080
+/// use std::task::{Context, Poll};
+///
+/// use rumpsteak::Ended;
+/// use rumpsteak::transport::{Incoming, Link, Mark, Outgoing, RouteError};
+///
+/// /// A route that keeps its mark, and all else, elsewhere.
+/// pub struct Elsewhere;
+/// impl Link for Elsewhere {
+///     fn mark(&self) -> &Mark {
+///         static MARK: Mark = Mark::new();
+///         &MARK
+///     }
+///     fn close(&mut self) {}
+/// }
+/// impl<M> Outgoing<M> for Elsewhere {
+///     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
+///         Poll::Ready(Ok(()))
+///     }
+///     fn start_send(&mut self, _: M) -> Result<(), RouteError> {
+///         Ok(())
+///     }
+///     fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
+///         Poll::Ready(Ok(()))
+///     }
+/// }
+/// impl<M> Incoming<M> for Elsewhere {
+///     fn poll_receive(&mut self, _: &mut Context<'_>) -> Poll<Result<M, RouteError>> {
+///         Poll::Pending
+///     }
+/// }
+///
+/// #[rumpsteak::protocol(Ping)]
+/// mod ping {
+///     use super::Elsewhere;
+///
+///     #[derive(Role)]
+///     struct C(#[route(S)] Elsewhere);
+/// }
+/// use ping::*;
+///
+/// async fn ask(s: CSession<'_>) -> Ended<'_, C, i32> {
+///     let (Pong(answer), s) = s.send(Ping(1)).await?.receive().await?;
+///     s.end(answer)
+/// }
+///
+/// fn main() {
+///     let _ = futures::executor::block_on(rumpsteak::try_run(&mut C(Elsewhere), ask));
+/// }
+/// ```
+#[cfg(doctest)]
+pub mod role_without_a_size {}
+
+macro_rules! documents {
+    ($($name:ident: $path:literal)*) => {
+        $(
+            #[cfg(doctest)]
+            #[doc = include_str!(concat!("../../", $path))]
+            pub mod $name {}
+        )*
+    };
+}
+
+documents! {
+    readme: "README.md"
+    channels: "guide/channels.md"
+    choice: "guide/choice.md"
+    executors: "guide/executors.md"
+    failure: "guide/failure.md"
+    interrupts: "guide/interrupts.md"
+    linearity: "guide/linearity.md"
+    module: "guide/module.md"
+    peers: "guide/peers.md"
+    recursion: "guide/recursion.md"
+    testing: "guide/testing.md"
+    net_readme: "net/README.md"
+    net_delegation: "net/guide/delegation.md"
+    net_failure: "net/guide/failure.md"
+    net_transports: "net/guide/transports.md"
+}

@@ -1,0 +1,138 @@
+//! A module and its items.
+//!
+//! ```text
+//! #[protocol(Ping)] mod ping { use super::Frame; struct Ping(Frame); … }
+//!
+//!     mod ping {
+//!         use super::Frame;
+//!         pub struct Ping(pub Frame);
+//!         pub struct C { pub s: Channel<Label> }        generated, as other items that it lacks
+//!         impl Role for C { … }
+//!         compile_error!("…");                          what is wrong, if anything is
+//!         const _: &[u8] = include_bytes!("ping.scr");  rustc expands again when it changes
+//!     }
+//!     compile_error!("…");
+//! ```
+//!
+//! If names are missing for an error, the error is raised twice, and rustc prints it once. In the
+//! module, rustc keeps quiet about names that the module lacks; beside it, about names that are
+//! imported from there by `*`.
+//!
+//! In place of an item with an error there is a stand-in, so that one mistake is one error.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens as _, quote};
+use rumpsteak_build::expansion::{Judged, judge, runtime_crate};
+use rumpsteak_front::module::{BrokenItem, Item, ItemKind};
+use rumpsteak_front::{LabelItem, Module, ModuleKind};
+use syn::parse::{ParseStream, Parser as _};
+use syn::{Attribute, Error, Result, Token, Visibility};
+
+use crate::scope::{Scope, items};
+use crate::{message, payload, role, session, set};
+
+pub(crate) fn expand(kind: ModuleKind, arguments: TokenStream, item: TokenStream) -> TokenStream {
+    match Module::parse(kind, arguments, item.clone()) {
+        Ok(module) => judged(&judge(module)),
+        Err(error) => unreadable(&error.into_compile_error(), item),
+    }
+}
+
+/// An empty module in place of one that cannot be read.
+fn unreadable(error: &TokenStream, item: TokenStream) -> TokenStream {
+    let head = |input: ParseStream<'_>| -> Result<(Visibility, Ident)> {
+        Attribute::parse_outer(input)?;
+        let visibility = input.parse()?;
+        input.parse::<Token![mod]>()?;
+        let name = input.parse()?;
+        input.parse::<TokenStream>()?;
+        Ok((visibility, name))
+    };
+    let module =
+        head.parse2(item).map(|(visibility, name)| quote!(#visibility mod #name { #error }));
+    let module = module.unwrap_or_default();
+    quote!(#module #error)
+}
+
+fn judged(judged: &Judged) -> TokenStream {
+    let Judged { module, problems, verdict, files, .. } = judged;
+    let Module { attributes, visibility, name, errors, .. } = module;
+    let krate = match &module.arguments.krate {
+        Some(path) => path.to_token_stream(),
+        None => format!("::{}", runtime_crate()).parse().unwrap_or_default(),
+    };
+    let scope = Scope::new(judged, &krate);
+    let code = items(judged).map(|of| item(of, &scope));
+    let problems = problems.iter().map(|problem| Error::new(problem.span, &problem.text));
+    let errors = errors.iter().cloned().chain(problems);
+    let errors: TokenStream = errors.map(Error::into_compile_error).collect();
+    let is_partial =
+        !module.errors.is_empty() || judged.generated.is_empty() || !judged.left_out.is_empty();
+    let beside = is_partial.then_some(&errors);
+    let payloads = verdict.payloads.iter().filter_map(|check| {
+        let label = items(judged).filter_map(label).find(|label| label.name == check.label)?;
+        payload::check(check, label, &krate)
+    });
+    let files = files.iter().map(|file| file.to_string_lossy().into_owned());
+    quote! {
+        #(#attributes)*
+        #[allow(dead_code, private_interfaces, unreachable_pub, reason = "a program may play some of the roles only, with payloads of its own")]
+        #[allow(missing_debug_implementations, reason = "the derives are for messages")]
+        #visibility mod #name {
+            #[allow(unused_imports, reason = "a route may be any type")]
+            use #krate::private::scope::*;
+
+            #(#code)*
+            #(#payloads)*
+            #errors
+            #(const _: &[u8] = ::core::include_bytes!(#files);)*
+        }
+        #beside
+    }
+}
+
+/// The code of an item.
+fn item(item: &Item, scope: &Scope<'_>) -> TokenStream {
+    match item {
+        Item::Broken(item) => broken(item, scope),
+        Item::Label(label) if scope.is_named_message(&label.name) => {
+            // It lacks the derive, which is an error of its own.
+            let (krate, tokens, name) = (scope.krate, &label.tokens, &label.name);
+            quote!(#tokens #krate::private::stub!(message #name);)
+        }
+        Item::Label(label) => label.tokens.clone(),
+        Item::Message(message) => message::expand(message, scope.krate),
+        Item::Other(tokens) | Item::Use(tokens) => tokens.clone(),
+        Item::Role(role) => role::expand(role, scope),
+        Item::Session(session) if scope.is_left_out(&session.name) => {
+            session::nothing(&session.name)
+        }
+        Item::Session(session) => session::expand(session, scope),
+        Item::Set(set) => set::expand(set, scope),
+    }
+}
+
+/// What stands in for an item that could not be read.
+fn broken(BrokenItem { name, kind }: &BrokenItem, scope: &Scope<'_>) -> TokenStream {
+    let (krate, Some(name)) = (scope.krate, name) else { return TokenStream::new() };
+    match kind {
+        ItemKind::Message => {
+            quote!(pub enum #name {} #krate::private::stub!(message #name);)
+        }
+        ItemKind::Role => {
+            let stub = role::stub(name, None, scope);
+            quote!(pub struct #name; #stub)
+        }
+        ItemKind::Session | ItemKind::Set => session::nothing(name),
+        ItemKind::Label | ItemKind::Other => TokenStream::new(),
+    }
+}
+
+/// The struct of a label, which may be the message type itself.
+fn label(item: &Item) -> Option<&LabelItem> {
+    match item {
+        Item::Label(label) => Some(label),
+        Item::Message(message) => message.label.as_ref(),
+        _ => None,
+    }
+}

@@ -1,0 +1,45 @@
+//! The types in labels, which rustc compares with those that the protocol declares.
+
+use proc_macro2::TokenStream;
+use quote::quote_spanned;
+use rumpsteak_build::expansion::{Expected, PayloadCheck};
+use rumpsteak_front::LabelItem;
+use syn::spanned::Spanned as _;
+use syn::{Data, DeriveInput};
+
+use crate::tokens::{at, member};
+
+/// The comparison of a type in a label.
+pub(crate) fn check(
+    PayloadCheck { field, expected, .. }: &PayloadCheck,
+    LabelItem { name, tokens, .. }: &LabelItem,
+    krate: &TokenStream,
+) -> Option<TokenStream> {
+    let Data::Struct(data) = syn::parse2::<DeriveInput>(tokens.clone()).ok()?.data else {
+        return None;
+    };
+    let found = data.fields.iter().nth(*field)?;
+    let ty = &found.ty;
+    let member = at(&member(found.ident.as_ref(), *field), ty.span());
+    let krate = at(krate, ty.span());
+    Some(match expected {
+        Expected::Session { protocol, role } => {
+            let text = format!(
+                "the protocol says a session of `{role}` of `{protocol}` here, and the label carries another session"
+            );
+            quote_spanned! {ty.span()=>
+                const _: () = ::core::assert!(
+                    #krate::private::carries_session::<#ty>(#protocol, #role),
+                    #text
+                );
+            }
+        }
+        // The type is not written once more: if it is nowhere, rustc says so once.
+        Expected::Type(expected) => {
+            let expected: TokenStream = expected.parse().ok()?;
+            quote_spanned! {ty.span()=>
+                const _: fn(&#name) = |label| #krate::private::carries::<#expected>(&label.#member);
+            }
+        }
+    })
+}

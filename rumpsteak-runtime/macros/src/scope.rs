@@ -1,0 +1,162 @@
+//! What the code of an item depends on, beside the item.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::format_ident;
+use rumpsteak_build::expansion::{Judged, RoleFacts, RootFacts};
+use rumpsteak_front::SessionItem;
+use rumpsteak_front::hash::number;
+use rumpsteak_front::module::{Item, ItemKind};
+use rumpsteak_front::session::{Action, Head};
+
+/// What the code of an item depends on, beside the item.
+pub(crate) struct Scope<'a> {
+    judged: &'a Judged,
+    /// The path of the runtime's crate.
+    pub(crate) krate: &'a TokenStream,
+    /// The items that have a name.
+    kinds: BTreeMap<String, ItemKind>,
+    /// A number for each session item.
+    numbers: BTreeMap<String, u64>,
+}
+
+impl<'a> Scope<'a> {
+    pub(crate) fn new(judged: &'a Judged, krate: &'a TokenStream) -> Self {
+        let kinds = items(judged).filter_map(named);
+        let kinds = kinds.map(|(name, kind)| (name.to_string(), kind)).collect();
+        Self { judged, krate, kinds, numbers: numbers(judged) }
+    }
+
+    /// True if a session names something that is not there.
+    pub(crate) fn is_left_out(&self, session: &Ident) -> bool {
+        self.judged.left_out.contains(&session.to_string())
+    }
+
+    /// The facts about a role.
+    pub(crate) fn role(&self, name: &Ident) -> Option<&RoleFacts> {
+        self.judged.verdict.roles.get(&name.to_string())
+    }
+
+    /// The facts about the session of a role.
+    pub(crate) fn root(&self, name: &Ident) -> Option<&RootFacts> {
+        self.judged.verdict.roots.get(&name.to_string())
+    }
+
+    /// True if nothing is wrong with the module.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.judged.problems.is_empty() && self.judged.module.errors.is_empty()
+    }
+
+    /// True if a role names this item as its message type.
+    pub(crate) fn is_named_message(&self, name: &Ident) -> bool {
+        items(self.judged).any(|item| match item {
+            Item::Role(role) => role.message.as_ref() == Some(name),
+            _ => false,
+        })
+    }
+
+    /// True if a role has this name, also if it has an error.
+    pub(crate) fn is_role(&self, name: &Ident) -> bool {
+        self.kinds.get(&name.to_string()) == Some(&ItemKind::Role)
+    }
+
+    /// The sessions, in the order in which they expand.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = &SessionItem> {
+        items(self.judged).filter_map(|item| match item {
+            Item::Session(session) => Some(session),
+            _ => None,
+        })
+    }
+
+    /// A number for a session item and all that it may go on as.
+    pub(crate) fn number(&self, name: &Ident) -> u64 {
+        self.numbers.get(&name.to_string()).copied().unwrap_or_default()
+    }
+
+    /// A name for a generic parameter that no item of the module has: the proposed one, if
+    /// possible.
+    pub(crate) fn parameter(&self, proposed: &str) -> Ident {
+        let mut name = proposed.to_owned();
+        while self.kinds.contains_key(&name) {
+            name.push('_');
+        }
+        format_ident!("{name}")
+    }
+
+    /// The message type of a role that names none: the only one of the module.
+    pub(crate) fn message(&self) -> Option<&Ident> {
+        let mut named = items(self.judged).filter_map(named);
+        named.find_map(|(name, kind)| (kind == ItemKind::Message).then_some(name))
+    }
+}
+
+/// All items, those that the module does not write at last.
+pub(crate) fn items(judged: &Judged) -> impl Iterator<Item = &Item> {
+    judged.module.items.iter().chain(&judged.generated)
+}
+
+/// The name of an item, and what it is.
+fn named(item: &Item) -> Option<(&Ident, ItemKind)> {
+    Some(match item {
+        Item::Broken(broken) => (broken.name.as_ref()?, broken.kind),
+        Item::Label(label) => (&label.name, ItemKind::Label),
+        Item::Message(message) => (&message.name, ItemKind::Message),
+        Item::Other(_) | Item::Use(_) => return None,
+        Item::Role(role) => (&role.name, ItemKind::Role),
+        Item::Session(session) => (&session.name, ItemKind::Session),
+        Item::Set(set) => (&set.name, ItemKind::Set),
+    })
+}
+
+/// A number for each session item and all items that are connected with it, by which two programs
+/// know that they have the same ones.
+fn numbers(judged: &Judged) -> BTreeMap<String, u64> {
+    let sessions = items(judged).filter_map(|item| match item {
+        Item::Session(session) => Some((session.name.to_string(), session)),
+        _ => None,
+    });
+    let sessions: BTreeMap<String, &SessionItem> = sessions.collect();
+    let mut connected: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, session) in &sessions {
+        for part in session.parts().map(Ident::to_string) {
+            connected.entry(part.clone()).or_default().push(name.clone());
+            connected.entry(name.clone()).or_default().push(part);
+        }
+    }
+    let mut found = BTreeMap::new();
+    for start in sessions.keys() {
+        let (mut names, mut pending) = (Vec::new(), vec![start.clone()]);
+        while let Some(name) = pending.pop() {
+            if !found.contains_key(&name) && sessions.contains_key(&name) {
+                found.insert(name.clone(), 0);
+                pending.extend(connected.remove(&name).unwrap_or_default());
+                names.push(name);
+            }
+        }
+        names.sort();
+        let texts = names.iter().flat_map(|name| texts(sessions[name]));
+        let texts: Vec<String> = texts.collect();
+        let all = number(&texts.iter().map(String::as_str).collect::<Vec<_>>()).to_string();
+        for name in names {
+            let own = number(&[&all, &name]);
+            found.insert(name, own);
+        }
+    }
+    found
+}
+
+/// A session item in texts.
+fn texts(item: &SessionItem) -> Vec<String> {
+    let mut texts = vec![item.name.to_string(), item.written()];
+    for variant in item.variants() {
+        texts.push(match &variant.head {
+            Head::Label(label) => label.to_string(),
+            Head::Action(Action { constructor, peer, label, .. }) => {
+                format!("{constructor} {peer} {label}")
+            }
+        });
+        texts.push(variant.then.to_string());
+    }
+    texts
+}

@@ -1,0 +1,234 @@
+//! Sets of roles: how a set is wired and reset, and how it runs.
+//!
+//! ```text
+//! struct Roles { c: C, s: S }
+//!
+//!     impl Default for Roles                  wires the roles to each other
+//!     impl Roles {
+//!         fn reset(&mut self)                 replaces all routes
+//!         fn reset_each(&mut C, &mut S)
+//!         fn run(&mut self, c, s)             one process for each role, in one task
+//!     }
+//! ```
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use rumpsteak_front::SetItem;
+use rumpsteak_front::set::SetField;
+
+use crate::scope::Scope;
+use crate::tokens::{at, body, field, member};
+
+/// How many processes one `join` runs.
+const MOST: usize = 12;
+
+pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
+    let SetItem { attributes, visibility, name, fields, is_tuple } = set;
+    let krate = scope.krate;
+    let written = fields.iter().map(|SetField { name, role, attributes, visibility }| {
+        field(attributes, visibility, name.as_ref(), role)
+    });
+    let body = body(&written.collect::<Vec<_>>(), *is_tuple);
+    let names = fields.iter().enumerate().map(|(index, SetField { name, .. })| {
+        let parameter = name.clone().unwrap_or_else(|| format_ident!("role_{index}"));
+        (member(name.as_ref(), index), parameter)
+    });
+    let (members, parameters): (Vec<_>, Vec<_>) = names.unzip();
+    // Anything else has an error of its own.
+    let are_roles = fields.iter().all(|field| scope.is_role(&field.role));
+    let code = are_roles.then(|| {
+        let wiring = wiring(set, scope, &members);
+        let resets = resets(set, &members, &parameters);
+        let run = run(set, krate, &members, &parameters);
+        quote! {
+            #[allow(dead_code, private_interfaces, reason = "a program may need no reset, and run its roles by itself")]
+            impl #name {
+                #resets
+                #run
+            }
+            #wiring
+        }
+    });
+    let code = code.unwrap_or_else(|| {
+        quote! {
+            impl ::core::default::Default for #name {
+                fn default() -> Self {
+                    ::core::unimplemented!()
+                }
+            }
+        }
+    });
+    let structure = at(&quote!(struct #name #body), name.span());
+    quote! {
+        #(#attributes)*
+        #visibility #structure
+        #code
+    }
+}
+
+/// `Default`, which wires the roles in turn.
+fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStream {
+    let krate = scope.krate;
+    let name = &set.name;
+    let seats = set.fields.iter().map(|SetField { role, .. }| {
+        let krate = at(krate, role.span());
+        quote_spanned! {role.span()=>
+            #[diagnostic::do_not_recommend]
+            impl #krate::private::wiring::Seats<#role> for #name {
+                type Far<Near: 'static, Far: 'static> = Far;
+                const BY_MACRO: #krate::private::ByMacro = #krate::private::ByMacro(());
+            }
+        }
+    });
+    // The span is that of the set, so that rustc says once which role it lacks, however many have a
+    // route to that. All else is the macro's: clippy would refuse it in a tuple of roles.
+    let placed = at(krate, name.span());
+    let wired = quote_spanned! {name.span()=>
+        #placed::private::wiring::Wire::<Self>::wire(&mut wiring)
+    };
+    let body = match scope.is_whole() {
+        true => quote! {
+            let mut wiring = #krate::private::wiring::Wiring::new();
+            Self { #(#members: #wired),* }
+        },
+        // Roles with a mistake may have no routes to each other.
+        false => quote!(::core::unreachable!()),
+    };
+    quote! {
+        #(#seats)*
+
+        #[automatically_derived]
+        impl ::core::default::Default for #name {
+            fn default() -> Self {
+                #body
+            }
+        }
+    }
+}
+
+fn resets(set: &SetItem, members: &[TokenStream], parameters: &[Ident]) -> TokenStream {
+    let roles = set.fields.iter().map(|field| &field.role);
+    // A field may have any name.
+    let fresh = Ident::new("fresh", Span::mixed_site());
+    quote! {
+        /// Replaces all routes of the set by fresh ones, so that every role can begin a session,
+        /// also a role that was poisoned.
+        ///
+        /// Messages in the old routes are dropped: none of them reaches a new session.
+        pub fn reset(&mut self) {
+            *self = ::core::default::Default::default();
+        }
+
+        /// As `reset`, for roles that were taken out of the set.
+        ///
+        /// They need not come from the same set: afterwards they are connected to each other, and
+        /// what they were connected to before finds its routes closed.
+        #[allow(clippy::too_many_arguments, reason = "one for each role")]
+        pub fn reset_each(#(#parameters: &mut #roles),*) {
+            let #fresh: Self = ::core::default::Default::default();
+            #(*#parameters = #fresh.#members;)*
+        }
+    }
+}
+
+/// The method that runs one process for each role.
+///
+/// Its bounds are those of `try_run`, role by role, so that rustc's messages are the same. It is no
+/// `async fn`, whose future would repeat the bounds wherever it is used. Long because it has the
+/// documentation of the method.
+fn run(
+    set: &SetItem,
+    krate: &TokenStream,
+    members: &[TokenStream],
+    parameters: &[Ident],
+) -> TokenStream {
+    let roles: Vec<_> = set.fields.iter().map(|field| &field.role).collect();
+    let numbered = |letter| {
+        let names = (0..roles.len()).map(|index| format_ident!("__{letter}{index}"));
+        names.collect::<Vec<_>>()
+    };
+    let [sessions, futures, answers, values, processes, players] =
+        ["S", "F", "A", "T", "P", "Q"].map(numbered);
+    let mut types: Vec<_> = (0..roles.len())
+        .map(|index| {
+            let (role, process, value) = (roles[index], &processes[index], &values[index]);
+            let (future, answer) = (&futures[index], &answers[index]);
+            quote! {
+                #krate::Running<'s, #role, #process,
+                    <#future as #krate::states::Process<#answer>>::Itself, #value, #krate::Error>
+            }
+        })
+        .collect();
+    let mut runs: Vec<_> = (0..roles.len())
+        .map(|index| {
+            let (member, parameter) = (&members[index], &parameters[index]);
+            quote!(#krate::try_run(&mut self.#member, #parameter))
+        })
+        .collect();
+    let mut patterns: Vec<_> = parameters.iter().map(|name| quote!(#name)).collect();
+    // Sets of more roles are joined in groups.
+    while types.len() > MOST {
+        let joined = types
+            .chunks(MOST)
+            .map(|group| quote!(<(#(#group,)*) as #krate::private::Processes>::Joined));
+        types = joined.collect();
+        runs = runs.chunks(MOST).map(|group| quote!(#krate::join((#(#group,)*)))).collect();
+        patterns = patterns.chunks(MOST).map(|group| quote!((#(#group,)*))).collect();
+    }
+    quote! {
+        /// Runs one process for each role, in the order of the fields, as one session of all of
+        /// them in the task that awaits it, and returns their values.
+        ///
+        /// A process takes the first state of a session of its role and returns its value beside
+        /// the end of that session: an `async fn(session: Session<'_>) -> Ended<'_, Role>`, or an
+        /// async closure.
+        ///
+        /// ```text
+        /// let values = Roles::default().run(client, async |session: Server<'_>| { … }).await?;
+        /// ```
+        ///
+        /// The set can run further sessions afterwards, one after the other.
+        ///
+        /// # Errors
+        ///
+        /// The first error of a process that is not the consequence of another one: a process that
+        /// fails closes its routes, and its peers fail with `ErrorKind::Closed`. All roles that did
+        /// not come to their end are poisoned then: `reset` the set.
+        ///
+        /// # Cancel safety
+        ///
+        /// Dropping the future in the middle of the session poisons the roles.
+        #[allow(clippy::too_many_arguments, clippy::type_complexity, reason = "one for each role")]
+        pub fn run<'s, #(#sessions, #futures, #answers, #values, #processes, #players),*>(
+            &'s mut self,
+            #(#parameters: #processes),*
+        ) -> #krate::RunningAll<
+            <(#(#types,)*) as #krate::private::Processes>::Joined,
+            (#(#values,)*),
+        >
+        where
+            #(
+                #roles: #krate::states::Plays<
+                    #sessions,
+                    State = #krate::states::State<'s, #roles>,
+                    Player = #players,
+                >,
+                #processes: ::core::ops::FnOnce(#sessions) -> #futures,
+                #futures: #krate::states::Process<#answers>
+                    + ::core::future::Future<Output = #krate::states::Ended<'s, #players, #values>>,
+                #players: #krate::Role,
+            )*
+        {
+            #krate::RunningAll::new(#krate::join((#(#runs,)*)), |(#(#patterns,)*)| {
+                match (#(#parameters,)*) {
+                    (#(::core::result::Result::Ok(#parameters),)*) => {
+                        ::core::result::Result::Ok((#(#parameters,)*))
+                    }
+                    (#(#parameters,)*) => ::core::result::Result::Err(
+                        #krate::private::root_cause([#(#parameters.err()),*]),
+                    ),
+                }
+            })
+        }
+    }
+}

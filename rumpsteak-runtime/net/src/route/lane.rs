@@ -1,0 +1,560 @@
+//! A lane: the messages under way between two roles, and the credit that each has with the other.
+//! It outlives the connections that carry it.
+//!
+//! ```text
+//! role ── queue ──▶ unacknowledged ── frames ──▶ arrived ── queue ──▶ role of the peer
+//!                      ◀────────── received, limit ──────────
+//! ```
+//!
+//! # Credit
+//!
+//! A role may have no more messages under way than its peer has granted. The peer grants at least
+//! the proven capacity of the queue between them, beyond what its role has received. So everything
+//! that is sent has a place to go, and the task always reads what the connection has. The window of
+//! a transport therefore never holds back a message behind others that the peer does not wait for:
+//! an order that is safe over queues of the proven capacities is safe over any transport.
+//!
+//! # A connection that breaks
+//!
+//! An end keeps frames until the peer acknowledges them. On a new connection each end says how many
+//! it has, and the other end goes on from there: nothing is lost, doubled or out of order.
+
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker, ready};
+
+use bytes::Bytes;
+use futures_core::Stream as _;
+use futures_sink::Sink as _;
+use rumpsteak_runtime::channel::QueueReceiver;
+use rumpsteak_runtime::transport::Labelled;
+use tokio::time::{Instant, Interval, interval, interval_at};
+
+use super::{Arrived, FarEnd, Incoming, Read, SharedStatus, every};
+use crate::limits::FOR_EVER;
+use crate::transport::Connection;
+use crate::wire::{Batch, Frame, Hello, LaneSnapshot, LaneState, Messages, Numbers, frame};
+use crate::{Codec, CodecError, Limits, NetError, Portable};
+
+/// The end of a connection.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Stop {
+    #[error(transparent)]
+    Broken(#[from] io::Error),
+    /// An end broke the rules.
+    #[error(transparent)]
+    Failed(#[from] NetError),
+}
+
+/// After how many beats without a frame a connection counts as broken.
+const SILENT_BEATS: u32 = 3;
+
+/// How many messages are taken from the role before other things are looked at.
+const BATCH: u64 = 1024;
+
+/// How many frames may wait for the connection: all others are still messages of the role.
+const AHEAD: usize = 16;
+
+/// The name of a snapshot that makes no sense.
+const INVALID: &str = "an invalid snapshot of a lane";
+
+pub(crate) fn unwritten<M: Labelled>(peer: &str, message: &M, error: CodecError) -> NetError {
+    NetError::Encode { peer: peer.to_owned(), label: message.label(), source: Arc::new(error) }
+}
+
+pub(crate) fn reader<M: Portable, C: Codec>(peer: &str, codec: C) -> Read<M> {
+    let peer = peer.to_owned();
+    Box::new(move |bytes, numbers| {
+        let read = match numbers {
+            None => codec.decode(bytes),
+            Some(numbers) => renumber(&codec, bytes, numbers).and_then(|it| codec.decode(&it)),
+        };
+        read.map_err(|error| NetError::Decode { peer: peer.clone(), source: Arc::new(error) })
+    })
+}
+
+/// The bytes of a message with the number that its label has here.
+fn renumber<C: Codec>(codec: &C, bytes: &[u8], numbers: &Numbers) -> Result<Vec<u8>, CodecError> {
+    codec.renumber(bytes.to_vec(), |theirs| *numbers.get(theirs as usize)?)
+}
+
+/// A lane, seen from one of its ends.
+pub(crate) struct Lane<M, C> {
+    peer: String,
+    codec: C,
+    /// The numbers of the peer's labels here, if they differ.
+    numbers: Option<Arc<Numbers>>,
+    /// The largest frame, in bytes: of the host, and over this connection.
+    frame: usize,
+    largest: usize,
+    /// The messages that the role sends. `None` once the role or its peer has left.
+    outgoing: Option<QueueReceiver<M>>,
+    /// The first of them, if it was taken before the peer had come.
+    held: Option<M>,
+    /// `None` once the role or its peer has left.
+    incoming: Option<Incoming<M>>,
+    pub(crate) state: LaneState,
+    /// The frames that the peer may not have, in order.
+    unacknowledged: VecDeque<Bytes>,
+    /// How many of these frames went into this connection.
+    sent: usize,
+    /// The peer has granted the messages below this number.
+    limit: u64,
+    /// Messages for which the role's queue had no room yet.
+    arrived: VecDeque<Arrived>,
+    /// How many messages may be under way to this role, those in its queue among them.
+    room: u64,
+    /// After how many messages the role tells how many it has received.
+    every: u64,
+    /// The status that the role shares, and what it had told before this lane began.
+    pub(crate) status: SharedStatus,
+    told_before: u64,
+    /// True if the peer has to hear of `received`.
+    owes: bool,
+    /// How many sessions of the role the peer knows to be completed.
+    told_completed: u64,
+    batch: Batch,
+    /// Ticks after a beat without a frame from this end.
+    beats: Interval,
+    /// Ticks after too long without a frame from the peer.
+    silence: Interval,
+}
+
+impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
+    pub(crate) fn new(
+        [own, theirs]: [&Hello; 2],
+        codec: C,
+        FarEnd { incoming, outgoing, status }: FarEnd<M>,
+        window: usize,
+        &Limits { frame, beat, .. }: &Limits,
+    ) -> Self {
+        let (beat, every) = (beat.min(FOR_EVER / SILENT_BEATS), every(window));
+        let silent = beat * SILENT_BEATS;
+        Self {
+            peer: own.route.peer.clone(),
+            codec,
+            numbers: own.numbers(theirs).map(Arc::new),
+            frame,
+            largest: frame,
+            outgoing: Some(outgoing),
+            held: None,
+            incoming: Some(incoming),
+            state: LaneState::default(),
+            unacknowledged: VecDeque::new(),
+            sent: 0,
+            limit: 0,
+            arrived: VecDeque::new(),
+            // What was received and not told yet takes room, too.
+            room: window as u64 + every,
+            every,
+            told_before: status.received(&Context::from_waker(Waker::noop())),
+            status,
+            owes: true,
+            told_completed: 0,
+            batch: Batch::default(),
+            beats: interval(beat),
+            silence: interval_at(Instant::now() + silent, silent),
+        }
+    }
+
+    /// Packs the lane for another host. Fails if a message cannot be written or read.
+    pub(crate) fn pack(&mut self) -> Result<LaneSnapshot, NetError> {
+        self.pack_outgoing()?;
+        // The rest is of a session that the peer has not begun.
+        let before = self.unacknowledged.len() - self.state.ahead;
+        self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(usize::MAX));
+        self.pack_outgoing()?;
+        let failed = |error| NetError::Decode { peer: self.peer.clone(), source: Arc::new(error) };
+        let mut unread = Vec::new();
+        for Arrived { mut messages, numbers } in self.arrived.drain(..) {
+            while let Some(bytes) = messages.next() {
+                unread.push(match numbers.as_deref() {
+                    None => bytes.to_vec(),
+                    Some(numbers) => renumber(&self.codec, bytes, numbers).map_err(failed)?,
+                });
+            }
+        }
+        let state = LaneState { ahead: self.unacknowledged.len() - before, ..self.state.clone() };
+        let unacknowledged = self.unacknowledged.iter().map(|frame| frame.to_vec()).collect();
+        Ok(LaneSnapshot { state, unacknowledged, unread })
+    }
+
+    /// Makes frames of what the role has sent, as far as the peer is in its session.
+    fn pack_outgoing(&mut self) -> Result<(), NetError> {
+        // Nobody waits: what the role has sent is there.
+        let mut context = Context::from_waker(Waker::noop());
+        while let Poll::Ready(Some(message)) = self.poll_outgoing(&mut context) {
+            self.add(&message)?;
+        }
+        self.unacknowledged.extend(self.batch.take());
+        Ok(())
+    }
+
+    /// Goes on from a snapshot of another host. The peer may be a session behind only if both ends
+    /// count the same sessions. Fails if the snapshot makes no sense.
+    pub(crate) fn unpack(
+        mut self,
+        snapshot: LaneSnapshot,
+        is_counted: bool,
+    ) -> Result<Self, NetError> {
+        let LaneSnapshot { state, unacknowledged, unread } = snapshot;
+        let LaneState { first, received, granted, completed, peer_completed, .. } = state;
+        let counts: Option<Vec<u64>> =
+            unacknowledged.iter().map(|frame| frame::count(frame)).collect();
+        let is_sound = received >= unread.len() as u64
+            && first.max(received).max(granted).max(completed).max(peer_completed) < u64::MAX / 2
+            && granted + 1 >= received
+            && state.ahead <= unacknowledged.len();
+        let Some(counts) = counts.filter(|_| is_sound) else {
+            return Err(self.nonsense(INVALID));
+        };
+        // What came before is not told here.
+        self.told_before = self.told_before.wrapping_sub(received - unread.len() as u64);
+        let (mut batch, mut frames) = (Batch::default(), Vec::new());
+        for bytes in unread {
+            let added = batch.add(usize::MAX, &mut frames, |frame| {
+                frame.extend(bytes);
+                Ok(())
+            });
+            added.map_err(|_| self.nonsense(INVALID))?;
+        }
+        frames.extend(batch.take());
+        self.arrived.extend(frames.into_iter().filter_map(Arrived::read));
+        self.unacknowledged = unacknowledged.into_iter().map(Bytes::from).collect();
+        if state.left_after.is_some() {
+            self.outgoing = None;
+        }
+        let peer_completed = if is_counted { peer_completed } else { u64::MAX };
+        let next = first + counts.iter().sum::<u64>();
+        Ok(Self { state: LaneState { next, peer_completed, ..state }, ..self })
+    }
+
+    /// Puts what has arrived into the role's queue, without a connection.
+    pub(crate) fn poll_rest(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.poll_deliver(context);
+        if self.arrived.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// Goes on over a first connection.
+    pub(crate) fn connect(&mut self, connection: &Connection) {
+        self.largest = self.frame.min(connection.max_payload());
+        self.sent = 0;
+        self.owes = true;
+        self.silence.reset();
+    }
+
+    /// Goes on over a new connection, whose other end has this much. Fails if that is less than it
+    /// has said before, or more than it was sent.
+    pub(crate) fn resume(&mut self, connection: &Connection, received: u64) -> Result<(), Stop> {
+        self.connect(connection);
+        Ok(self.acknowledge(received)?)
+    }
+
+    /// Moves whatever can be moved. Ready when there is nothing to do any more, or no way to.
+    pub(crate) fn poll(
+        &mut self,
+        connection: &mut Connection,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), Stop>> {
+        loop {
+            let came = self.poll_read(connection, context)?;
+            self.poll_deliver(context);
+            let taken = self.poll_take(context);
+            let before = self.sent;
+            self.poll_write(connection, context)?;
+            // What is written makes room for what the role sends.
+            let wrote = self.sent > before;
+            self.poll_beat(connection, context)?;
+            let is_flushed = Pin::new(&mut *connection).poll_flush(context)?.is_ready();
+            let is_done = self.state.is_told() && self.state.has_peer_left() && !self.owes;
+            if is_flushed && is_done && self.arrived.is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            if !came && !taken && !wrote {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Reads the frames that have come. Returns true if there were any.
+    fn poll_read(
+        &mut self,
+        connection: &mut Connection,
+        context: &mut Context<'_>,
+    ) -> Result<bool, Stop> {
+        let mut came = false;
+        while let Poll::Ready(next) = Pin::new(&mut *connection).poll_next(context) {
+            let closed = || io::Error::from(io::ErrorKind::UnexpectedEof);
+            let bytes = next.ok_or_else(closed).and_then(|bytes| bytes).map_err(|error| {
+                // The codec of frames calls a length that is too large so.
+                if error.kind() == io::ErrorKind::InvalidData {
+                    Stop::Failed(self.nonsense("a frame that is larger than the limit"))
+                } else {
+                    Stop::Broken(error)
+                }
+            })?;
+            let frame = Frame::read(bytes);
+            self.take_frame(frame.ok_or_else(|| self.nonsense("bytes that are no frame"))?)?;
+            came = true;
+        }
+        if came {
+            self.silence.reset();
+        }
+        Ok(came)
+    }
+
+    fn take_frame(&mut self, frame: Frame) -> Result<(), NetError> {
+        match frame {
+            Frame::Beat => {}
+            Frame::Grant { received, limit, sessions } => {
+                self.acknowledge(received)?;
+                self.limit = self.limit.max(limit);
+                self.state.peer_completed = self.state.peer_completed.max(sessions);
+                let here = self.sessions_here(self.state.peer_completed);
+                self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(here));
+            }
+            Frame::Messages(_) | Frame::End { .. } if self.state.has_peer_left() => {
+                return Err(self.nonsense("a message after its end"));
+            }
+            Frame::Messages(messages) => {
+                self.state.received += messages.count();
+                if self.state.received > self.state.granted {
+                    return Err(self.nonsense("more messages than it was granted"));
+                }
+                self.arrived.push_back(Arrived { messages, numbers: self.numbers.clone() });
+            }
+            Frame::End { sessions } => {
+                self.state.received += 1;
+                self.state.left_after = Some(sessions);
+                self.owes = true;
+                // The peer receives no more messages.
+                self.outgoing = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of these sessions that the routes of the role here count.
+    fn sessions_here(&self, sessions: u64) -> usize {
+        sessions.saturating_sub(self.state.completed).try_into().unwrap_or(usize::MAX)
+    }
+
+    /// Drops the frames that the peer has: all before this number.
+    fn acknowledge(&mut self, received: u64) -> Result<(), NetError> {
+        if received > self.state.next {
+            return Err(self.nonsense("word of messages that it was not sent"));
+        }
+        // A grant may be older than what the handshake of a new connection said.
+        while self.state.first < received
+            && let Some(frame) = self.unacknowledged.pop_front()
+        {
+            self.state.first += frame::count(&frame).unwrap_or(0);
+            self.batch.reuse(frame);
+            self.sent = self.sent.saturating_sub(1);
+            // A frame comes whole.
+            if self.state.first > received {
+                return Err(self.nonsense("word of a part of a frame"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts messages that have arrived into the role's queue, as long as it has room.
+    fn poll_deliver(&mut self, context: &mut Context<'_>) {
+        while let Some(Arrived { messages, numbers }) = self.arrived.front_mut() {
+            let is_delivered = match &mut self.incoming {
+                // The queue grows. Who has left takes no more.
+                Some(Incoming::Frames(queue)) => {
+                    let _ = self.arrived.pop_front().map(|arrived| queue.try_send(arrived));
+                    continue;
+                }
+                Some(Incoming::Messages(queue, read)) => loop {
+                    match Pin::new(&mut *queue).poll_ready(context) {
+                        Poll::Pending => return,
+                        Poll::Ready(Err(_)) => break Ok(()),
+                        Poll::Ready(Ok(())) => {}
+                    }
+                    let Some(bytes) = messages.next() else { break Ok(()) };
+                    match read(bytes, numbers.as_deref()) {
+                        // It was ready.
+                        Ok(message) => drop(Pin::new(&mut *queue).start_send(message)),
+                        Err(error) => break Err(error),
+                    }
+                },
+                None => Ok(()),
+            };
+            self.arrived.pop_front();
+            if let Err(error) = is_delivered {
+                self.status.fail(error);
+                self.incoming = None;
+            }
+        }
+        if let Some(sessions) = self.state.left_after {
+            let here = self.sessions_here(sessions);
+            match self.incoming.take() {
+                Some(Incoming::Frames(queue)) => queue.leave(here),
+                Some(Incoming::Messages(queue, _)) => queue.leave(here),
+                None => {}
+            }
+        }
+    }
+
+    /// The next message of the role; nothing if it, or its peer, has left.
+    fn poll_outgoing(&mut self, context: &mut Context<'_>) -> Poll<Option<M>> {
+        let Some(outgoing) = &mut self.outgoing else {
+            return Poll::Ready(None);
+        };
+        match self.held.take() {
+            Some(message) => Poll::Ready(Some(message)),
+            None => Pin::new(outgoing).poll_next(context),
+        }
+    }
+
+    /// Waits until the role has something to send. Returns false if it leaves without.
+    pub(crate) fn poll_need(&mut self, context: &mut Context<'_>) -> Poll<bool> {
+        // Messages that it has sent at another host wait already.
+        if self.unacknowledged.is_empty() {
+            self.held = ready!(self.poll_outgoing(context));
+        }
+        Poll::Ready(self.held.is_some() || !self.unacknowledged.is_empty())
+    }
+
+    /// Sets the numbers that the labels of the peer have here, once it has come.
+    pub(crate) fn know(&mut self, numbers: Option<Numbers>) {
+        self.numbers = numbers.map(Arc::new);
+    }
+
+    /// Takes messages from the role, as far as the peer has granted. Returns true if it took any.
+    fn poll_take(&mut self, context: &mut Context<'_>) -> bool {
+        let before = self.state.next;
+        if self.is_ahead() {
+            return false;
+        }
+        let until = self.limit.min(before + BATCH);
+        let mut sessions = 0;
+        while self.state.next < until
+            && self.unacknowledged.len() < self.sent + AHEAD
+            && let Poll::Ready(message) = self.poll_outgoing(context)
+        {
+            let Some(message) = message else {
+                let outgoing = self.outgoing.take();
+                // 0 if the role was in the middle of a session.
+                sessions = match outgoing.map_or(0, |outgoing| outgoing.left_after() as u64) {
+                    0 => 0,
+                    here => here + self.state.completed,
+                };
+                break;
+            };
+            if let Err(error) = self.add(&message) {
+                self.status.fail(error);
+                // The role learns why, and the peer that this end has left.
+                (self.outgoing, self.incoming) = (None, None);
+                break;
+            }
+        }
+        self.unacknowledged.extend(self.batch.take());
+        if self.outgoing.is_none() && !self.state.has_ended {
+            self.state.has_ended = true;
+            self.unacknowledged.push_back(frame::end(sessions));
+            self.state.next += 1;
+        }
+        self.state.next > before
+    }
+
+    fn add(&mut self, message: &M) -> Result<(), NetError> {
+        let write = |bytes: &mut Vec<u8>| self.codec.encode(message, bytes);
+        let added = self.batch.add(self.largest, &mut self.unacknowledged, write);
+        added.map_err(|error| unwritten(&self.peer, message, error))?;
+        self.state.next += 1;
+        Ok(())
+    }
+
+    /// Puts grants and frames into the connection, as long as it takes them.
+    fn poll_write(
+        &mut self,
+        connection: &mut Connection,
+        context: &mut Context<'_>,
+    ) -> Result<(), Stop> {
+        let told = self.status.received(context).wrapping_sub(self.told_before);
+        let limit = told + self.room;
+        let here = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);
+        let completed = (self.state.completed + here).max(self.told_completed);
+        self.owes |= completed > self.told_completed;
+        if self.owes || limit >= self.state.granted + self.every {
+            let word = frame::grant(self.state.received, limit, completed);
+            if !self.poll_put(connection, context, word)? {
+                return Ok(());
+            }
+            (self.state.granted, self.owes) = (limit.max(self.state.granted), false);
+            self.told_completed = completed;
+        }
+        if !self.is_ahead() {
+            self.state.ahead = 0;
+        }
+        while self.sent + self.state.ahead < self.unacknowledged.len()
+            && let Some(frame) = self.unacknowledged.get(self.sent).cloned()
+        {
+            if frame.len() > self.largest {
+                return Err(self.too_large(&frame).into());
+            }
+            if !self.poll_put(connection, context, frame)? {
+                return Ok(());
+            }
+            self.sent += 1;
+        }
+        Ok(())
+    }
+
+    /// Returns true if the peer has not begun the session in which the role moved to this host.
+    fn is_ahead(&self) -> bool {
+        self.state.peer_completed < self.state.completed
+    }
+
+    /// Puts one frame into the connection. Returns true if it took the frame.
+    fn poll_put(
+        &mut self,
+        connection: &mut Connection,
+        context: &mut Context<'_>,
+        frame: Bytes,
+    ) -> Result<bool, Stop> {
+        let mut connection = Pin::new(connection);
+        if connection.as_mut().poll_ready(context)?.is_pending() {
+            return Ok(false);
+        }
+        connection.start_send(frame)?;
+        self.beats.reset();
+        Ok(true)
+    }
+
+    /// Sends a beat, and notices that none comes from the peer.
+    fn poll_beat(
+        &mut self,
+        connection: &mut Connection,
+        context: &mut Context<'_>,
+    ) -> Result<(), Stop> {
+        if self.silence.poll_tick(context).is_ready() {
+            return Err(io::Error::from(io::ErrorKind::TimedOut).into());
+        }
+        while self.beats.poll_tick(context).is_ready() {
+            // A connection that takes nothing is as good as silent: the peer will notice.
+            self.poll_put(connection, context, frame::beat())?;
+        }
+        Ok(())
+    }
+
+    /// The error of a frame that was made for another connection and is too large for this one.
+    fn too_large(&self, frame: &Bytes) -> NetError {
+        let mut messages = Messages::read(frame.clone());
+        let all = std::iter::from_fn(|| Some(messages.as_mut()?.next()?.to_vec()));
+        let largest = all.max_by_key(Vec::len).unwrap_or_default();
+        let label = self.codec.decode::<M>(&largest).map_or("", |message| message.label());
+        let error = frame::too_large(largest.len(), self.largest);
+        NetError::Encode { peer: self.peer.clone(), label, source: Arc::new(error) }
+    }
+
+    fn nonsense(&self, what: &'static str) -> NetError {
+        NetError::Frame { peer: self.peer.clone(), what }
+    }
+}

@@ -1,0 +1,190 @@
+//! Sessions that go to another host.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use rumpsteak_runtime::private::{ByMacro, ChangesHands, Leaves, Structure};
+use rumpsteak_runtime::states::{Session, State};
+use rumpsteak_runtime::transport::Link as _;
+use rumpsteak_runtime::{Detached, Role};
+use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, oneshot};
+
+use super::joined::RouteTask;
+use super::wiring::{hellos, lane, plays_on_demand, queues, role_of, token};
+use crate::address::addresses_of;
+use crate::host::{Arrival, Leaving};
+use crate::route::{Guard, Remote, queues as queues_of, run};
+use crate::wire::{Hello, PackedLane};
+use crate::{Codec, Host, Joined, Joins, Net, NetError, Outbox, Postcard};
+
+/// A session on its way to another host, from the state `S` on. [`Joined::pack`] makes it. It is
+/// sent as (part of) a payload, as a [`Detached`] is, and [unpacked](Self::unpack) at the new host.
+///
+/// Its peers see only a pause: their connections break, and they resume them with the new host. If
+/// that does not happen within [`Limits::resume`](crate::Limits::resume), or if the parcel is
+/// dropped, they find that the role is lost.
+///
+/// Whoever has a parcel can play the role to its end. It is as secret as the connection over which
+/// it is sent.
+#[derive(Deserialize, Serialize)]
+#[serde(bound = "")]
+#[must_use = "the session is lost unless it is unpacked"]
+pub struct Parcel<S> {
+    /// The fingerprint of the state.
+    state: u64,
+    routes: Vec<PackedLane>,
+    #[serde(skip)]
+    session: PhantomData<fn() -> S>,
+}
+
+impl<R: Role, S: Session<State = State<'static, R>>> ChangesHands for Parcel<S> {
+    type Role = R;
+}
+
+impl<R: Joins + Leaves<()>> Joined<R> {
+    /// Takes a session of the role to another host, which listens at these addresses: the peers
+    /// that have called this host call there. The new host calls the other peers, at the addresses
+    /// where this host has called them. Dropping the future ends the session.
+    ///
+    /// # Errors
+    ///
+    /// If an address is invalid; if the session is another one, or was gone on with; if a peer is
+    /// lost. The session ends then.
+    pub async fn pack<S: Session<State = State<'static, R>> + Structure>(
+        self,
+        session: Detached<S>,
+        to: impl IntoIterator<Item: AsRef<str>>,
+    ) -> Result<Parcel<S>, NetError> {
+        let to = addresses_of(to)?;
+        let Self { routes, guard, codec, .. } = self;
+        let mut links: Vec<Net<R::Message>> = Vec::new();
+        if let Some(role) = session.into_role(ByMacro(())) {
+            role.into_routes(|route| links.extend(route.downcast().map(|link| *link)));
+        }
+        let completed = links.first().map_or(0, |link| link.mark().completed() as u64);
+        let halves = links.into_iter().filter_map(|link| link.into_halves(ByMacro(())));
+        let mut halves: Vec<_> = halves.map(Some).collect();
+        let is_own = |(halves, route): (&Option<(Outbox<_>, _)>, &RouteTask)| {
+            halves.as_ref().is_some_and(|(outbox, _)| Arc::ptr_eq(&outbox.status, &route.status))
+        };
+        if halves.len() != routes.len() || !halves.iter().zip(&routes).all(is_own) {
+            return Err(NetError::NotHere { role: R::NAME });
+        }
+        let stay = |own: &Hello, peer: Hello, arrivals| {
+            let at = routes.iter().position(|route| route.own.route == own.route)?;
+            let queues = halves[at].take().and_then(queues_of)?;
+            let (shared, addresses) = (Arc::clone(&guard.shared), to.clone());
+            let peer = peer.knowing(own.lane.own);
+            let remote = Remote { shared, own: peer, addresses, arrivals, guard: None };
+            Some(codec.lane(queues, remote, own.clone(), Arc::clone(&routes[at].status)))
+        };
+        let mut lanes = guard.shared.leave(&guard.endpoint, to.clone(), stay);
+        let mut packed = Vec::new();
+        for (halves, RouteTask { own, lane, .. }) in halves.into_iter().zip(routes) {
+            let peer = own.route.peer.clone();
+            let fresh_or_packed = match lanes.remove(&peer) {
+                Some(Leaving::Local(theirs)) => Some(PackedLane::fresh(own.clone(), *theirs)),
+                Some(Leaving::Lane(arrivals, left)) => {
+                    let (reply, packed) = oneshot::channel();
+                    // A lane that has ended does not reply.
+                    let _ = arrivals.send(Arrival::Leave(reply));
+                    drop(arrivals);
+                    let packed = packed.await.ok().transpose()?;
+                    if packed.as_ref().is_some_and(|packed| packed.addresses.is_empty()) {
+                        guard.shared.expects_call(&guard.endpoint, &peer);
+                    }
+                    if let Some(task) = lane.or(left) {
+                        task.await.unwrap_or(Ok(()))?;
+                    }
+                    packed
+                }
+                None => None,
+            };
+            let unread = halves.map(|(_, inbox)| inbox.into_unread()).transpose()?;
+            let (unread, left_after) = unread.unwrap_or_default();
+            let unread = codec.bytes_of(&peer, unread)?;
+            let departed = || PackedLane::departed(own, left_after, unread.len());
+            let mut route = fresh_or_packed.unwrap_or_else(departed);
+            route.snapshot.state.completed += completed;
+            route.snapshot.unread.splice(..0, unread);
+            packed.push(route);
+        }
+        Ok(Parcel { state: S::FINGERPRINT, routes: packed, session: PhantomData })
+    }
+}
+
+impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> Parcel<S> {
+    /// Goes on with the session at this host. The role that joins has no routes, since the session
+    /// has them: it can only [leave](Joined::leave), or go on to a further host.
+    ///
+    /// # Errors
+    ///
+    /// If the session is in another state, or was begun by another version of the program; if the
+    /// role takes part in it here already.
+    pub fn unpack(self, host: &Host) -> Result<(Joined<R>, Detached<S>), NetError> {
+        self.unpack_by(host, Postcard)
+    }
+
+    /// As [`unpack`](Self::unpack), for messages that are written by another codec.
+    pub fn unpack_by<C: Codec>(
+        self,
+        host: &Host,
+        codec: C,
+    ) -> Result<(Joined<R>, Detached<S>), NetError> {
+        let first = self.routes.first();
+        let session = first.map(|it| it.own.route.session.clone()).unwrap_or_default();
+        let expected = hellos::<R, C>(&session, &queues::<R>()?)?;
+        let is_expected = |(packed, hello): (&PackedLane, &Hello)| {
+            let PackedLane { own, theirs, .. } = packed;
+            (&own.route, &own.contract, &own.format)
+                == (&hello.route, &hello.contract, &hello.format)
+                && (theirs.is_some() || plays_on_demand::<R>(&own.route))
+        };
+        if self.state != S::FINGERPRINT
+            || self.routes.len() != expected.len()
+            || !self.routes.iter().zip(&expected).all(is_expected)
+        {
+            return Err(NetError::OtherSession { role: R::NAME });
+        }
+        let shared = &host.shared;
+        let endpoint = (R::PROTOCOL.to_owned(), session, R::NAME.to_owned());
+        let number = token()?;
+        let owns = self.routes.iter().map(|packed| packed.own.clone().moved(number));
+        let owns: Vec<Hello> = owns.collect();
+        // A peer that has not come calls, or is called.
+        let arrivals = shared.register(endpoint.clone(), &owns, |_, _| None)?;
+        let guard = Guard::new(shared, endpoint, R::PLAYED.0.on_demand);
+        let (mut ends, mut routes) = (Vec::new(), Vec::new());
+        let (meets, _) = mpsc::unbounded_channel();
+        for ((packed, own), arrivals) in self.routes.into_iter().zip(owns).zip(arrivals) {
+            let PackedLane { theirs, addresses, snapshot, .. } = packed;
+            let (end, lane, status) = lane(&own, theirs.as_ref(), codec.clone(), shared);
+            let lane = lane.unpack(snapshot, !plays_on_demand::<R>(&own.route))?;
+            ends.push(end);
+            let mut greeting = own.clone();
+            greeting.lane.known = None;
+            let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
+            let remote = Remote { shared, own, addresses, arrivals, guard };
+            let task = match theirs {
+                Some(theirs) => tokio::spawn(run(lane, remote, theirs, None)),
+                None => tokio::spawn(remote.meet_on_demand(lane, meets.clone())),
+            };
+            routes.push(RouteTask { own: greeting, status, lane: Some(task) });
+        }
+        let mut role = role_of::<R>(ends);
+        let session = Detached::from_role(&mut role, ByMacro(()));
+        Ok((Joined { role, routes, guard, codec: Box::new(codec) }, session))
+    }
+}
+
+impl<S> fmt::Debug for Parcel<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Parcel");
+        if let Some(PackedLane { own, .. }) = self.routes.first() {
+            shown.field("role", &own.route.role).field("session", &own.route.session);
+        }
+        shown.finish_non_exhaustive()
+    }
+}

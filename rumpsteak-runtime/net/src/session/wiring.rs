@@ -1,0 +1,262 @@
+//! The routes of a role: how it greets its peers, and what its tasks move messages with.
+
+use std::any::{Any, TypeId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rumpsteak_runtime::Role;
+use rumpsteak_runtime::channel::{Capacity, Queue};
+use rumpsteak_runtime::private::Played;
+use rumpsteak_runtime::private::wiring::{Elsewhere, Wire, Wiring};
+use rumpsteak_runtime::transport::Labelled;
+
+use crate::error::LONGEST_NAME;
+use crate::host::{Arrival, Shared};
+use crate::route::{Lane, SharedStatus, WINDOW, net, reader, window, wired};
+use crate::transport::random;
+use crate::wire::{Contract, Format, Hello, LaneId, Room, RouteId, schema};
+use crate::{Codec, Net, NetError, Portable, Refusal};
+
+/// A role that can take part in a session over [`Net`]: its messages are [`Portable`], and all of
+/// its routes are [`Net`]s. Nothing more is to be done for it.
+pub trait Joins: Role<Message: Portable> + Wire<Elsewhere> {}
+
+impl<R: Role<Message: Portable> + Wire<Elsewhere>> Joins for R {}
+
+/// Returns true if the role, or its peer, plays on demand.
+pub(super) fn plays_on_demand<R: Role>(route: &RouteId) -> bool {
+    [&*route.role, &route.peer].iter().any(|it| R::PLAYED.0.on_demand.contains(it))
+}
+
+/// The end of a route within the host.
+pub(super) fn local<M: 'static>(
+    end: Box<dyn Any>,
+    peer: &str,
+) -> Result<(Net<M>, SharedStatus), NetError> {
+    end.downcast().map(|end| *end).map_err(|_| {
+        let refusal = Refusal::Type(schema::name::<M>().to_owned());
+        NetError::Refused { peer: peer.to_owned(), refusal }
+    })
+}
+
+/// A role with these ends of its routes.
+pub(super) fn role_of<R: Joins>(ends: Vec<Net<R::Message>>) -> R {
+    let mut ends = ends.into_iter();
+    let mut give = |_, _| Some(Box::new(ends.next()?) as Box<dyn Any>);
+    R::wire(&mut Wiring::elsewhere(&mut give))
+}
+
+/// The queues into which a role sends, in the order of its routes.
+pub(super) fn queues<R: Joins>() -> Result<Vec<Queue>, NetError> {
+    let (mut queues, mut other) = (Vec::new(), None);
+    let mut note = |queue: Queue, route| {
+        if route != TypeId::of::<Net<R::Message>>() {
+            other.get_or_insert(queue.to);
+        }
+        queues.push(queue);
+        None
+    };
+    // A role that is not connected.
+    drop(R::wire(&mut Wiring::elsewhere(&mut note)));
+    match other {
+        Some(peer) => Err(NetError::Route { role: R::NAME, peer }),
+        None => Ok(queues),
+    }
+}
+
+/// The greetings of a role to the peers to which it has these queues: each with a token of its own.
+/// Fails with [`NetError::Ambiguous`], [`NetError::SessionName`] or [`NetError::Random`].
+pub(super) fn hellos<R: Joins, C: Codec>(
+    session: &str,
+    queues: &[Queue],
+) -> Result<Vec<Hello>, NetError> {
+    if session.len() > LONGEST_NAME {
+        let (start, bytes) = (session.chars().take(40).collect(), session.len());
+        return Err(NetError::SessionName { start, bytes });
+    }
+    let types = if C::WRITES_NAMES { Ok(BTreeMap::new()) } else { schema::of::<R::Message>() };
+    let format = Format {
+        codec: C::NAME.to_owned(),
+        labels: R::Message::LABELS.lines().map(str::to_owned).collect(),
+        types: types.map_err(|name| NetError::Ambiguous { name })?,
+    };
+    let Played { projections, closed, system, .. } = R::PLAYED.0;
+    // A peer of another version compares them.
+    let is_told = cfg!(feature = "compat") && projections.len() <= LONGEST && closed == 0;
+    let hello = |queue: &Queue| {
+        let route = RouteId {
+            protocol: R::PROTOCOL.to_owned(),
+            session: session.to_owned(),
+            role: R::NAME.to_owned(),
+            peer: queue.to.to_owned(),
+        };
+        let contract = Contract {
+            fingerprint: schema::fingerprint(projections.bytes().chain(closed.to_be_bytes())),
+            projections: if is_told { projections.to_owned() } else { String::new() },
+            system,
+            capacity: queue.capacity.into(),
+        };
+        let lane = LaneId { own: token()?, ..LaneId::default() };
+        Ok(Hello { route, contract, format: format.clone(), lane, transports: Vec::new() })
+    };
+    queues.iter().map(hello).collect()
+}
+
+/// A random number of this host.
+pub(super) fn token() -> Result<u128, NetError> {
+    random().map_err(|error| NetError::Random(Arc::new(error)))
+}
+
+/// The longest projections in a greeting, in bytes.
+const LONGEST: usize = 48 << 10;
+
+/// The two ends of a route within the host: for `near`, and for `far`.
+pub(super) fn wire<M: Send + 'static>(near: &Hello, far: &Hello) -> [Arrival; 2] {
+    let [sent, received] =
+        [(near, far), (far, near)].map(|(from, to)| Queue::new(sending(capacity(from, to))));
+    wired::<M>(sent, received).map(|end| Arrival::Local(Box::new(end)))
+}
+
+/// The capacity of the queue from one end to another. A capacity is proven for the sessions of a
+/// whole system, so it only counts if both ends are of one system.
+fn capacity(from: &Hello, to: &Hello) -> Capacity {
+    match from.contract.capacity {
+        _ if from.contract.system == 0 || from.contract.system != to.contract.system => {
+            Capacity::Growable
+        }
+        // What a stranger asks for takes memory.
+        Room::AtMost(most) if most <= LARGEST => Capacity::AtMost(most as usize),
+        Room::Waits(room) if room <= LARGEST => Capacity::Waits(room as usize),
+        _ => Capacity::Growable,
+    }
+}
+
+/// The capacity of the queue that a role sends into. It grows even where there are at most so many
+/// messages: a third role may be of another build, and then there may be more.
+fn sending(capacity: Capacity) -> Capacity {
+    match capacity {
+        Capacity::AtMost(_) => Capacity::Growable,
+        other => other,
+    }
+}
+
+/// How many messages wait for the task of a connection at most, where waiting is safe.
+const ROOM: usize = 1024;
+
+/// The largest queue that is made because an end says so.
+const LARGEST: u32 = 1024;
+
+/// A route over a connection: the end of the role, and what its task moves messages with. Of a peer
+/// that has not come yet, nothing is proven.
+pub(super) fn lane<M, C>(
+    own: &Hello,
+    theirs: Option<&Hello>,
+    codec: C,
+    shared: &Shared,
+) -> (Net<M>, Lane<M, C>, SharedStatus)
+where
+    M: Labelled + Portable,
+    C: Codec,
+{
+    let mut stranger = own.clone();
+    stranger.contract.system = 0;
+    let theirs = theirs.unwrap_or(&stranger);
+    // Where waiting is safe with some room, it is so with more: a frame is costlier than a message.
+    let at_least = |least: usize, capacity| match capacity {
+        Capacity::Waits(room) => Capacity::Waits(room.max(least)),
+        other => other,
+    };
+    let window = window(at_least(WINDOW, capacity(theirs, own)));
+    let sent = Queue::new(at_least(ROOM, sending(capacity(own, theirs))));
+    let (end, far) = net(sent, window, reader(&own.route.peer, codec.clone()));
+    let status = Arc::clone(&far.status);
+    (end, Lane::new([own, theirs], codec, far, window, &shared.limits), status)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Waker};
+
+    use futures_core::Stream as _;
+    use futures_sink::Sink as _;
+    use rumpsteak_runtime::private::Label;
+    use rumpsteak_runtime::transport::{Incoming as _, Labelled};
+    use serde::{Deserialize, Serialize};
+
+    use super::*;
+    use crate::transport::Memory;
+    use crate::wire::{Batch, Frame};
+    use crate::{Host, Postcard};
+
+    #[derive(Serialize, Deserialize)]
+    enum Message {
+        Number(Number),
+    }
+
+    #[derive(Serialize, Deserialize)]
+    struct Number(u64);
+
+    impl Labelled for Message {
+        const LABELS: &'static str = "Number";
+
+        fn labelled(&self) -> Label {
+            Label { name: "Number", tag: 0 }
+        }
+    }
+
+    #[tokio::test]
+    async fn where_nothing_is_proven_the_sender_keeps_what_nobody_receives() {
+        let [protocol, session, role, peer] = ["P", "1", "a", "b"].map(str::to_owned);
+        let own = Hello {
+            route: RouteId { protocol, session, role, peer },
+            contract: Contract {
+                fingerprint: 1,
+                projections: String::new(),
+                system: 0,
+                capacity: Room::Growable,
+            },
+            format: Format {
+                codec: Postcard::NAME.to_owned(),
+                labels: Vec::new(),
+                types: BTreeMap::new(),
+            },
+            lane: LaneId { own: 1, ..LaneId::default() },
+            transports: Vec::new(),
+        };
+        let host = Host::new();
+        let (mut end, mut lane, _) = lane::<Message, _>(&own, Some(&own), Postcard, &host.shared);
+        let [mut near, mut far] = Memory::pair(1 << 16);
+        let mut context = Context::from_waker(Waker::noop());
+        let (mut sent, mut granted) = (0, 0);
+        loop {
+            assert!(lane.poll(&mut near, &mut context).is_pending());
+            while let Poll::Ready(Some(frame)) = Pin::new(&mut far).poll_next(&mut context) {
+                if let Some(Frame::Grant { limit, .. }) = frame.ok().and_then(Frame::read) {
+                    granted = limit;
+                }
+            }
+            if sent == granted {
+                break;
+            }
+            // No more than the connection has room for.
+            for _ in 0..(granted - sent).min(1_000) {
+                let mut batch = Batch::default();
+                let message = Message::Number(Number(sent));
+                let write = |bytes: &mut Vec<u8>| Postcard.encode(&message, bytes);
+                assert!(batch.add(1 << 16, &mut Vec::new(), write).is_ok());
+                let frame = batch.take().unwrap_or_default();
+                assert!(Pin::new(&mut far).start_send(frame).is_ok());
+                sent += 1;
+            }
+            assert!(Pin::new(&mut far).poll_flush(&mut context).is_ready());
+        }
+        assert_eq!(sent, (WINDOW + WINDOW / 4) as u64);
+        for number in 0..sent {
+            let received: Poll<Result<Message, _>> = end.poll_receive(&mut context);
+            let Poll::Ready(Ok(Message::Number(Number(came)))) = received else { panic!() };
+            assert_eq!(came, number);
+            let _ = lane.poll(&mut near, &mut context);
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! What travels over a connection once its ends have agreed.
+//!
+//! ```text
+//! frame ::= 0 count (length payload)*    so many messages
+//!         | 1 sessions                   the role has left: no message follows. It had completed so
+//!                                        many sessions, or none if it was in the middle of one
+//!         | 2 received limit sessions    all before `received` has come; all before `limit` may
+//!                                        be sent; the role has completed so many sessions
+//!         | 3                            nothing to say, but still here
+//! ```
+//!
+//! Messages and the end are numbered from 0 in each direction. The numbers are not sent: frames
+//! arrive in order, and a new connection goes on where the old one broke. Numbers are of 64 bits,
+//! counts and lengths of 32, the least significant byte first.
+//!
+//! What a role has sent since its task last looked goes into one frame: a frame costs as much as
+//! some messages.
+
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
+
+use crate::CodecError;
+
+const MESSAGES: u8 = 0;
+const END: u8 = 1;
+const GRANT: u8 = 2;
+const BEAT: u8 = 3;
+
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) enum Frame {
+    Messages(Messages),
+    End { sessions: u64 },
+    Grant { received: u64, limit: u64, sessions: u64 },
+    Beat,
+}
+
+impl Frame {
+    pub(crate) fn read(bytes: BytesMut) -> Option<Self> {
+        let (kind, mut rest) = bytes.split_first()?;
+        let mut number = || rest.try_get_u64_le().ok();
+        let frame = match *kind {
+            MESSAGES => return Messages::read(bytes.freeze()).map(Self::Messages),
+            END => Self::End { sessions: number()? },
+            GRANT => Self::Grant { received: number()?, limit: number()?, sessions: number()? },
+            BEAT => Self::Beat,
+            _ => return None,
+        };
+        rest.is_empty().then_some(frame)
+    }
+}
+
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) struct Messages {
+    bytes: Bytes,
+    /// Where the next one begins.
+    at: usize,
+}
+
+impl Messages {
+    /// Reads a frame that has as many messages as it says, and at least one.
+    pub(crate) fn read(bytes: Bytes) -> Option<Self> {
+        // An empty frame would need no credit.
+        let left = count(&bytes).filter(|count| *count > 0)?;
+        let mut messages = Self { bytes, at: HEAD };
+        for _ in 0..left {
+            messages.next()?;
+        }
+        (messages.at == messages.bytes.len()).then_some(Self { at: HEAD, ..messages })
+    }
+
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<&[u8]> {
+        let (length, rest) = self.bytes[self.at..].split_first_chunk()?;
+        let length = u32::from_le_bytes(*length) as usize;
+        let message = rest.get(..length)?;
+        self.at += LENGTH + length;
+        Some(message)
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        count(&self.bytes).unwrap_or(0)
+    }
+}
+
+/// The bytes before the messages of a frame, and before each message.
+const HEAD: usize = 5;
+const LENGTH: usize = 4;
+
+/// The length beyond which the next message goes into another frame. A fraction of what a
+/// connection reads at a time, because the rest of a frame that has come in parts is copied.
+const FULL: usize = 8 << 10;
+
+/// The number of acknowledged frames whose memory is kept.
+const SPARE: usize = 32;
+
+/// A frame of messages while it is made.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    bytes: Vec<u8>,
+    count: u32,
+    spare: Vec<Vec<u8>>,
+}
+
+impl Batch {
+    /// Keeps the memory of an acknowledged frame.
+    pub(crate) fn reuse(&mut self, mut frame: Bytes) {
+        if self.spare.len() < SPARE && frame.len() <= 2 * FULL && frame.is_unique() {
+            frame.clear();
+            self.spare.push(frame.into());
+        }
+    }
+
+    /// Adds the message that `write` writes. If the frame is full, adds it to `frames` and begins
+    /// another one. Fails if the message cannot be written or is too large; the others stay.
+    pub(crate) fn add(
+        &mut self,
+        largest: usize,
+        frames: &mut impl Extend<Bytes>,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), CodecError>,
+    ) -> Result<(), CodecError> {
+        if self.bytes.len() >= FULL {
+            frames.extend(self.take());
+        }
+        if self.bytes.is_empty() {
+            self.bytes.extend([MESSAGES, 0, 0, 0, 0]);
+        }
+        let at = self.bytes.len();
+        self.bytes.extend([0; LENGTH]);
+        let written = write(&mut self.bytes);
+        let size = self.bytes.len() - at - LENGTH;
+        let fits = HEAD + LENGTH + size <= largest;
+        let length = written.and_then(|()| match u32::try_from(size) {
+            Ok(length) if fits => Ok(length),
+            _ => Err(too_large(size, largest)),
+        });
+        let length = length.inspect_err(|_| self.bytes.truncate(at))?;
+        self.bytes[at..at + LENGTH].copy_from_slice(&length.to_le_bytes());
+        if self.bytes.len() <= largest {
+            self.count += 1;
+            return Ok(());
+        }
+        let mut alone = self.bytes[..HEAD].to_vec();
+        alone.extend(self.bytes.drain(at..));
+        frames.extend(self.take());
+        (self.bytes, self.count) = (alone, 1);
+        Ok(())
+    }
+
+    /// The frame of all messages that were added, if there are any.
+    pub(crate) fn take(&mut self) -> Option<Bytes> {
+        if self.count == 0 {
+            self.bytes.clear();
+            return None;
+        }
+        let next = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(self.bytes.len()));
+        let mut bytes = std::mem::replace(&mut self.bytes, next);
+        let count = std::mem::take(&mut self.count);
+        bytes[1..HEAD].copy_from_slice(&count.to_le_bytes());
+        Some(bytes.into())
+    }
+}
+
+/// A message of this size does not go into a frame.
+pub(crate) fn too_large(size: usize, largest: usize) -> CodecError {
+    let most = largest.saturating_sub(HEAD + LENGTH);
+    format!("it has {size} bytes, and a message has at most {most} there").into()
+}
+
+/// How many messages and ends a frame has. `None` if it has none.
+pub(crate) fn count(frame: &[u8]) -> Option<u64> {
+    match *frame.first()? {
+        MESSAGES => Some(u32::from_le_bytes(frame.get(1..HEAD)?.try_into().ok()?).into()),
+        END => Some(1),
+        _ => None,
+    }
+}
+
+pub(crate) fn end(sessions: u64) -> Bytes {
+    numbers(END, [sessions])
+}
+
+pub(crate) fn beat() -> Bytes {
+    Bytes::from_static(&[BEAT])
+}
+
+pub(crate) fn grant(received: u64, limit: u64, sessions: u64) -> Bytes {
+    numbers(GRANT, [received, limit, sessions])
+}
+
+fn numbers<const N: usize>(kind: u8, numbers: [u64; N]) -> Bytes {
+    let mut bytes = BytesMut::with_capacity(1 + 8 * N);
+    bytes.put_u8(kind);
+    numbers.into_iter().for_each(|number| bytes.put_u64_le(number));
+    bytes.freeze()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_else() {
+        let read = |bytes: &[u8]| Frame::read(bytes.into());
+        assert_eq!(read(&end(3)), Some(Frame::End { sessions: 3 }));
+        assert_eq!(read(&beat()), Some(Frame::Beat));
+        let granted = Frame::Grant { received: 3, limit: u64::MAX, sessions: 2 };
+        assert_eq!(read(&grant(3, u64::MAX, 2)), Some(granted));
+        for bytes in [
+            &[][..],
+            &[4],
+            &[MESSAGES, 0, 0, 0],
+            &[END],
+            &end(1)[..8],
+            &[END; 10],
+            &[BEAT, 0],
+            &[GRANT],
+            &grant(1, 2, 3)[..24],
+            &[GRANT; 26],
+        ] {
+            assert_eq!(read(bytes), None, "{bytes:?}");
+        }
+    }
+
+    fn messages(frame: &[u8]) -> Result<Vec<Vec<u8>>, ()> {
+        let Some(Frame::Messages(mut messages)) = Frame::read(frame.into()) else {
+            return Err(());
+        };
+        let mut read = Vec::new();
+        while let Some(message) = messages.next() {
+            read.push(message.to_vec());
+        }
+        Ok(read)
+    }
+
+    #[test]
+    fn messages_are_read_as_they_were_written() {
+        let mut batch = Batch::default();
+        assert_eq!(batch.take(), None);
+        let mut frames = Vec::new();
+        let mut add = |message: &[u8]| {
+            batch.add(20, &mut frames, |bytes| {
+                bytes.extend(message);
+                Ok(())
+            })
+        };
+        // Together they would be too large, and one of them is so by itself.
+        let added = [&[1, 2][..], &[], &[3; 12], &[3; 11]].map(|message| add(message).is_ok());
+        assert_eq!(added, [true, true, false, true]);
+        frames.extend(batch.take());
+        assert_eq!(frames.len(), 2);
+        assert_eq!(messages(&frames[0]), Ok(vec![vec![1, 2], vec![]]));
+        assert_eq!(messages(&frames[1]), Ok(vec![vec![3; 11]]));
+        assert_eq!((count(&frames[0]), count(&end(1)), count(&beat())), (Some(2), Some(1), None));
+        let frame = &[MESSAGES, 2, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0, 0][..];
+        assert_eq!(messages(frame), Ok(vec![vec![7], vec![]]));
+        for wrong in [&frame[..13], &frame[..8], &[frame, &[0]].concat(), &[MESSAGES, 0, 0, 0, 0]] {
+            assert_eq!(messages(wrong), Err(()), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_frame_ends_when_it_is_long_enough() {
+        let mut batch = Batch::default();
+        let write = |bytes: &mut Vec<u8>| {
+            bytes.extend([0; 1_000]);
+            Ok(())
+        };
+        let mut frames = Vec::new();
+        for _ in 0..100 {
+            assert!(batch.add(1 << 20, &mut frames, write).is_ok());
+        }
+        frames.extend(batch.take());
+        let counts: Vec<_> = frames.iter().map(|frame| count(frame)).collect();
+        assert_eq!(counts, [[Some(9); 11].as_slice(), &[Some(1)]].concat());
+    }
+}

@@ -1,0 +1,244 @@
+//! The handshake: two ends say who they are and what was proven about them.
+//!
+//! ```text
+//! caller                                            host
+//!   ── magic, Hello ─────────────────────────────────▶   is there such a role, in such a session?
+//!   ◀───── Welcome: its own Hello, or Refused, or Moved ──  do both follow one protocol?
+//! ```
+//!
+//! The host compares, so both ends come to one answer. The caller compares again, because it need
+//! not believe the host. A connection that replaces a broken one begins with the same handshake,
+//! which then says how many messages each end has received.
+
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+
+use futures_core::Stream as _;
+use futures_sink::Sink as _;
+use rumpsteak_runtime::channel::Capacity;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::error::LONGEST_NAME;
+use crate::transport::{Connection, GREETING};
+use crate::{Address, Refusal};
+
+/// The first bytes of a connection: the name and the version of the handshake.
+const MAGIC: &[u8; 10] = b"rumpsteak\x04";
+
+/// The greeting of one end of a route.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) struct Hello {
+    pub(crate) route: RouteId,
+    pub(crate) contract: Contract,
+    pub(crate) format: Format,
+    pub(crate) lane: LaneId,
+    /// The schemes of the transports that this end accepts, best first. Empty if it accepts the
+    /// transport of this connection.
+    pub(crate) transports: Vec<String>,
+}
+
+/// A route: the session, and the roles at both ends.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) struct RouteId {
+    pub(crate) protocol: String,
+    pub(crate) session: String,
+    pub(crate) role: String,
+    pub(crate) peer: String,
+}
+
+/// A role in a session: the protocol, the session and the role.
+pub(crate) type Endpoint = (String, String, String);
+
+/// What the build proved about the role.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) struct Contract {
+    /// The fingerprint of the protocol, and of all sessions if they are safe only together.
+    pub(crate) fingerprint: u64,
+    /// The projections of the protocol onto all of its roles, as text. Empty from an end that does
+    /// not talk to other versions.
+    pub(crate) projections: String,
+    /// The system for which the capacities of the queues were proven; 0 for none.
+    pub(crate) system: u64,
+    /// The capacity of the queue from this end, in that system.
+    pub(crate) capacity: Room,
+}
+
+/// How messages become bytes.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) struct Format {
+    pub(crate) codec: String,
+    pub(crate) labels: Vec<String>,
+    /// The fingerprints of the types in messages: see [`schema`](crate::wire::schema).
+    pub(crate) types: BTreeMap<String, u64>,
+}
+
+/// The lane of a route, and how much of it has arrived.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) struct LaneId {
+    /// The token of this end. Only the two ends know it: whoever has both tokens may resume.
+    pub(crate) own: u128,
+    /// The token of the other end, if this connection replaces one that broke.
+    pub(crate) known: Option<u128>,
+    /// Random numbers of the last hosts to which the session moved.
+    pub(crate) moves: Vec<u128>,
+    pub(crate) received: u64,
+}
+
+/// A [`Capacity`], as it travels.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) enum Room {
+    AtMost(u32),
+    Growable,
+    Waits(u32),
+}
+
+impl From<Capacity> for Room {
+    fn from(capacity: Capacity) -> Self {
+        match capacity {
+            Capacity::AtMost(most) => u32::try_from(most).map_or(Self::Growable, Self::AtMost),
+            Capacity::Waits(room) => u32::try_from(room).map_or(Self::Growable, Self::Waits),
+            _ => Self::Growable,
+        }
+    }
+}
+
+/// The answer of a host to a greeting.
+#[expect(clippy::large_enum_variant, reason = "one for each connection, and seldom moved")]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) enum Answer {
+    Welcome(Hello),
+    Refused(Refusal),
+    /// The role has moved to one of these addresses.
+    Moved(Vec<Address>),
+    /// The caller is to use one of these addresses of the host.
+    Offers(Vec<Address>),
+}
+
+impl RouteId {
+    pub(crate) fn near(&self) -> Endpoint {
+        (self.protocol.clone(), self.session.clone(), self.role.clone())
+    }
+
+    /// Returns true if this is the other end of a route.
+    pub(crate) fn is_back_of(&self, other: &Self) -> bool {
+        self.far() == other.near() && self.near() == other.far()
+    }
+
+    pub(crate) fn far(&self) -> Endpoint {
+        (self.protocol.clone(), self.session.clone(), self.peer.clone())
+    }
+}
+
+impl Hello {
+    /// Checks that two ends fit together. A blocking thread compares two versions of a protocol.
+    pub(crate) async fn fits(&self, other: &Self) -> Result<(), Refusal> {
+        let (own, theirs) = (&self.format, &other.format);
+        if own.codec != theirs.codec {
+            return Err(Refusal::Codec([own.codec.clone(), theirs.codec.clone()]));
+        }
+        // A message type that is a struct has no number. No other label has a blank in it.
+        let is_struct = |format: &&Format| format.labels.iter().any(|it| it.starts_with("struct "));
+        if own.labels != theirs.labels && [own, theirs].iter().any(is_struct) {
+            return Err(Refusal::Labels([own.labels.join(", "), theirs.labels.join(", ")]));
+        }
+        let differs = |(name, own): &(&String, &u64)| {
+            theirs.types.get(*name).is_some_and(|theirs| theirs != *own)
+        };
+        if let Some((name, _)) = own.types.iter().find(differs) {
+            return Err(Refusal::Type(name.clone()));
+        }
+        if self.contract.fingerprint == other.contract.fingerprint {
+            return Ok(());
+        }
+        let projections = [self, other].map(|hello| hello.contract.projections.clone());
+        let compared = tokio::task::spawn_blocking(move || versions_fit(&projections));
+        let compared = compared.await.unwrap_or_else(|error| Err(error.to_string()));
+        compared.map_err(Refusal::Protocol)
+    }
+
+    pub(crate) fn has_short_names(&self) -> bool {
+        let RouteId { protocol, session, role, peer } = &self.route;
+        let names = [protocol, session, role, peer, &self.format.codec];
+        names.into_iter().chain(&self.transports).all(|name| name.len() <= LONGEST_NAME)
+    }
+
+    /// Returns true if this end greets that very end, or whoever plays the role.
+    pub(crate) fn knows(&self, other: &Self) -> bool {
+        self.lane.known.is_none_or(|known| known == other.lane.own)
+    }
+
+    /// Returns true if this end has got its session from the host that greeted like `before`. The
+    /// second of two copies of a parcel has not.
+    pub(crate) fn follows(&self, before: &Self) -> bool {
+        before.lane.moves.last().is_none_or(|last| self.lane.moves.contains(last))
+    }
+
+    /// The greeting to the peer with this token.
+    pub(crate) fn knowing(mut self, token: u128) -> Self {
+        self.lane.known = Some(token);
+        self
+    }
+
+    pub(crate) fn having(mut self, received: u64) -> Self {
+        self.lane.received = received;
+        self
+    }
+
+    pub(crate) fn moved(mut self, number: u128) -> Self {
+        let moves = &mut self.lane.moves;
+        moves.drain(..moves.len().saturating_sub(MOVES));
+        moves.push(number);
+        self
+    }
+
+    /// The numbers that the other end's labels have here, if they differ.
+    pub(crate) fn numbers(&self, other: &Self) -> Option<Numbers> {
+        let (own, theirs) = (&self.format.labels, &other.format.labels);
+        let number = |label| (0..).zip(own).find(|(_, own)| *own == label).map(|(at, _)| at);
+        (own != theirs).then(|| theirs.iter().map(number).collect())
+    }
+}
+
+/// The number of moves that a peer may miss.
+const MOVES: usize = 64;
+
+/// The number that each label of the other end has here, in its order; `None` for an unknown label.
+pub(crate) type Numbers = Vec<Option<u32>>;
+
+/// Checks that two versions of a protocol fit together.
+fn versions_fit([own, theirs]: &[String; 2]) -> Result<(), String> {
+    if own.is_empty() || theirs.is_empty() {
+        return Err("what differs is told, and may be safe, only if both ends have the feature `compat` of rumpsteak-net, and \
+                    neither has sessions that are proven with those of its own build only"
+            .to_owned());
+    }
+    #[cfg(feature = "compat")]
+    return crate::wire::compat::fit(own, theirs);
+    #[cfg(not(feature = "compat"))]
+    Err("this end talks to no other version".to_owned())
+}
+
+pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> io::Result<()> {
+    let bytes = postcard::to_extend(what, MAGIC.to_vec()).map_err(io::Error::other)?;
+    let most = GREETING.min(connection.max_payload());
+    if bytes.len() > most {
+        let text = format!("a greeting of {} bytes is needed, and has at most {most}", bytes.len());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    let mut connection = Pin::new(connection);
+    poll_fn(|context| connection.as_mut().poll_ready(context)).await?;
+    connection.as_mut().start_send(bytes.into())?;
+    poll_fn(|context| connection.as_mut().poll_flush(context)).await
+}
+
+/// Receives a greeting or an answer; `None` if other bytes came.
+pub(crate) async fn hear<T: DeserializeOwned>(from: &mut Connection) -> io::Result<Option<T>> {
+    let next = poll_fn(|context| Pin::new(&mut *from).poll_next(context)).await;
+    let bytes = next.unwrap_or(Err(io::ErrorKind::UnexpectedEof.into()))?;
+    let rest = bytes.strip_prefix(MAGIC).filter(|_| bytes.len() <= GREETING);
+    let said = rest.and_then(|rest| postcard::take_from_bytes(rest).ok());
+    Ok(said.and_then(|(said, rest)| rest.is_empty().then_some(said)))
+}

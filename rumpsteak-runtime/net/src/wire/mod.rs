@@ -1,0 +1,14 @@
+//! What travels over a connection: the handshake, and after it the frames of messages.
+
+mod codec;
+#[cfg(feature = "compat")]
+mod compat;
+pub(crate) mod frame;
+mod handshake;
+pub(crate) mod schema;
+mod snapshot;
+
+pub use self::codec::{Codec, Portable, Postcard};
+pub(crate) use self::frame::{Batch, Frame, Messages};
+pub(crate) use self::handshake::*;
+pub(crate) use self::snapshot::*;

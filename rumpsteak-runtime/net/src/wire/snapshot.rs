@@ -1,0 +1,85 @@
+//! A lane on its way to another host.
+
+use serde::{Deserialize, Serialize};
+
+use super::Hello;
+use crate::Address;
+
+/// The progress of a lane, at whichever host.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(crate) struct LaneState {
+    /// The number of the first message that the peer may not have.
+    pub(crate) first: u64,
+    /// The number of the next message, or end, that is taken from the role.
+    pub(crate) next: u64,
+    /// How many messages and ends have come from the peer.
+    pub(crate) received: u64,
+    /// The peer was granted the messages below this number.
+    pub(crate) granted: u64,
+    /// True if the role has left, and the end is among the frames.
+    pub(crate) has_ended: bool,
+    /// How many sessions the peer had completed when it left; `None` as long as it is there. The
+    /// number is 0 if it left in the middle of one, or before the first one.
+    pub(crate) left_after: Option<u64>,
+    /// How many sessions the role has completed at other hosts. Its routes here do not count them.
+    pub(crate) completed: u64,
+    pub(crate) peer_completed: u64,
+    /// How many of the last frames wait for the peer to begin the session.
+    pub(crate) ahead: usize,
+}
+
+impl LaneState {
+    /// Returns true if the peer may not have all that it was sent.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.first < self.next
+    }
+
+    /// Returns true if the role has left, and the peer has all that it was sent.
+    pub(crate) fn is_told(&self) -> bool {
+        self.has_ended && !self.is_waiting()
+    }
+
+    pub(crate) fn has_peer_left(&self) -> bool {
+        self.left_after.is_some()
+    }
+}
+
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(crate) struct LaneSnapshot {
+    pub(crate) state: LaneState,
+    pub(crate) unacknowledged: Vec<Vec<u8>>,
+    /// The messages that have come and that the role has not received, oldest first.
+    pub(crate) unread: Vec<Vec<u8>>,
+}
+
+/// A lane with its two ends.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct PackedLane {
+    pub(crate) own: Hello,
+    /// `None` for a peer that plays on demand and has not come yet.
+    pub(crate) theirs: Option<Hello>,
+    /// The addresses of the peer; empty if the peer calls.
+    pub(crate) addresses: Vec<Address>,
+    pub(crate) snapshot: LaneSnapshot,
+}
+
+impl PackedLane {
+    /// The lane to a peer that has left after so many sessions, with so many messages unread.
+    pub(crate) fn departed(own: Hello, left_after: usize, unread: usize) -> Self {
+        let received = unread as u64 + 1;
+        let (granted, left_after) = (received, Some(left_after as u64));
+        let state =
+            LaneState { received, granted, has_ended: true, left_after, ..LaneState::default() };
+        let token = own.lane.own;
+        let own = own.knowing(token);
+        let snapshot = LaneSnapshot { state, ..LaneSnapshot::default() };
+        Self { theirs: Some(own.clone()), own, addresses: Vec::new(), snapshot }
+    }
+
+    /// A lane to a peer on the same host. Nothing was sent over it yet.
+    pub(crate) fn fresh(own: Hello, theirs: Hello) -> Self {
+        let own = own.knowing(theirs.lane.own);
+        let snapshot = LaneSnapshot::default();
+        Self { own, theirs: Some(theirs), addresses: Vec::new(), snapshot }
+    }
+}

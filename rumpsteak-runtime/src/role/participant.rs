@@ -1,0 +1,137 @@
+//! What the sessions of a role need of it, and no user.
+
+use std::any::Any;
+use std::task::{Poll, Waker};
+
+use crate::transport::link::{Link, Movable};
+use crate::transport::mark::{Mark, Place};
+
+/// The part of a role that only sessions use. The macro of its module implements it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a role",
+    label = "not a role",
+    note = "a role is a struct with `#[derive(Role)]` in a module with `#[protocol(…)]` or `#[closed_system]`"
+)]
+pub trait Participant: Sized + 'static {
+    /// The number of routes.
+    const ROUTES: usize;
+
+    /// A peer because of which the role has one session over its routes.
+    const ONCE: Option<&'static str>;
+
+    /// Calls `visit` for each route, in the order of the fields, with the name of the peer's struct
+    /// and the mark of the route.
+    fn for_each_mark<'a>(&'a self, visit: impl FnMut(&'static str, &'a Mark));
+
+    /// Begins the next session on all routes: [`Link::poll_begin`].
+    fn poll_begin(&mut self, waker: &Waker) -> Poll<()>;
+
+    /// Ends a session on all routes.
+    fn complete(&mut self);
+
+    /// Closes all routes.
+    fn close(&mut self);
+}
+
+/// Begins the next session on a route, where both ends count the same sessions; the other routes
+/// are ready or not.
+#[inline]
+pub fn poll_begin<M: 'static, L: Link + 'static>(
+    link: &mut L,
+    counts: bool,
+    waker: &Waker,
+    others: Poll<()>,
+) -> Poll<()> {
+    if counts && link.poll_begin::<M>(link.mark().completed(), waker).is_pending() {
+        return Poll::Pending;
+    }
+    others
+}
+
+/// Ends a session on a route, where both ends count the same sessions or not.
+#[inline]
+pub fn complete<M: 'static, L: Link + 'static>(link: &mut L, counts: bool) {
+    let sessions = link.mark().complete();
+    if counts {
+        link.complete::<M>(sessions);
+    }
+}
+
+/// Returns true if a session of the role has come to its end.
+#[inline]
+pub(crate) fn has_completed<R: Participant>(role: &R) -> bool {
+    let mut has_completed = false;
+    role.for_each_mark(|_, mark| has_completed |= mark.completed() > 0);
+    has_completed
+}
+
+/// A role whose routes can be taken away in the middle of a session. The macro of its module
+/// implements it.
+///
+/// The parameter stands for nothing. It keeps rustc from asking for routes that are
+/// [`Movable`] where nobody takes them away.
+pub trait Leaves<T>: Participant {
+    /// The role with its routes. What is left is a role without any.
+    fn take(&mut self) -> Self;
+
+    /// Calls `visit` for each route, in the order of the fields.
+    fn into_routes(self, visit: impl FnMut(Box<dyn Any>));
+}
+
+/// [`Movable`], with a parameter as [`Leaves`] has it.
+pub trait Moves<T>: Sized {
+    /// [`Movable::take`].
+    fn take(&mut self) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<L: Movable, T> Moves<T> for L {
+    fn take(&mut self) -> Self {
+        Movable::take(self)
+    }
+}
+
+/// A route that is not where its set put it.
+pub(crate) struct Misplaced {
+    /// The struct of the peer to which the route in this field leads.
+    pub(crate) route: &'static str,
+    /// Where the route belongs; `None` if that is this field, in another set.
+    pub(crate) belongs: Option<&'static Place>,
+}
+
+/// Whether an earlier session has not ended.
+#[inline]
+pub(crate) fn is_in_session<R: Participant>(role: &R) -> bool {
+    let mut in_session = false;
+    role.for_each_mark(|_, mark| in_session |= mark.in_session());
+    in_session
+}
+
+/// Marks that a session has begun, or was aborted.
+#[inline]
+pub(crate) fn begin<R: Participant>(role: &R) {
+    role.for_each_mark(|_, mark| mark.set_in_session(true));
+}
+
+/// Closes all routes, so that waiting peers wake up, and leaves the role poisoned.
+pub(crate) fn abort<R: Participant>(role: &mut R) {
+    begin(role);
+    role.close();
+}
+
+/// The first route that is not where its set put it, if there is one: two routes of one
+/// type can be exchanged. Routes that were made by hand may be anywhere.
+#[inline]
+pub(crate) fn misplaced<R: Participant>(role: &R) -> Option<Misplaced> {
+    let (mut first, mut index, mut misplaced) = (None, 0, None);
+    role.for_each_mark(|route, mark| {
+        if let Some((set, place)) = mark.place() {
+            let is_here = place.is_of::<R>() && place.index == index;
+            if !is_here || *first.get_or_insert(set) != set {
+                misplaced.get_or_insert(Misplaced { route, belongs: (!is_here).then_some(place) });
+            }
+        }
+        index += 1;
+    });
+    misplaced
+}

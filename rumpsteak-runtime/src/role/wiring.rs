@@ -1,0 +1,221 @@
+//! How a set of roles is connected.
+//!
+//! A role alone compiles as well, if its peers are in other processes. So the code of a role knows
+//! the peers of its routes but not the set, and the roles of a set are wired in turn. The first of
+//! two peers creates both ends of their route, keeps its own, and leaves the other in the
+//! [`Wiring`] for its peer. So each route is created exactly once, in any order of the fields.
+//!
+//! ```text
+//! set {a, b}   wire a: nothing is left for a→b: (x, y) = pair(); keep x, leave y for b→a
+//!              wire b: y is left for b→a: take it
+//! ```
+//!
+//! A peer that is not in the set (`Set: Seats<P>` fails) or that has no route back
+//! (`P: Joins<R, Set>` fails) does not compile. All bounds mention the set, so a role alone, whose
+//! peers live elsewhere, compiles.
+
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::role::{Role, Route};
+use crate::seal::ByMacro;
+use crate::transport::Pair;
+use crate::transport::capacity::{Capacity, Queue};
+use crate::transport::link::Link;
+use crate::transport::mark::{Place, owner};
+
+/// A set that has a role `P`. Implemented for each field of the set.
+#[diagnostic::on_unimplemented(
+    message = "this set of roles has no `{P}`",
+    label = "a role of this set has a route to `{P}`",
+    note = "add a field of type `{P}` to the set"
+)]
+pub trait Seats<P> {
+    /// The type that the near end of a route to `P` has to fit: that of the far end or, where the
+    /// peers are elsewhere and it is not known, its own.
+    type Far<Near: 'static, Far: 'static>: 'static;
+
+    #[doc(hidden)]
+    const BY_MACRO: ByMacro;
+}
+
+/// A role that has a route to `Peer`, in the set `S`.
+#[diagnostic::on_unimplemented(
+    message = "role `{Self}` has no route to `{Peer}`, but `{Peer}` has one to `{Self}`",
+    label = "`{Self}` has no route back to `{Peer}`",
+    note = "add a field `#[route({Peer})]` to `{Self}`, or remove the route to `{Self}` from `{Peer}`"
+)]
+pub trait Joins<Peer, S>: 'static {
+    /// The type of the route.
+    type Link: Link + 'static;
+
+    /// [`Role::NAME`]. No bound says that the role is one, since its derive would say it once more.
+    const NAME: &'static str;
+
+    /// [`Route::CAPACITY`].
+    const CAPACITY: Capacity;
+}
+
+#[diagnostic::do_not_recommend]
+impl<R: Route<Peer>, Peer: 'static, S> Joins<Peer, S> for R {
+    type Link = R::Link;
+
+    const NAME: &'static str = R::NAME;
+    const CAPACITY: Capacity = R::CAPACITY.0;
+}
+
+/// A role that can be wired in the set `S`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a role",
+    label = "not a role",
+    note = "every field of a set of roles is a role"
+)]
+pub trait Wire<S>: Role {
+    /// Connects the role to all its peers.
+    fn wire(wiring: &mut Wiring<'_>) -> Self;
+}
+
+/// The set of a role whose peers may be in other processes.
+#[derive(Debug)]
+pub struct Elsewhere;
+
+#[diagnostic::do_not_recommend]
+impl<P> Seats<P> for Elsewhere {
+    type Far<Near: 'static, Far: 'static> = Near;
+
+    const BY_MACRO: ByMacro = ByMacro(());
+}
+
+/// A set of roles while it is wired.
+pub struct Wiring<'a> {
+    /// A number that no other set has.
+    set: usize,
+    /// The ends that wait.
+    ends: Option<Box<Waiting<dyn Any>>>,
+    /// Where ends come from whose other ends are elsewhere.
+    elsewhere: Option<&'a mut Give<'a>>,
+}
+
+/// An end that waits for its role: one allocation, since roles are made as often as sessions begin.
+struct Waiting<T: ?Sized> {
+    /// The role that it is for, and its peer.
+    roles: [TypeId; 2],
+    /// Those that have waited for longer.
+    before: Option<Box<Waiting<dyn Any>>>,
+    /// An `Option` of it.
+    end: T,
+}
+
+/// Gives the end of a route, by the queue into which it sends and its type; or nothing, and a fresh
+/// route is made.
+pub type Give<'a> = dyn FnMut(Queue, TypeId) -> Option<Box<dyn Any>> + 'a;
+
+impl<'a> Wiring<'a> {
+    /// A set none of whose roles is wired.
+    #[allow(clippy::new_without_default, reason = "each one is another")]
+    #[must_use]
+    pub fn new() -> Self {
+        static SETS: AtomicUsize = AtomicUsize::new(0);
+        let set = SETS.fetch_add(1, Ordering::Relaxed);
+        Self { set, ends: None, elsewhere: None }
+    }
+
+    /// A set whose roles are given the ends of their routes.
+    #[must_use]
+    pub fn elsewhere(give: &'a mut Give<'a>) -> Self {
+        Self { elsewhere: Some(give), ..Self::new() }
+    }
+
+    /// The end of `Near` of the route between `Near` and `Far`, marked as that of this set and of
+    /// the field `INDEX` of `Near`.
+    pub fn connect<Near, Far, S, const INDEX: usize>(&mut self) -> Near::Link
+    where
+        S: Seats<Far>,
+        Near: Joins<Far, S>,
+        Far: Joins<Near, S>,
+        Near::Link: Pair<S::Far<Near::Link, Far::Link>>,
+    {
+        let roles = [TypeId::of::<Near>(), TypeId::of::<Far>()];
+        let given = match &mut self.elsewhere {
+            Some(give) => {
+                let end = give(queue::<Near, Far, S>(), TypeId::of::<Near::Link>());
+                end.and_then(|end| end.downcast().ok()).map(|end| *end)
+            }
+            None => self.take(roles),
+        };
+        let near: Near::Link = given.unwrap_or_else(|| {
+            let queues = (queue::<Near, Far, S>(), queue::<Far, Near, S>());
+            let (near, far) = Near::Link::pair_as(queues.0, queues.1);
+            let [near_role, far_role] = roles;
+            let (roles, before) = ([far_role, near_role], self.ends.take());
+            self.ends = Some(Box::new(Waiting { roles, before, end: Some(far) }));
+            near
+        });
+        let place = const {
+            &Place {
+                owner: owner::<Near>,
+                index: INDEX,
+                role: <Near as Joins<Far, S>>::NAME,
+                peer: <Far as Joins<Near, S>>::NAME,
+            }
+        };
+        near.mark().set_place(self.set, place);
+        near
+    }
+
+    /// The end that waits for a role and its peer.
+    fn take<L: 'static>(&mut self, roles: [TypeId; 2]) -> Option<L> {
+        let mut place = &mut self.ends;
+        while place.as_ref().is_some_and(|waiting| waiting.roles != roles) {
+            place = &mut place.as_mut()?.before;
+        }
+        let mut found = place.take()?;
+        *place = found.before.take();
+        found.end.downcast_mut::<Option<L>>()?.take()
+    }
+}
+
+impl fmt::Debug for Wiring<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wiring").field("set", &self.set).finish_non_exhaustive()
+    }
+}
+
+/// The queue from one role to another, with the capacity that was proven.
+fn queue<From, To, S>() -> Queue
+where
+    From: Joins<To, S>,
+    To: Joins<From, S>,
+{
+    Queue::new(From::CAPACITY).between(From::NAME, To::NAME)
+}
+
+/// Returns true if two names are equal.
+pub(crate) const fn same(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    if left.len() != right.len() {
+        return false;
+    }
+    let mut index = 0;
+    while index < left.len() {
+        if left[index] != right[index] {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_compared_whole() {
+        assert!(same("", ""));
+        assert!(same("kernel", "kernel"));
+        assert!(!same("kernel", "kern"));
+        assert!(!same("kernel", "Kernel"));
+    }
+}

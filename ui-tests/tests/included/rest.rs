@@ -1,0 +1,1 @@
+pub type Rest<'s, R> = rumpsteak::states::End<'s, R>;

@@ -1,0 +1,8 @@
+//! The protocol says a session, and the label carries a text.
+
+#[rumpsteak::protocol(Hire)]
+mod hire {
+    struct Job(String);
+}
+
+fn main() {}

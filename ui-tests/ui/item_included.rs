@@ -1,0 +1,11 @@
+//! Items that `include!` brings are no part of the module.
+
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    include!("../tests/included/rest.rs");
+
+    #[session(C)]
+    type Client = Send<S, Ping, Rest>;
+}
+
+fn main() {}

@@ -1,0 +1,21 @@
+//! Which labels a message type has is what its module says.
+
+use rumpsteak::Message;
+use rumpsteak_ui_tests::numbers::{Label, Stop};
+
+/// A label that no protocol has.
+pub struct Evil;
+
+impl Message<Evil> for Label {
+    const NAME: &'static str = "Ping";
+
+    fn upcast(_: Evil) -> Self {
+        Self::Stop(Stop)
+    }
+
+    fn downcast(self) -> Result<Evil, Self> {
+        Ok(Evil)
+    }
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+//! Nothing is called `Rest`.
+
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[session(C)]
+    type Client = Send<S, Ping, Rest>;
+}
+
+fn main() {}

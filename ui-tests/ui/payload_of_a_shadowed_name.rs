@@ -1,0 +1,12 @@
+//! The `.scr` says `std::rc::Rc<str>`, and this `Rc` is another one.
+
+pub struct Rc<T: ?Sized>(Box<T>);
+
+#[rumpsteak::protocol(Handover)]
+mod handover {
+    use super::Rc;
+
+    struct Gift(Rc<str>);
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! `i32` is another type in this module, and still that of Rust in the protocol.
+
+#[derive(Debug)]
+pub struct Evil;
+
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    use super::Evil as i32;
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! A session struct is made by its session alone, also in its own module.
+
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    #[session(C)]
+    struct Client(Send<S, Ping, Receive<S, Pong, End>>);
+
+    pub fn twice(s: Client<'_>) -> (Client<'_>, Client<'_>) {
+        let Client(inner) = s;
+        (Client(inner), Client(inner))
+    }
+}
+
+fn main() {}

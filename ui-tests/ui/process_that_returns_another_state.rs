@@ -1,0 +1,11 @@
+//! What is returned is a state in the middle.
+
+use rumpsteak::Ended;
+use rumpsteak_ui_tests::ping::{C, Client, Ping};
+
+pub async fn client(s: Client<'_>) -> Ended<'_, C> {
+    let s = s.send(Ping(1)).await?;
+    Ok(((), s))
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+//! The attribute stands on a module.
+
+#[rumpsteak::protocol(Ping)]
+pub struct Ping(i32);
+
+fn main() {}

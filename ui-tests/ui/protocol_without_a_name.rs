@@ -1,0 +1,6 @@
+//! The attribute names the protocol.
+
+#[rumpsteak::protocol]
+mod ping {}
+
+fn main() {}

@@ -1,0 +1,21 @@
+//! A process is a future.
+
+use rumpsteak::{Ended, Result};
+use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong, Roles, S, Server};
+
+async fn client(s: Client<'_>) -> Ended<'_, C> {
+    let (Pong(_), end) = s.send(Ping(1)).await?.receive().await?;
+    end.end(())
+}
+
+pub async fn server(s: Server<'_>) -> Ended<'_, S> {
+    let (Ping(question), s) = s.receive().await?;
+    s.send(Pong(question)).await?.end(())
+}
+
+pub async fn both() -> Result<()> {
+    Roles::default().run(|_: Server<'_>| (), client).await?;
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! A macro of the module makes a session, which nobody verified.
+
+#[rumpsteak::protocol(Ping)]
+mod ping {
+    macro_rules! client {
+        () => {
+            #[session(C)]
+            pub type Client = Send<S, Ping, Receive<S, Pong, End>>;
+        };
+    }
+
+    client!();
+}
+
+fn main() {}
