@@ -6,7 +6,6 @@ use rumpsteak_runtime::{Error, join, try_run};
 
 /// The roles: a hub and its writers.
 #[rumpsteak_runtime::closed_system]
-#[allow(missing_docs, reason = "for the benchmarks alone")]
 mod roles {
     struct Line(i32);
 

@@ -4,7 +4,6 @@ use rumpsteak_runtime::{Result, try_run};
 
 /// The roles, whose routes go in one direction each.
 #[rumpsteak_runtime::protocol(Lap)]
-#[allow(missing_docs, reason = "for the benchmarks alone")]
 mod roles {
     use super::super::{In, Out};
 

@@ -6,7 +6,6 @@ use rumpsteak_runtime::{Error, Result, try_run};
 
 /// The roles, whose routes go in one direction each.
 #[rumpsteak_runtime::protocol(Ring)]
-#[allow(missing_docs, reason = "for the benchmarks alone")]
 mod roles {
     use super::super::{In, Out};
 

@@ -5,7 +5,6 @@ use rumpsteak_runtime::{Result, try_run};
 
 /// The roles, over the route of the module around.
 #[rumpsteak_runtime::protocol(Streaming, routes = super::super::Both)]
-#[allow(missing_docs, reason = "for the benchmarks alone")]
 mod roles {
     #[session(S)]
     type Source = Receive<T, Ready, Select<T, SourceChoice>>;

@@ -142,7 +142,7 @@ fn refused_roles() {
         ("struct K where u8: Copy;", format!("where: {parameters}")),
         (
             "#[cfg(x)] struct K;",
-            "#[cfg(x)]: put `#[cfg(…)]` on the whole module, and write the module once for each case".to_owned(),
+            "#[cfg(x)]: a condition cannot stand in a module that is verified: put `#[cfg(…)]` on the whole module, and write the module once for each case".to_owned(),
         ),
     ] {
         assert_eq!(refuse(RoleItem::parse, source), expected);

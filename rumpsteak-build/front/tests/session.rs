@@ -339,12 +339,12 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
         (
             "",
             "enum A { #[cfg(x)] L(L, End) }",
-            "#[cfg(x)]: put `#[cfg(…)]` on the whole module, and write the module once for each case",
+            "#[cfg(x)]: a condition cannot stand in a module that is verified: put `#[cfg(…)]` on the whole module, and write the module once for each case",
         ),
         (
             "",
             "struct A(#[cfg(x)] End);",
-            "#[cfg(x)]: put `#[cfg(…)]` on the whole module, and write the module once for each case",
+            "#[cfg(x)]: a condition cannot stand in a module that is verified: put `#[cfg(…)]` on the whole module, and write the module once for each case",
         ),
     ];
     for (arguments, item, expected) in cases {
@@ -383,7 +383,7 @@ fn attributes_that_may_change_a_session_are_refused() {
         ("enum A { #[tamper] A(A, End) }", format!("#[tamper]: `#[tamper]` {may}")),
         ("struct A(#[allow(x)] End);", "#: no attributes inside a session".to_owned()),
         ("#[session] type A = End;", "#[session]: `#[session]` stands here twice".to_owned()),
-        ("#[cfg_attr(x, y)] type A = End;", "#[cfg_attr(x, y)]: put `#[cfg(…)]` on the whole module, and write the module once for each case".to_owned()),
+        ("#[cfg_attr(x, y)] type A = End;", "#[cfg_attr(x, y)]: a condition cannot stand in a module that is verified: put `#[cfg(…)]` on the whole module, and write the module once for each case".to_owned()),
     ] {
         assert_eq!(refuse("", item), expected);
     }

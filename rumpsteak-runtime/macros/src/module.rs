@@ -77,7 +77,7 @@ fn judged(judged: &Judged) -> TokenStream {
     quote! {
         #(#attributes)*
         #[allow(dead_code, private_interfaces, unreachable_pub, reason = "a program may play some of the roles only, with payloads of its own")]
-        #[allow(missing_debug_implementations, reason = "the derives are for messages")]
+        #[allow(missing_debug_implementations, missing_docs, reason = "the derives are for messages, and all items are made public")]
         #visibility mod #name {
             #[allow(unused_imports, reason = "a route may be any type")]
             use #krate::private::scope::*;

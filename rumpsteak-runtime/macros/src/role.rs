@@ -224,11 +224,11 @@ fn wiring(item: &RoleItem, krate: &TokenStream, is_whole: bool) -> TokenStream {
     let placed = at(krate, name.span());
     let wire = quote_spanned!(name.span()=> #placed::private::wiring::Wire<__Set>);
     if !is_whole {
-        // The error of the module may be about these very routes.
+        // The error of the module may be about these very routes. It also keeps this from running.
         return quote! {
             impl<__Set> #wire for #name {
                 fn wire(_: &mut #krate::private::wiring::Wiring<'_>) -> Self {
-                    ::core::unimplemented!()
+                    ::core::unreachable!()
                 }
             }
         };

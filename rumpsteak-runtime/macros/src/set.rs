@@ -49,11 +49,12 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
             #wiring
         }
     });
+    // That error also keeps this from running.
     let code = code.unwrap_or_else(|| {
         quote! {
             impl ::core::default::Default for #name {
                 fn default() -> Self {
-                    ::core::unimplemented!()
+                    ::core::unreachable!()
                 }
             }
         }

@@ -5,7 +5,6 @@ use rumpsteak_runtime::{Result, try_run};
 
 /// The roles, with three sessions of the kernel.
 #[rumpsteak_runtime::protocol(Buffers)]
-#[allow(missing_docs, reason = "for the benchmarks alone")]
 mod roles {
     #[session(K)]
     type Kernel = Send<

@@ -306,7 +306,11 @@ const EDITS: [(&str, &str, &[&str]); 20] = [
         &["no `.scr` file declares a protocol `Jbos`"],
     ),
     ("#[rumpsteak::protocol(Jobs)]", "#[rumpsteak::protocol(Jobs, fiar)]", &["expected "]),
-    ("    #[session(Beta)]", "    #[cfg(test)]\n    #[session(Beta)]", &["a condition"]),
+    (
+        "    #[session(Beta)]",
+        "    #[cfg(test)]\n    #[session(Beta)]",
+        &["a condition cannot stand in a module"],
+    ),
     (
         "Quit(Quit, Send<Alpha, Stop, Send<Beta, Stop, End>>)",
         "Quit(Quit, Send<Alpha, Stop, End>)",
@@ -343,7 +347,7 @@ fn an_editor_shows_the_verdicts_of_cargo_check_and_nothing_else() {
     let hover = editor.at("textDocument/hover", MAIN, "async |mut session: Ask").to_string();
     assert!(hover.contains("Asking") && hover.contains("Select"), "{hover}");
     let definition = editor.at("textDocument/definition", MAIN, "async |mut session: Ask");
-    let line = text.lines().position(|line| line.starts_with("type Asking")).unwrap();
+    let line = text.lines().position(|line| line.trim_start().starts_with("type Asking")).unwrap();
     let found = &definition[0];
     let range = found.get("range").or(found.get("targetSelectionRange")).unwrap_or(found);
     assert_eq!(range["start"]["line"], line, "{definition}");
