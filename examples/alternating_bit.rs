@@ -33,7 +33,7 @@ use tokio::time::{Sleep, sleep};
 pub mod alternating_bit {
     use super::{Bidirectional, Ear, Line, UnboundedReceiver};
 
-    // Routes of types of their own: `roles` connects them, and there is no set.
+    // Each route has a type of its own, so `roles` connects them without a set.
     #[derive(Role)]
     #[message(Label)]
     struct S {

@@ -27,11 +27,11 @@ pub struct C(#[route(A)] To<A>, #[route(B)] From<B>);
 /// The messages.
 #[derive(Label)]
 pub enum Message {
-    /// What goes round.
+    /// The value that goes round.
     Value(Value),
 }
 
-/// What goes round.
+/// The value that goes round.
 pub struct Value(pub i32);
 
 #[derive(IntoSession)]

@@ -53,11 +53,11 @@ mod roles {
     /// The messages.
     #[derive(Debug, Message)]
     pub enum Label {
-        /// What goes round.
+        /// The value that goes round.
         Value(Value),
     }
 
-    /// What goes round.
+    /// The value that goes round.
     #[derive(Debug)]
     pub struct Value(pub i32);
 

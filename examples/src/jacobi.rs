@@ -94,7 +94,7 @@ impl Rows {
     }
 }
 
-/// What is computed: a plate of so many rows and columns, until no point changes by more than this.
+/// A square plate of `size` rows, computed until no point changes by more than `accuracy`.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
     pub size: usize,

@@ -21,7 +21,7 @@ mod protocol {
     #[session(C)]
     type HealthCheck = Send<S, Ping, Receive<S, Pong, End>>;
 
-    /// What the server does.
+    /// The session of the server.
     #[session(S)]
     type Server = Receive<C, Ping, Send<C, Pong, End>>;
 }

@@ -39,7 +39,7 @@ const TOOLS: [(&str, Option<&str>, Of); 4] = [
 /// The programs whose actions rustc compiles, each with its series.
 const PROGRAMS: [(Program, &str, Of, &str); 7] = [
     (Program::Session, "by hand", Of::Ours, "the session types written by hand"),
-    (Program::Generated, "generated", Of::Ours, "those of a module that writes nothing"),
+    (Program::Generated, "generated", Of::Ours, "an empty module: all sessions are generated"),
     (Program::Original, "rumpsteak 0.1", Of::Peer, "the same actions"),
     (Program::Ferrite, "ferrite-session", Of::Peer, "the same actions"),
     (Program::Channels, "tokio's channels", Of::Floor, "as many awaits, without states"),

@@ -116,8 +116,8 @@ mod protocol {
         ReadyForQuery(ReadyForQuery, Pipelined),
     }
 
-    /// What the server does, by its documentation. Nobody runs it here: it is what both clients are
-    /// proven to get on with.
+    /// The server, as its documentation describes it. No process here runs this session: both
+    /// clients are proven against it.
     #[session(Backend)]
     type Serving = Branch<Frontend, Asks>;
 

@@ -69,8 +69,8 @@ mod protocol {
         Bye(Bye, End),
     }
 
-    /// What the server does, by its documentation. Nobody runs it here: it is what both clients are
-    /// proven to get on with.
+    /// The server, as its documentation describes it. No process here runs this session: both
+    /// clients are proven against it.
     #[session(Server)]
     type Serving = Branch<Client, Asks>;
 

@@ -313,7 +313,7 @@ fn calls_in_sequence_meet_the_limit() {
     };
     assert_eq!(error.code, Code::TooLarge);
     assert_eq!(error.message, "the protocol has more than 200000 states");
-    assert!(error.help.as_ref().unwrap().contains("`Limits::global_states`"));
+    assert!(error.help.as_ref().unwrap().contains("the limit `global_states`"));
 
     assert_eq!(accepted(&doubling(10, "NEXT NEXT")), 1_025);
 }
@@ -333,7 +333,7 @@ fn the_limits_of_projection_are_answers() {
         let errors = checked.protocols[0].project(&"C".into()).unwrap_err();
         assert_eq!(errors[0].code, Code::ProjectionTooLarge);
         let help = errors[0].help.as_ref().unwrap();
-        assert!(help.contains(&format!("`Limits::{name}`")), "{help}");
+        assert!(help.contains(&format!("the limit `{name}`")), "{help}");
     }
 }
 
@@ -348,7 +348,7 @@ fn many_interrupters_meet_the_limit_of_transitions_at_once() {
         Some((found.message, found.help.unwrap_or_default()))
     };
     let met = |role, limit| {
-        let help = "let fewer roles interrupt the block, or give it fewer parts, or raise `Limits::local_transitions`";
+        let help = "let fewer roles interrupt the block, or give it fewer parts, or raise the limit `local_transitions`";
         let message =
             format!("projecting onto `{role}` meets the limit {limit} of `local_transitions`");
         Some((message, help.to_owned()))

@@ -217,10 +217,10 @@ fn a_limit_of_blocks_is_named_and_can_be_raised() {
             "few",
             &interrupters(3),
             limits.local_transitions(20),
-            "raise `Limits::local_transitions`",
+            "raise the limit `local_transitions`",
         ),
         ("short", &interrupters(3), limits.generated_lines(100), "limits(generated_lines = …)"),
-        ("explored", exploring, limits.configurations(3), "raise `Limits::configurations`"),
+        ("explored", exploring, limits.configurations(3), "raise the limit `configurations`"),
     ] {
         let start = Instant::now();
         let said = of_code(&format!("interrupters-{name}"), protocol, &limits);

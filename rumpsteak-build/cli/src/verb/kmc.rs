@@ -182,7 +182,7 @@ fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice 
     }
 }
 
-/// Whether a property holds, if that is known; in words; and the run that refutes it.
+/// The answer about a property, `None` if it is not known; its text; and the run that refutes it.
 type Finding<'a> = (Option<bool>, String, Option<&'a Witness>);
 
 /// The answer about a property of the form of machines.

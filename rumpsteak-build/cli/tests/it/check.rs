@@ -132,7 +132,7 @@ fn a_limit_of_blocks_is_named_and_can_be_raised() {
     for verb in ["check", "project", "kmc", "generate"] {
         let run = folder.call(&format!("{verb} p.scr --local-transitions 50"));
         says(&run.stderr, "projecting onto `r0` meets the limit 50 of `local_transitions`\n");
-        says(&run.stderr, "or raise `Limits::local_transitions`\n");
+        says(&run.stderr, "or raise the limit `local_transitions`\n");
         // These do not ask about the file.
         let status = if matches!(verb, "kmc" | "generate") { 2 } else { 3 };
         assert_eq!((run.status, &*run.stdout), (Some(status), ""), "{verb}");
@@ -157,7 +157,7 @@ fn a_limit_of_exploring_blocks_is_named_and_can_be_raised() {
     let folder = Folder::new("check_explored_blocks").with("p.scr", text);
     let run = folder.call("check p.scr --configurations 3").exits(3).prints("");
     begins(&run.stderr, "error[S0410]: undecided whether the roles of `P` fit together\n");
-    says(&run.stderr, "help: let senders wait for answers, or raise `Limits::configurations`\n");
+    says(&run.stderr, "help: let senders wait for answers, or raise the limit `configurations`\n");
     folder.call("check p.scr").exits(0).says("");
     let run = folder.call("generate p.scr --configurations 3").exits(2).prints("");
     says(&run.stderr, "error[S0410]");
@@ -169,7 +169,7 @@ fn a_limit_is_named_with_its_setting() {
     let folder = Folder::new("check_limit").with("ping.scr", PING).with("nested.scr", NESTED);
     let run = folder.call("check nested.scr --configurations 2").exits(3).prints("");
     begins(&run.stderr, "error[S0410]: undecided whether the roles of `Nested` fit together\n");
-    says(&run.stderr, "help: let senders wait for answers, or raise `Limits::configurations`\n");
+    says(&run.stderr, "help: let senders wait for answers, or raise the limit `configurations`\n");
     let object = folder.call("check nested.scr --configurations 2 --format json").exits(3).json();
     assert_eq!(object["verdict"], "undecided");
     assert_eq!(object["limit"], json!({"setting": "configurations", "value": 2}));

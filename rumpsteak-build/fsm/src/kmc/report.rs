@@ -118,7 +118,7 @@ impl Properties {
     }
 }
 
-/// Whether a property holds.
+/// The answer about a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Property {
     /// It does.

@@ -190,5 +190,5 @@ pub(crate) fn block_in_explicit(block: Span) -> Diagnostic {
 pub(crate) fn too_large(span: Span, limit: usize) -> Diagnostic {
     let message = format!("the protocol has more than {limit} states");
     Diagnostic::new(Code::TooLarge, message, span, "too large to be checked")
-        .help("call fewer protocols in sequence, or raise `Limits::global_states`")
+        .help("call fewer protocols in sequence, or raise the limit `global_states`")
 }

@@ -249,7 +249,7 @@ pub(crate) fn projection_too_large(
         _ => format!("tell `{role}` of choices earlier"),
     };
     Diagnostic::new(Code::ProjectionTooLarge, message, declared, label)
-        .help(format!("{advice}, or raise `Limits::{limit}`"))
+        .help(format!("{advice}, or raise the limit `{limit}`"))
         .limit(limit, value)
 }
 
@@ -287,7 +287,7 @@ pub(crate) fn undecided_together(
     let label = format!("because of {what}, all that can happen is looked at");
     Diagnostic::new(Code::UndecidedTogether, message, at, label)
         .note(limit.to_string())
-        .help(format!("let senders wait for answers, or raise `Limits::{}`", limit.setting()))
+        .help(format!("let senders wait for answers, or raise the limit `{}`", limit.setting()))
         .limit(limit.setting(), limit.value())
 }
 
