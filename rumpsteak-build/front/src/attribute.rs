@@ -265,8 +265,7 @@ pub(crate) fn attributes(item: TokenStream) -> Vec<(TokenTree, Group, Vec<Ident>
     attributes
 }
 
-const NO_CFG: &str = "a condition cannot stand in a module that is verified: put `#[cfg(…)]` on the whole module, and \
-                      write the module once for each case";
+const NO_CFG: &str = "a condition cannot stand in a module that is verified: put `#[cfg(…)]` on the whole module, and write the module once for each case";
 const NO_PATH: &str = "everything that a session names is an item of the module: import a payload \
                        with `use`, and wrap it in a label";
 const NOT_INERT: &str = "may be a macro that changes this item after it was verified: only `#[derive(…)]`, attributes \

@@ -34,7 +34,7 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
         (member(name.as_ref(), index), parameter)
     });
     let (members, parameters): (Vec<_>, Vec<_>) = names.unzip();
-    // Anything else has an error of its own.
+    // Anything else has an error of its own, which keeps the program from running.
     let are_roles = fields.iter().all(|field| scope.is_role(&field.role));
     let code = are_roles.then(|| {
         let wiring = wiring(set, scope, &members);
@@ -49,7 +49,6 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
             #wiring
         }
     });
-    // That error also keeps this from running.
     let code = code.unwrap_or_else(|| {
         quote! {
             impl ::core::default::Default for #name {
