@@ -83,8 +83,7 @@ mod tests {
             ("[dev-dependencies]\nrumpsteak.workspace = true", Some("rumpsteak")),
             ("[dependencies]\nrt = { workspace = true }", Some("rt")),
             ("[dependencies.rt]\nworkspace = true", Some("rt")),
-            ("[dependencies]\nown = { package = 'rumpsteak-runtime' }", Some("own")),
-            ("[dependencies.own]\nversion = \"1\"\npackage = \"rumpsteak-runtime\"", Some("own")),
+            ("[dependencies.own]\nversion = '1'\npackage = 'rumpsteak-runtime'", Some("own")),
             (
                 "[target.'cfg(unix)'.dependencies]\nrumpsteak-runtime = \"1\"",
                 Some("rumpsteak_runtime"),

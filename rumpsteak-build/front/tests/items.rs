@@ -304,10 +304,7 @@ fn labels_carry_their_fields() {
     }
     let shifts: Vec<_> = (0..100).map(|it| format!("A{it} = 1 << {it}")).collect();
     accept(LabelItem::parse, &format!("enum A {{ {} }}", shifts.join(", ")));
-    assert!(
-        refuse(LabelItem::parse, "struct A { #[cfg(x)] a: u8 }")
-            .starts_with("#[cfg(x)]: a condition cannot stand")
-    );
+    assert!(refuse(LabelItem::parse, "struct A { #[cfg(x)] a: u8 }").contains("a condition"));
     assert!(
         refuse(LabelItem::parse, "#[my::macro_] struct A;")
             .starts_with("#[my::macro_]: `#[macro_]` may be")

@@ -306,11 +306,7 @@ const EDITS: [(&str, &str, &[&str]); 20] = [
         &["no `.scr` file declares a protocol `Jbos`"],
     ),
     ("#[rumpsteak::protocol(Jobs)]", "#[rumpsteak::protocol(Jobs, fiar)]", &["expected "]),
-    (
-        "    #[session(Beta)]",
-        "    #[cfg(test)]\n    #[session(Beta)]",
-        &["a condition cannot stand in a module"],
-    ),
+    ("    #[session(Beta)]", "    #[cfg(test)]\n    #[session(Beta)]", &["a condition cannot"]),
     (
         "Quit(Quit, Send<Alpha, Stop, Send<Beta, Stop, End>>)",
         "Quit(Quit, Send<Alpha, Stop, End>)",
