@@ -153,10 +153,6 @@ impl Package {
     }
 
     /// Begins a new set of verdicts.
-    ///
-    /// # Errors
-    ///
-    /// If the file system refuses.
     pub(crate) fn begin(&self) -> io::Result<()> {
         for folder in ["protocols", "verdicts"] {
             let folder = self.folder.join(folder);
@@ -169,7 +165,9 @@ impl Package {
         let folder = self.base.folder().display();
         let paths = self.paths.iter().map(|path| format!("{}\n", path.display()));
         let text = format!("{VERSION}\n{name}\n{folder}\n{}", paths.collect::<String>());
-        fs::write(self.folder.join("protocols.txt"), text)
+        // In one step: an editor may expand a macro of this package at any time.
+        fs::write(self.folder.join("new.txt"), text)?;
+        fs::rename(self.folder.join("new.txt"), self.folder.join("protocols.txt"))
     }
 
     /// Lists the files that each protocol depends on. A name that two files declare has no list, so
