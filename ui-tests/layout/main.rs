@@ -8,6 +8,7 @@
     reason = "the table is shown, and in a test an unwrap is an assertion"
 )]
 
+mod english;
 mod imports;
 mod lines;
 mod tree;
@@ -112,6 +113,12 @@ fn comments_are_narrow() {
         }
         wrong
     });
+}
+
+#[test]
+fn the_english_is_plain() {
+    let wrong = english::wrong(&tree::root());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
