@@ -12,6 +12,8 @@
 //! [`channels`]: self::channels
 //! [`testing`]: self::testing
 //! [`errors`]: self::errors
+//! [`papers`]: self::papers
+//! [`related-work`]: self::related_work
 //!
 #![doc = include_str!("../guide/README.md")]
 
@@ -25,7 +27,13 @@ macro_rules! chapters {
             /// [`ErrorKind::Closed`]: crate::ErrorKind::Closed
             /// [`ErrorKind::SecondSession`]: crate::ErrorKind::SecondSession
             /// [`Unsent`]: crate::error::Unsent
+            /// [`Ended`]: crate::Ended
             /// [`join`]: crate::join()
+            /// [`try_run`]: crate::try_run
+            /// [`states`]: crate::states
+            /// [`explore`]: crate::testing::explore()
+            /// [`explore_up_to`]: crate::testing::explore_up_to()
+            /// [`Mock`]: crate::testing::Mock
             /// [`Branch`]: crate::states::Branch
             /// [`Race`]: crate::states::Race
             /// [`Select`]: crate::states::Select
@@ -46,4 +54,7 @@ macro_rules! chapters {
     };
 }
 
-chapters!(module linearity recursion choice peers interrupts failure executors channels testing errors);
+chapters!(module linearity recursion choice peers interrupts failure executors channels testing errors papers);
+
+#[doc = include_str!("../guide/related-work.md")]
+pub mod related_work {}

@@ -19,6 +19,18 @@ macro_rules! chapters {
         $(
             /// [`peer`]: crate::Join::peer
             /// [Transports]: crate::guide::transports
+            /// [channels]: rumpsteak_runtime::guide::channels
+            /// [peers]: rumpsteak_runtime::guide::peers
+            /// [`beats`]: crate::Limits::beat
+            /// [`Host::meet`]: crate::Host::meet
+            /// [service]: crate::Host::serve
+            /// [writes names]: crate::Codec::WRITES_NAMES
+            /// [`Postcard`]: crate::Postcard
+            /// [codec]: crate::Codec
+            /// [`Join::codec`]: crate::Join::codec
+            /// [`NetError::Ambiguous`]: crate::NetError::Ambiguous
+            /// [tell the connection]: crate::transport::Connection::with_max_payload
+            /// [reports them]: crate::transport::Listener::accept
             #[cfg_attr(feature = "websocket", doc = "[`WebSocket::over`]: crate::transport::WebSocket")]
             #[cfg_attr(not(feature = "websocket"), doc = "[`WebSocket::over`]: crate::transport")]
             ///
