@@ -42,6 +42,7 @@ macro_rules! chapters {
             /// [`into_inner`]: crate::transport::Bidirectional::into_inner
             /// [`pair`]: crate::transport::Pair::pair
             /// [`route`]: crate::transport::Route::route
+            /// [`module`]: crate::guide::module
             /// [`choice`]: crate::guide::choice
             /// [`peers`]: crate::guide::peers
             /// [`interrupts`]: crate::guide::interrupts
