@@ -12,13 +12,11 @@
 //! [`channels`]: self::channels
 //! [`testing`]: self::testing
 //! [`errors`]: self::errors
-//! [`papers`]: self::papers
-//! [`related-work`]: self::related_work
 //!
 #![doc = include_str!("../guide/README.md")]
 
 #[cfg(doc)]
-use crate::{Detached, ErrorKind, states::End, transport::Bidirectional, transport::Mark};
+use crate::{error::Unsent, states::End, testing::*, transport::*, *};
 
 macro_rules! chapters {
     ($($chapter:ident)*) => {
@@ -26,14 +24,7 @@ macro_rules! chapters {
             /// [`Channel`]: crate::Channel
             /// [`ErrorKind::Closed`]: crate::ErrorKind::Closed
             /// [`ErrorKind::SecondSession`]: crate::ErrorKind::SecondSession
-            /// [`Unsent`]: crate::error::Unsent
-            /// [`Ended`]: crate::Ended
             /// [`join`]: crate::join()
-            /// [`try_run`]: crate::try_run
-            /// [`states`]: crate::states
-            /// [`explore`]: crate::testing::explore()
-            /// [`explore_up_to`]: crate::testing::explore_up_to()
-            /// [`Mock`]: crate::testing::Mock
             /// [`Branch`]: crate::states::Branch
             /// [`Race`]: crate::states::Race
             /// [`Select`]: crate::states::Select
@@ -42,7 +33,6 @@ macro_rules! chapters {
             /// [`into_inner`]: crate::transport::Bidirectional::into_inner
             /// [`pair`]: crate::transport::Pair::pair
             /// [`route`]: crate::transport::Route::route
-            /// [`module`]: crate::guide::module
             /// [`choice`]: crate::guide::choice
             /// [`peers`]: crate::guide::peers
             /// [`interrupts`]: crate::guide::interrupts
@@ -55,7 +45,4 @@ macro_rules! chapters {
     };
 }
 
-chapters!(module linearity recursion choice peers interrupts failure executors channels testing errors papers);
-
-#[doc = include_str!("../guide/related-work.md")]
-pub mod related_work {}
+chapters!(module linearity recursion choice peers interrupts failure executors channels testing errors);

@@ -10,9 +10,7 @@
 use rumpsteak_runtime::{Detached, ErrorKind};
 
 #[cfg(doc)]
-use crate::transport::{Connection, Transport, Transports};
-#[cfg(doc)]
-use crate::{Bridge, Directory, Host, Joined, Limits, NetError, Parcel};
+use crate::{transport::*, *};
 
 macro_rules! chapters {
     ($($chapter:ident)*) => {
@@ -21,16 +19,6 @@ macro_rules! chapters {
             /// [Transports]: crate::guide::transports
             /// [channels]: rumpsteak_runtime::guide::channels
             /// [peers]: rumpsteak_runtime::guide::peers
-            /// [`beats`]: crate::Limits::beat
-            /// [`Host::meet`]: crate::Host::meet
-            /// [service]: crate::Host::serve
-            /// [writes names]: crate::Codec::WRITES_NAMES
-            /// [`Postcard`]: crate::Postcard
-            /// [codec]: crate::Codec
-            /// [`Join::codec`]: crate::Join::codec
-            /// [`NetError::Ambiguous`]: crate::NetError::Ambiguous
-            /// [tell the connection]: crate::transport::Connection::with_max_payload
-            /// [reports them]: crate::transport::Listener::accept
             #[cfg_attr(feature = "websocket", doc = "[`WebSocket::over`]: crate::transport::WebSocket")]
             #[cfg_attr(not(feature = "websocket"), doc = "[`WebSocket::over`]: crate::transport")]
             ///
