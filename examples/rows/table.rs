@@ -328,13 +328,13 @@ fn has_choice(machine: &Fsm) -> bool {
     states.any(|state| machine.transitions_from(state).count() > 1)
 }
 
-/// Whether a role comes back to a state.
+/// Returns true if the machine has a cycle.
 fn is_recursive(machine: &Fsm) -> bool {
     let mut states = machine.reachable();
     states.any(|state| after(machine, state).contains(&state))
 }
 
-/// Whether a role comes to where it cannot end any more.
+/// Returns true if a role reaches a state from which it never ends.
 fn is_infinite(machine: &Fsm) -> bool {
     let ends = |state: &StateId| machine.is_terminal(*state);
     let mut states = machine.reachable();
@@ -419,33 +419,33 @@ The protocols of PPoPP'22, Table 1, and of COORDINATION'21, Fig. 6, as programs:
 $ cargo run -p rumpsteak-examples --example elevator
 ```
 
-Each file has the module of a protocol in `protocols/`, whose sessions the build verifies, the processes, and the expected
-result: a program exits with 0 only if it computed that. Most modules are empty, so that all of their items are generated.
-An `optimised_` example is the same program with another order of the actions of a role, and says why that is faster.
+Each file has the module of a protocol in `protocols/`, the processes, and the expected result. The build verifies the
+sessions, and the program exits with 0 only if it computed the result. Most modules are empty, so all of their items are
+generated. An `optimised_` example is the same program with another order of a role's actions, and says why that is faster.
 
-The verifier says of them:
+The verdicts:
 
 | example | participants | choice | recursion | infinite recursion | AMR | verdict | least k | capacities |
 |---|---|---|---|---|---|---|---|---|
 ";
 
 const LEGEND: &str = "
-* **infinite recursion**: some role comes to where it cannot end any more.
-* **AMR**, asynchronous message reordering: some role is not in the order of its projection. How far it is *ahead* is the
-  number of actions of the projection that are pending at most, because others were done before.
-* **verdict**: safe in every run, whatever is chosen, unless it says that choices must be fair. The patient of `hospital`
-  reads its answers in every run. The patient of `eager_hospital`, as CONCUR'19 and LMCS'21 have it, may send for ever
-  before it reads one, and can always still read them all; `#[protocol(Hospital, fair(p))]` accepts that for its role.
-* **least k**: the least bound for which the roles together are k-multiparty compatible. The hospitals have none: whatever
-  the bound, so many answers may be due that both queues are full, while both roles have to send. PPoPP'22 could not
-  verify it. Here the patients are verified as subtypes of their projection, with invariants as the certificates.
-* **capacities**: the most messages that each channel holds if a session may begin before all roles have ended the
-  last. If there is no such number, the channel works with this capacity, and the sender *waits* for room.
+* **infinite recursion**: a role reaches a state from which it never ends.
+* **AMR**, asynchronous message reordering: a role does not keep to the order of its projection. A role is *n ahead* if at
+  most n actions of the projection are pending because later ones came first.
+* **verdict**: safe in every run, whatever is chosen, unless the verdict says that choices must be fair. The patient of
+  `hospital` reads its answers in every run. The patient of `eager_hospital`, as in CONCUR'19 and LMCS'21, may send for ever
+  before it reads an answer, but it can always still read all of them. `#[protocol(Hospital, fair(p))]` accepts this.
+* **least k**: the least bound for which the roles together are k-multiparty compatible. The hospitals have no such bound:
+  with any bound, both queues can be full while both roles have to send. PPoPP'22 could not verify the hospital. Here the
+  patients are verified as subtypes of their projection, with invariants as certificates.
+* **capacities**: the maximal number of messages in each channel, if a role may begin a session before all roles have ended
+  the last one. If there is no maximum, the channel works with this capacity, and the sender *waits* for room.
 
-The features are those that the papers state for the same names; in one mark the papers contradict each other: Fig. 6 has
-the alternating bit as optimised, Table 1 does not. Here it is as in Table 1.
+The papers state the same features for these names. In one mark they contradict each other: Fig. 6 has the alternating bit
+as optimised, and Table 1 does not. Here it is as in Table 1.
 
-Beside these, [`tasks/`](tasks) has programs as they are written with tasks and channels:
+[`tasks/`](tasks) has programs that are usually written with tasks and channels:
 
 | example | |
 |---|---|
@@ -453,17 +453,17 @@ Beside these, [`tasks/`](tasks) has programs as they are written with tasks and 
 | [`first_answer`](tasks/first_answer.rs) | two mirrors are asked, and the first answer counts |
 | [`fastest_mirror`](tasks/fastest_mirror.rs) | two mirrors are asked, the first file wins, and the other mirror is cancelled |
 | [`scatter_gather`](tasks/scatter_gather.rs) | a task for each of eight workers, and their results |
-| [`lock`](tasks/lock.rs) | whoever asks first gets it |
+| [`lock`](tasks/lock.rs) | first come, first served |
 | [`request_timeout`](tasks/request_timeout.rs) | a client gives up, and asks again |
-| [`chat_moderator`](tasks/chat_moderator.rs) | whoever speaks first is heard, and passed on or warned |
+| [`chat_moderator`](tasks/chat_moderator.rs) | the first message counts, and is passed on or answered by a warning |
 | [`http_continue`](tasks/http_continue.rs) | HTTP/1.1: `100 (Continue)`, and a connection that either side closes |
-| [`smtp_reset`](tasks/smtp_reset.rs) | SMTP: `RSET` while answers are under way |
+| [`smtp_reset`](tasks/smtp_reset.rs) | SMTP: `RSET` while answers are in flight |
 | [`raft_timeout`](tasks/raft_timeout.rs) | Raft: a follower that hears nothing asks for votes |
-| [`pipeline_cancel`](tasks/pipeline_cancel.rs) | a supervisor cancels a pipeline that would go on for ever |
+| [`pipeline_cancel`](tasks/pipeline_cancel.rs) | a supervisor cancels an endless pipeline |
 
-[`applications/`](applications/README.md) has programs whose roles are processes, [`servers/`](servers/README.md) verified
-clients of `redis-server` and PostgreSQL, `workflows/` six of the protocols top-down, hybrid and bottom-up with the same
-processes, and `src/fft/` the processes of the two FFTs.
+[`applications/`](applications/README.md) has programs whose roles are processes, and [`servers/`](servers/README.md) has
+verified clients of `redis-server` and PostgreSQL. `workflows/` has six of the protocols top-down, hybrid and bottom-up, with
+the same processes. `src/fft/` has the processes of the two FFTs.
 
-The table is written by the test `rows` of this package, when `UPDATE_EXPECT` is set; the test fails when it is stale.
+The test `rows` of this package writes this page if `UPDATE_EXPECT` is set, and fails if the page is stale.
 ";

@@ -16,7 +16,7 @@
 #![doc = include_str!("../guide/README.md")]
 
 #[cfg(doc)]
-use crate::{Detached, ErrorKind, states::End, transport::Bidirectional, transport::Mark};
+use crate::{error::Unsent, states::End, testing::*, transport::*, *};
 
 macro_rules! chapters {
     ($($chapter:ident)*) => {
@@ -24,7 +24,6 @@ macro_rules! chapters {
             /// [`Channel`]: crate::Channel
             /// [`ErrorKind::Closed`]: crate::ErrorKind::Closed
             /// [`ErrorKind::SecondSession`]: crate::ErrorKind::SecondSession
-            /// [`Unsent`]: crate::error::Unsent
             /// [`join`]: crate::join()
             /// [`Branch`]: crate::states::Branch
             /// [`Race`]: crate::states::Race

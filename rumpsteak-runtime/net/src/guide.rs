@@ -10,15 +10,15 @@
 use rumpsteak_runtime::{Detached, ErrorKind};
 
 #[cfg(doc)]
-use crate::transport::{Connection, Transport, Transports};
-#[cfg(doc)]
-use crate::{Bridge, Directory, Host, Joined, Limits, NetError, Parcel};
+use crate::{transport::*, *};
 
 macro_rules! chapters {
     ($($chapter:ident)*) => {
         $(
             /// [`peer`]: crate::Join::peer
             /// [Transports]: crate::guide::transports
+            /// [channels]: rumpsteak_runtime::guide::channels
+            /// [peers]: rumpsteak_runtime::guide::peers
             #[cfg_attr(feature = "websocket", doc = "[`WebSocket::over`]: crate::transport::WebSocket")]
             #[cfg_attr(not(feature = "websocket"), doc = "[`WebSocket::over`]: crate::transport")]
             ///

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::harness::workspace;
-use super::readme::{blocks, example, section};
+use super::readme::{Block, blocks, start};
 use rumpsteak_scribble::{Limits, Modules};
 
 /// A document of this workspace.
@@ -13,7 +13,7 @@ fn document(path: &str) -> String {
 
 /// The blocks of code of a text, in order.
 fn codes(text: &str) -> Vec<String> {
-    blocks(text).into_iter().map(|(_, code)| code).collect()
+    blocks(text).into_iter().map(|block| block.code).collect()
 }
 
 /// A line of rustc without the modules before names, which it leaves out where no other item has
@@ -43,8 +43,7 @@ fn the_chapter_on_errors_quotes_what_is_printed() {
 /// The machine in the chapter on modules takes the place of the kernel's order.
 #[test]
 fn a_machine_beside_the_protocol_is_as_the_guide_says() {
-    let readme = document("README.md");
-    let (package, _) = example("guide-machine", &section(&readme, "Start here"));
+    let package = start("guide-machine");
     let chapter = codes(&document("rumpsteak-runtime/guide/module.md"));
     let [protocol, _, machine, ..] = &chapter[..] else { panic!("three blocks") };
     let frame = "type <rust> \"Vec<u8>\" as Frame;\n";
@@ -62,21 +61,6 @@ fn a_machine_beside_the_protocol_is_as_the_guide_says() {
     package.write("src/main.rs", &format!("{}{kernel}", package.read("src/main.rs")));
     let (success, _, said) = package.run("check", &["-q"]);
     assert!(success, "{said}");
-}
-
-/// The blocks of a text: the section that each is in, what its fence says, and its lines.
-fn fences(text: &str) -> Vec<(&str, &str, String)> {
-    let (mut found, mut section) = (Vec::new(), "");
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
-        if let Some(title) = line.strip_prefix("## ") {
-            section = title;
-        } else if let Some(fence) = line.strip_prefix("```") {
-            let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-            found.push((section, fence, body.join("\n")));
-        }
-    }
-    found
 }
 
 const DOCUMENTS: [&str; 6] = [
@@ -106,8 +90,8 @@ fn documents() -> Vec<String> {
 /// The blocks that are no protocol, no command and no test of rustdoc, with the test that takes
 /// them: a new one is to be named here.
 const OTHERS: &str = "\
-README.md, Start here: toml                     the_program_of_the_readme_runs
-README.md, Start here: rust,ignore              the_program_of_the_readme_runs
+README.md: scribble S0404                       the_protocol_of_the_readme_is_refused_and_its_repair_is_accepted
+README.md: text                                 the_protocol_of_the_readme_is_refused_and_its_repair_is_accepted
 README.md, Start here: rust,ignore              the_program_of_the_readme_runs
 README.md, Start here: text                     the_program_of_the_readme_runs
 README.md, Make it faster: rust,ignore          the_faster_order_of_the_readme_runs_and_its_mistake_is_refused
@@ -123,15 +107,15 @@ fn every_block_is_taken_by_a_test() {
     for path in documents() {
         let text = document(&path);
         let stem = path.rsplit('/').next().unwrap().trim_end_matches(".md");
-        for (section, fence, body) in fences(&text) {
+        for Block { section, fence, code, .. } in blocks(&text) {
             let is_right = match fence {
-                "scribble" => is_accepted(&body),
-                "console" => body.lines().filter_map(|line| line.strip_prefix("$ ")).all(exists),
-                "toml" if !body.contains("[package]") => body.contains("= \"0.1\""),
+                "scribble" => is_accepted(&code),
+                "console" => code.lines().filter_map(|line| line.strip_prefix("$ ")).all(exists),
+                "toml" if !code.contains("[package]") => code.contains("= \"0.1\""),
                 // Those that are messages are compared with those of `ui-tests` above.
                 "text" if stem == "errors" => true,
                 "text" if stem == "peers" => {
-                    quotes(&body, &["examples/tasks/lock.rs", "protocols/lock.scr"])
+                    quotes(&code, &["examples/tasks/lock.rs", "protocols/lock.scr"])
                 }
                 _ if fence.starts_with("rust") && !fence.contains("ignore") => {
                     // The libraries below `rumpsteak-build` test their READMEs themselves.
@@ -145,7 +129,7 @@ fn every_block_is_taken_by_a_test() {
                 }
             };
             if !is_right {
-                wrong.push(format!("{path}, {section}: {fence}\n{body}"));
+                wrong.push(format!("{path}, {section}: {fence}\n{code}"));
             }
         }
     }

@@ -5,21 +5,29 @@ use std::fs;
 use super::harness::{Package, dependency, workspace};
 use crate::support::says;
 
-/// The blocks of code of a text, each with the file that it is: the name in backticks that begins
-/// the line above it.
-pub(super) fn blocks(text: &str) -> Vec<(Option<String>, String)> {
-    let mut blocks = Vec::new();
-    let mut above = "";
+/// A block of code of a text.
+pub(super) struct Block<'a> {
+    pub(super) section: &'a str,
+    pub(super) fence: &'a str,
+    /// The name in backticks that begins the line above, if the block is a file.
+    file: Option<&'a str>,
+    pub(super) code: String,
+}
+
+pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
+    let (mut blocks, mut section, mut above) = (Vec::new(), "", "");
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
-        if line.starts_with("```") {
+        if let Some(fence) = line.strip_prefix("```") {
             let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-            let name = above.strip_prefix('`').and_then(|rest| rest.split_once('`')).filter(
-                |(name, _)| name.ends_with(".rs") || name.contains('/') || name.ends_with(".toml"),
-            );
-            blocks.push((name.map(|(name, _)| name.to_owned()), format!("{}\n", body.join("\n"))));
+            let name = above.strip_prefix('`').and_then(|rest| rest.split_once('`'));
+            let file = name.map(|(name, _)| name).filter(|name| {
+                name.ends_with(".rs") || name.contains('/') || name.ends_with(".toml")
+            });
+            blocks.push(Block { section, fence, file, code: format!("{}\n", body.join("\n")) });
         } else if !line.trim().is_empty() {
             above = line;
+            section = line.strip_prefix("## ").unwrap_or(section);
         }
     }
     blocks
@@ -29,15 +37,15 @@ pub(super) fn blocks(text: &str) -> Vec<(Option<String>, String)> {
 pub(super) fn example(name: &str, section: &str) -> (Package, Vec<String>) {
     let package = Package::bare(name);
     let mut files = Vec::new();
-    for (file, text) in blocks(section) {
+    for Block { file, code, .. } in blocks(section) {
         let Some(file) = file else { continue };
-        let text = match file.as_str() {
+        let text = match file {
             // The folder is below the folder of this workspace, and no part of it.
-            "Cargo.toml" => format!("{}\n[workspace]\nresolver = \"3\"\n", manifest(name, &text)),
-            _ => text,
+            "Cargo.toml" => format!("{}\n[workspace]\nresolver = \"3\"\n", manifest(name, &code)),
+            _ => code,
         };
-        package.write(&file, &text);
-        files.push(file);
+        package.write(file, &text);
+        files.push(file.to_owned());
     }
     (package, files)
 }
@@ -56,63 +64,81 @@ fn manifest(name: &str, text: &str) -> String {
     format!("{before}name = {name:?}{rest}")
 }
 
-/// The text without blanks at the ends of its lines.
+/// The text without blanks around its lines.
 fn trimmed(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-    lines.join("\n")
+    text.lines().map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
-/// A section of the README.
-pub(super) fn section(readme: &str, title: &str) -> String {
-    let begin = format!("\n## {title}\n");
-    let Some((_, section)) = readme.split_once(&begin) else {
-        panic!("the README has no section \"{title}\"");
-    };
-    let end = section.find("\n## ").unwrap_or(section.len());
-    section[..end].to_owned()
+fn readme() -> String {
+    fs::read_to_string(workspace().join("README.md")).unwrap()
 }
 
-/// Runs the package, and compares what it prints with the last block of the section.
+/// The codes of the blocks of a section of README; the section before the first has no title.
+fn codes(title: &str) -> Vec<String> {
+    let readme = readme();
+    let own = blocks(&readme).into_iter().filter(|block| block.section == title);
+    own.map(|block| block.code).collect()
+}
+
+/// The package of "Start here". Manifest and build script, which `init` writes, are those of the
+/// program with the mistakes.
+pub(super) fn start(name: &str) -> Package {
+    let (files, _) = include_str!("mistakes.md").split_once("`protocols/jobs.scr`").unwrap();
+    let readme = readme();
+    let (_, section) = readme.split_once("\n## Start here\n").unwrap();
+    example(name, &format!("{files}{section}")).0
+}
+
+/// Runs the package, which prints the last block of "Start here".
 #[track_caller]
-fn prints(package: &Package, section: &str) {
+fn prints(package: &Package) {
     let (success, printed, said) = package.run("run", &[]);
-    assert!(success, "{said}");
-    assert!(!said.contains("warning"), "{said}");
-    let Some((None, expected)) = blocks(section).pop() else {
-        panic!("the last block is what the program prints")
-    };
-    assert_eq!(printed, expected);
+    assert!(success && !said.contains("warning"), "{said}");
+    assert_eq!(Some(printed), codes("Start here").pop());
+}
+
+/// Builds the package, which fails with this message.
+#[track_caller]
+fn fails(package: &Package, message: &str) {
+    let (success, _, said) = package.run("build", &[]);
+    assert!(!success);
+    says(&trimmed(&said), &trimmed(message));
 }
 
 #[test]
 fn the_program_of_the_readme_runs() {
-    let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
-    let section = section(&readme, "Start here");
-    let (package, files) = example("readme-start", &section);
-    assert_eq!(files, ["Cargo.toml", "protocols/jobs.scr", "build.rs", "src/main.rs"]);
-    prints(&package, &section);
+    prints(&start("readme-start"));
+}
+
+#[test]
+fn the_protocol_of_the_readme_is_refused_and_its_repair_is_accepted() {
+    let package = start("readme-protocol");
+    let [protocol, message] = &codes("")[..] else { panic!("two blocks") };
+    package.write("protocols/orders.scr", protocol);
+    let module = "#[rumpsteak::protocol(Orders)]\npub mod orders {}\n";
+    package.write("src/main.rs", &format!("{}{module}", package.read("src/main.rs")));
+    fails(&package, message);
+    let (last, repair) = ("declined() from bank to shop;", "rejected() from shop to client;");
+    says(&readme(), &format!("With `{repair}`"));
+    package.edit("protocols/orders.scr", last, &format!("{last} {repair}"));
+    prints(&package);
 }
 
 #[test]
 fn the_faster_order_of_the_readme_runs_and_its_mistake_is_refused() {
-    let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
-    let start = section(&readme, "Start here");
-    let (package, _) = example("readme-faster", &start);
-    let faster = section(&readme, "Make it faster");
-    let [(_, code), (_, diagnostic)] = &blocks(&faster)[..] else { panic!("two blocks") };
+    let package = start("readme-faster");
+    let [code, message] = &codes("Make it faster")[..] else { panic!("two blocks") };
     let (module, client) = code.split_once("\n\n").unwrap();
     let program = package.read("src/main.rs");
     let (before, behind) = program.split_once("async fn client").unwrap();
     let (_, behind) = behind.split_once("\n\n").unwrap();
     let before = before.replace("#[rumpsteak::protocol(Jobs)]\nmod jobs {}", module);
     package.write("src/main.rs", &format!("{before}{client}\n{behind}"));
-    prints(&package, &start);
+    prints(&package);
 
     let right = "type TwoJobs = Send<Worker, Submit, Send<Worker, Submit, TwoAnswers>>;";
     let wrong = "type TwoJobs = Send<Worker, Submit, TwoAnswers>;";
-    assert!(faster.contains(&format!("`{wrong}`")));
+    says(&readme(), &format!("`{wrong}`"));
     package.edit("src/main.rs", right, wrong);
-    let (success, _, said) = package.run("build", &[]);
-    assert!(!success);
-    says(&trimmed(&said), trimmed(diagnostic).trim_end());
+    fails(&package, message);
 }

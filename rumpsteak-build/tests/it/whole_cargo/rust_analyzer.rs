@@ -4,7 +4,6 @@
 //! that `cargo check` has, verdicts included, and no others. After an edit of a protocol it keeps
 //! its expansion until the next edit of the module; `cargo check` on save decides.
 
-use std::fs;
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -13,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::harness::{PROFILE, Package, workspace};
+use super::harness::{PROFILE, Package};
 use super::mistakes::jobs;
-use super::readme::{example, section};
+use super::readme::start;
 
 /// How long an answer may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -353,8 +352,7 @@ fn an_editor_shows_the_verdicts_of_cargo_check_and_nothing_else() {
 #[ignore = "needs `rustup component add rust-analyzer rust-src`"]
 fn cargo_check_decides_after_an_edit_of_the_protocol() {
     const SCR: &str = "protocols/jobs.scr";
-    let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
-    let (package, _) = example("editor-generated", &section(&readme, "Start here"));
+    let package = start("editor-generated");
     let mut editor = Editor::open(&package, MAIN);
     for (step, file, from, to, passes) in [
         ("insert blank lines", MAIN, "async fn worker", "\n\n\nasync fn worker", true),
