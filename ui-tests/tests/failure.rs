@@ -231,7 +231,7 @@ fn errors_explain_themselves() {
     );
     assert_eq!(
         ErrorKind::Poisoned { role }.to_string(),
-        "role `k` is poisoned: an earlier session of it did not reach its end; reset the role together with its peers"
+        "role `k` is poisoned: an earlier session did not reach its end; reset the role together with its peers"
     );
     let legal = &["a", "b", "c"];
     assert_eq!(

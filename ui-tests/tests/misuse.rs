@@ -74,7 +74,7 @@ const NOBODY_SENDS_TO_C: &str = "`c` cannot receive `Note` from `a`: \
 fn routes_of_two_sets_are_exchanged() {
     let [mut one, mut two] = [Roles::default(), Roles::default()];
     mem::swap(&mut one.a.c, &mut two.a.c);
-    let text = "`a` cannot begin a session: its route to `C` is that of another set of roles";
+    let text = "`a` cannot begin a session: its route to `C` belongs to another set of roles";
     // The route to `one.c` is in `two`, which closes it.
     let refused = a(&mut two.a).now_or_never().unwrap();
     assert_eq!(refused.unwrap_err().to_string(), text);
@@ -92,7 +92,7 @@ fn routes_of_one_role_are_exchanged() {
     assert_eq!(
         refusals(&mut roles),
         [
-            "`a` cannot begin a session: its route to `B` is that of `a` to `c`",
+            "`a` cannot begin a session: its route to `B` belongs to `a` and leads to `c`",
             NOBODY_SENDS_TO_B,
             NOBODY_SENDS_TO_C,
         ]
@@ -112,8 +112,8 @@ fn routes_of_two_roles_are_exchanged() {
     assert_eq!(
         texts,
         [
-            "`b` cannot begin a session: its route to `A` is that of `c` to `a`",
-            "`c` cannot begin a session: its route to `A` is that of `b` to `a`",
+            "`b` cannot begin a session: its route to `A` belongs to `c` and leads to `a`",
+            "`c` cannot begin a session: its route to `A` belongs to `b` and leads to `a`",
         ]
     );
     let ended = a(&mut roles.a).now_or_never().unwrap();

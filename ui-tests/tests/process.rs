@@ -19,9 +19,9 @@ use rumpsteak_ui_tests::closed;
 use rumpsteak_ui_tests::fan_in::{self, Both, Collector, Got, Line, WriterA, WriterB};
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong, Roles, server};
 
-/// What an action says that is used in the wrong place.
+/// The error of an action outside of its process.
 const OUTSIDE: &str = "the session of `c` was used outside of its process: in another task, or after its process \
-                       had ended; `Detached` takes a session to another task";
+                       ended; use `Detached` to move a session to another task";
 
 fn assert_outside<T>(used: Result<T>) {
     let error = used.map(drop).unwrap_err();

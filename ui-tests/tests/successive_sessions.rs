@@ -511,7 +511,7 @@ fn beside_a_role_on_demand_with_several_peers_a_role_has_one_session() {
     let error = block_on(patient(&mut p)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`patient` cannot have a second session over the same routes: messages of two sessions could be \
+        "`patient` cannot run a second session over the same routes: messages of two sessions could be \
          confused at `patient` or `specialist`; make fresh roles for each session"
     );
 }

@@ -17,9 +17,9 @@ use crate::woken;
 /// The receiving half of a queue.
 ///
 /// As a [`Stream`] it ends when the sender is gone and the queue is empty. Dropping it drops the
-/// messages in the queue, and every further send fails with [`Disconnected`](super::Disconnected).
+/// messages in the queue, and later sends fail with [`Disconnected`](super::Disconnected).
 pub struct QueueReceiver<M> {
-    /// The ring out of which messages come now.
+    /// The ring that messages come from now.
     consumer: Consumer<M>,
 }
 
@@ -28,13 +28,13 @@ impl<M> QueueReceiver<M> {
         Self { consumer }
     }
 
-    /// The names of the queue's roles, and its capacity.
+    /// The names of the queue's roles and the queue's capacity.
     #[must_use]
     pub fn queue(&self) -> Queue {
         self.consumer.shared().queue
     }
 
-    /// The next message, if there is one at the moment.
+    /// Takes the next message if there is one now.
     pub fn try_receive(&mut self) -> Option<M> {
         loop {
             match self.take() {
@@ -45,8 +45,8 @@ impl<M> QueueReceiver<M> {
         }
     }
 
-    /// As [`poll_next`](Stream::poll_next), but a message that is not wanted stays where it is:
-    /// `Some(None)`. If there is neither a message nor the end, it parks only if it `waits`.
+    /// A [`poll_next`](Stream::poll_next) that leaves an unwanted message in the queue and returns
+    /// `Some(None)`. If the queue is empty and has not ended, it parks only if `waits` is true.
     #[doc(hidden)]
     #[inline(always)]
     pub fn poll_if(
@@ -78,7 +78,7 @@ impl<M> QueueReceiver<M> {
         }
     }
 
-    /// Parks, unless something has come in between, or soon will.
+    /// Parks unless something has arrived meanwhile, or soon will.
     #[inline(always)]
     fn parks(&mut self, empty: Empty, context: &Context<'_>) -> bool {
         let (_, state) = self.consumer.state();
@@ -92,21 +92,21 @@ impl<M> QueueReceiver<M> {
         self.parks_now(empty, context.waker())
     }
 
-    /// Parks, unless something has come in between.
+    /// Parks unless something has arrived meanwhile.
     #[inline(never)]
     fn parks_now(&mut self, empty: Empty, waker: &Waker) -> bool {
         let (shared, state, word) = self.consumer.parking();
         shared.receiver.park(&mut state.own, waker, |flags| word.park(empty, flags))
     }
 
-    /// Whether whatever comes will wake this waker.
+    /// Returns true if the next message will wake this waker.
     #[inline(always)]
     pub(crate) fn is_parked(&self, waker: &Waker) -> bool {
         self.consumer.is_parked() && self.consumer.state_ref().own.is_known(waker)
     }
 
-    /// How many sessions the sender's role had completed when it was dropped in order; 0 if it was
-    /// not. Of a queue that has ended.
+    /// The number of sessions that the sender's role had completed when it left in order; 0 if it
+    /// did not. Only meaningful once the queue has ended.
     #[must_use]
     pub fn left_after(&self) -> usize {
         self.consumer.shared().left_after.load(Ordering::Relaxed)
@@ -129,7 +129,7 @@ impl<M> QueueReceiver<M> {
     }
 
     /// The rare cases of [`poll_next`](Stream::poll_next): a ring that has ended, a new waker, or a
-    /// message that came in between.
+    /// message that arrived meanwhile.
     #[cold]
     #[inline(never)]
     fn wait(&mut self, context: &Context<'_>) -> Poll<Option<M>> {
@@ -154,8 +154,8 @@ impl<M> QueueReceiver<M> {
         }
     }
 
-    /// Leaves a ring that has ended for the one that follows it; false if the sender is gone.
-    /// Pending if the ring is of a session that the role has not begun.
+    /// Leaves a ring that has ended and enters the next one. Returns false if the sender is gone;
+    /// pending if the next ring belongs to a session that the role has not begun.
     #[cold]
     #[inline(never)]
     fn go_on(&mut self) -> Poll<bool> {
@@ -167,7 +167,7 @@ impl<M> QueueReceiver<M> {
         };
         let (shared, state) = next.state();
         *state = mem::take(self.consumer.state().1);
-        // The sender may not have taken the waker that was left at the former ring.
+        // The sender may not have taken the waker that was left at the old ring.
         state.own = Parker::default();
         shared.completed.store(completed, Ordering::Release);
         shared.due.store(0, Ordering::Release);
@@ -176,8 +176,8 @@ impl<M> QueueReceiver<M> {
         Poll::Ready(true)
     }
 
-    /// Says that the role has completed so many sessions: what the sender sends in later ones, it
-    /// receives from now on.
+    /// Records that the role has completed `sessions` sessions: it now receives messages of the
+    /// next one.
     #[doc(hidden)]
     #[inline]
     pub fn complete(&mut self, sessions: usize) {
@@ -211,8 +211,7 @@ impl<M> Stream for QueueReceiver<M> {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        // The common case: the sender does not write in between, and the sender has the waker from
-        // last time.
+        // The common case: nothing was sent meanwhile, and the sender already has this waker.
         if state.own.is_known(context.waker()) && word.park(empty, PARKED) {
             return Poll::Pending;
         }
@@ -220,7 +219,7 @@ impl<M> Stream for QueueReceiver<M> {
     }
 }
 
-// It is never pinned: a message is only moved.
+// It is never pinned: messages are only moved.
 impl<M> Unpin for QueueReceiver<M> {}
 
 impl<M> fmt::Debug for QueueReceiver<M> {

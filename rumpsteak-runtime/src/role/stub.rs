@@ -1,12 +1,11 @@
-//! Stand-ins for items with an error. A stand-in fits wherever the item would, so that rustc does
-//! not follow up that error with others. The macro emits it beside a `compile_error!`, and only
-//! there: it never runs.
+//! Stubs for items with an error, so that one mistake is one error of rustc. The macro emits them
+//! only beside a `compile_error!`, so they never run.
 
 use std::task::{Context, Poll};
 
 use crate::transport::{Bidirectional, Incoming, Link, Mark, Movable, Outgoing, Pair, RouteError};
 
-/// The route of a role with an error, to any peer. It has no value.
+/// The route of a stub role to any peer. It has no value.
 #[derive(Debug)]
 pub enum NoRoute {}
 
@@ -55,7 +54,7 @@ impl<Tx, Rx> Pair<NoRoute> for Bidirectional<Tx, Rx> {
     }
 }
 
-/// The implementations of a role or of a message type.
+/// Implements the traits of a role or of a message type for a stub.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __stub {

@@ -1,12 +1,11 @@
-//! The implementations that states and their futures have in common.
+//! Implementations that states and their futures share.
 
 use std::fmt;
 
 use super::choice::Peer;
 use crate::role::Role;
 
-/// `Session`, `Structure` and `Debug` for a state with one label, `Send` or `Receive`, and `Debug`
-/// for its future.
+/// `Session`, `Structure` and `Debug` for `Send` or `Receive`, and `Debug` for its future.
 macro_rules! state_with_label {
     ($State:ident, $fingerprint:ident, $Future:ident) => {
         $crate::states::implement::session!($State, P, L, C);
@@ -51,7 +50,7 @@ macro_rules! state_with_label {
     };
 }
 
-/// As `state_with_label`, for a state with a choice: `Select`, `Branch`.
+/// `Session`, `Structure` and `Debug` for a state with a choice.
 macro_rules! state_with_choice {
     ($State:ident, $fingerprint:ident) => {
         $crate::states::implement::session!($State, P, C);
@@ -100,7 +99,7 @@ pub(super) use session;
 pub(super) use state_with_choice;
 pub(super) use state_with_label;
 
-/// Where a session is, for `Debug`: the role, the peer and the labels.
+/// Begins the `Debug` output of a state: its role, peer and labels.
 pub(super) fn show<'f, 'a, R: Role, P: Peer>(
     f: &'f mut fmt::Formatter<'a>,
     name: &str,

@@ -1,11 +1,11 @@
-//! What a process is.
+//! Processes.
 
 use std::convert::Infallible;
 
-/// What a process gives: a future.
+/// The future of a process.
 ///
-/// It has two answers, of which the second never holds, so that rustc looks whether the first one
-/// does before it goes on with it: a process that is not `async` has one error then.
+/// It has a second implementation, which never applies. Without it, rustc would assume the first one
+/// and report two errors for a process that is not `async`.
 #[diagnostic::on_unimplemented(
     message = "the process is not `async`: it returns `{Self}`",
     label = "write `async |session: …| {{ … }}`"

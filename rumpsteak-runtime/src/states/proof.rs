@@ -7,25 +7,23 @@ use crate::role::Role;
 use crate::seal::ByMacro;
 use crate::states::{Session, State};
 
-/// The proof that role `Self` may run sessions of type `S`, because they were verified.
-///
-/// The macro of a module implements it for each session with a role.
+/// The proof that role `Self` may run sessions of type `S`, because they were verified. The macro of
+/// a module implements it for each session with a role.
 #[diagnostic::on_unimplemented(
     message = "role `{Self}` has no verified session that begins like this",
     label = "this session was never verified for `{Self}`",
     note = "a session begins with a type that carries `#[session({Self})]`: name it in the process, `async |session: Name<'_>| …`"
 )]
 pub trait Plays<S>: Sized {
-    /// Whether the session passed. A session that did not has a proof beside the errors that say
-    /// why, or that another item raises: it keeps rustc from following them up with others, and
-    /// proves nothing.
+    /// True if the session was verified. If not, the proof only keeps rustc from reporting errors
+    /// that follow from the session's own, and nothing that uses it compiles.
     const VERIFIED: bool = true;
 
     #[doc(hidden)]
     const BY_MACRO: ByMacro;
 
-    /// The session in progress: `State<'s, Self>`. It stands here, so that rustc does not know it
-    /// where there is no proof, and has nothing to follow up.
+    /// The session in progress: `State<'s, Self>`. As an associated type, rustc does not know it if
+    /// there is no proof, and reports nothing that follows.
     type State;
 
     /// The role, `Self`, for the same reason.
@@ -41,8 +39,7 @@ pub trait Plays<S>: Sized {
 impl Machine {
     /// The machine of a session that a role can begin.
     ///
-    /// A session whose proof was written by hand, as in documentation, has one state and no
-    /// transition.
+    /// A hand-written proof, as in documentation, has a machine of one state without transitions.
     #[must_use]
     pub fn of<S>() -> Self
     where
@@ -66,10 +63,9 @@ impl<R: Role> InRole for State<'_, R> {
     type Role = R;
 }
 
-/// More answers to "which sessions does `R` play?", so that rustc never guesses the session from
-/// its being the only one: a process of another type then gets the message above, and not one about
-/// closure signatures. They are no states, so no session begins with them; they are two, so that
-/// none is the only one for a role without sessions.
+/// More sessions that each role plays, so that rustc never infers the session because it is the only
+/// one: it then reports the message above, not a mismatch of closure signatures. They are no states,
+/// so no session begins with them. There are two, for roles without a session of their own.
 #[derive(Clone, Copy, Debug)]
 pub enum Unnamed<const N: u8> {}
 

@@ -1,4 +1,4 @@
-//! A root: what only the whole session of a role has.
+//! The parts of a root: the session that a role runs from its beginning.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -7,8 +7,8 @@ use rumpsteak_build::expansion::Machine;
 use super::expansion::Expansion;
 
 impl Expansion<'_> {
-    /// The default of the role's parameter, and a picture of the machine for the documentation.
-    /// Only a root has them. Editors would show the text of the picture.
+    /// The default of the role parameter and a picture of the machine, for a root. The picture is
+    /// only in documentation, because editors would show its text.
     pub(super) fn default(&self) -> (Option<TokenStream>, Option<TokenStream>) {
         let default = self.item.role.as_ref().map(|role| quote!(= #role));
         let facts = self.scope.root(&self.item.name);
@@ -50,7 +50,7 @@ impl Expansion<'_> {
     }
 }
 
-/// The machine that was verified, for the `machine` of the runtime.
+/// The verified machine as a constant.
 fn constant(machine: &Machine, krate: &TokenStream) -> TokenStream {
     let (role, states, initial, transitions) = machine;
     let transitions = transitions.iter().map(|transition| {

@@ -1,4 +1,4 @@
-//! Hearing whoever is first of several peers.
+//! Receiving from whichever of several peers is first.
 
 use std::ops::ControlFlow;
 use std::task::{Context, Poll};
@@ -10,12 +10,12 @@ use crate::error::{Action, ErrorKind, Result};
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Link as _, RouteError};
 
-/// The peers from which the options of a choice receive, made by the macro: `(A, (B, ()))`.
+/// The peers that the options of a choice receive from, made by the macro: `(A, (B, ()))`.
 ///
-/// They are numbered from 0. A role that the source names by two paths is there twice, which costs
-/// a look and nothing else.
+/// They are numbered from 0. A role that the source names by two paths is listed twice, which is
+/// harmless.
 pub trait Peers<R: Role> {
-    /// How many there are.
+    /// The number of peers.
     #[doc(hidden)]
     const COUNT: usize;
 
@@ -23,60 +23,60 @@ pub trait Peers<R: Role> {
     #[doc(hidden)]
     fn name(index: usize) -> &'static str;
 
-    /// Of the peers, numbered from `index` on.
+    /// The rounds of the peers, which are numbered from `index` on.
     #[doc(hidden)]
     fn turns(role: &mut R, index: usize) -> Turns;
 
-    /// The first of the peers that is heard in a second session over a route that does not [keep
-    /// sessions apart](crate::transport::Link::keeps_sessions_apart).
+    /// Returns the first peer that could confuse two sessions: the role has completed one, and the
+    /// route does not [keep sessions apart](crate::transport::Link::keeps_sessions_apart).
     #[doc(hidden)]
-    fn confused(role: &mut R) -> Option<&'static str>;
+    fn confusable(role: &mut R) -> Option<&'static str>;
 
-    /// Whether the error of a route says that the peer has left in order: [`Incoming::has_left`].
+    /// Returns true if the route's error means that the peer has left: [`Incoming::has_left`].
     #[doc(hidden)]
     fn has_left(role: &mut R, index: usize, error: &RouteError) -> bool;
 
-    /// Receives a label of the choice `C` from a peer, if one is there. Leaves the state where it
-    /// is if there is none, and says why.
+    /// Receives a label of the choice `C` from a peer if there is one. If not, returns the reason
+    /// and leaves the state in place.
     #[doc(hidden)]
-    fn hear<'s, C>(
+    fn receive<'s, C>(
         state: &mut State<'s, R>,
         index: usize,
-        how: Hearing,
+        how: Attempt,
         context: &mut Context<'_>,
-    ) -> ControlFlow<Result<C>, Silence>
+    ) -> ControlFlow<Result<C>, NotReceived>
     where
         R: 's,
         C: Choice<State = State<'s, R>, Message = R::Message>;
 }
 
-/// How to poll a peer.
+/// The way to poll a peer.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub enum Hearing {
+pub enum Attempt {
     /// Poll this peer first in this round.
     First(usize),
     /// Poll without registering a waker.
-    Looks,
+    Peek,
     /// Register the waker, too.
-    Waits,
+    Wait,
     /// Register the waker only if it is not registered.
-    Stays,
+    WaitOnce,
     /// Take whatever the peer has sent.
-    Takes,
+    TakeAny,
 }
 
-/// The reason why a peer is not heard.
+/// The reason why nothing was received from a peer.
 #[doc(hidden)]
 #[derive(Debug)]
-pub enum Silence {
+pub enum NotReceived {
     /// The peer has sent nothing.
     Empty,
-    /// The peer has sent nothing, and the task is woken in any case.
+    /// The peer has sent nothing, and the task will be woken in any case.
     Woken,
     /// The peer is ahead: its message stays in the queue for a later receive.
     Ahead,
-    /// The route fails.
+    /// The route has failed.
     Lost(RouteError),
 }
 
@@ -84,7 +84,7 @@ pub enum Silence {
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Turns {
-    /// The peer that was not polled first for longest, and its round.
+    /// The peer that has waited longest to be polled first, and the last round in which it was.
     index: usize,
     first: usize,
     /// The last round.
@@ -104,7 +104,7 @@ impl<R: Role> Peers<R> for () {
     }
 
     #[inline(always)]
-    fn confused(_: &mut R) -> Option<&'static str> {
+    fn confusable(_: &mut R) -> Option<&'static str> {
         None
     }
 
@@ -113,17 +113,17 @@ impl<R: Role> Peers<R> for () {
     }
 
     #[inline(always)]
-    fn hear<'s, C>(
+    fn receive<'s, C>(
         _: &mut State<'s, R>,
         _: usize,
-        _: Hearing,
+        _: Attempt,
         _: &mut Context<'_>,
-    ) -> ControlFlow<Result<C>, Silence>
+    ) -> ControlFlow<Result<C>, NotReceived>
     where
         R: 's,
         C: Choice<State = State<'s, R>, Message = R::Message>,
     {
-        ControlFlow::Continue(Silence::Empty)
+        ControlFlow::Continue(NotReceived::Empty)
     }
 }
 
@@ -154,12 +154,12 @@ where
     }
 
     #[inline(always)]
-    fn confused(role: &mut R) -> Option<&'static str> {
+    fn confusable(role: &mut R) -> Option<&'static str> {
         let link = role.route();
         if !link.keeps_sessions_apart::<R::Message>() && link.mark().completed() > 0 {
             return Some(<P as Role>::NAME);
         }
-        Others::confused(role)
+        Others::confusable(role)
     }
 
     fn has_left(role: &mut R, index: usize, error: &RouteError) -> bool {
@@ -170,19 +170,19 @@ where
     }
 
     #[inline(always)]
-    fn hear<'s, C>(
+    fn receive<'s, C>(
         state: &mut State<'s, R>,
         index: usize,
-        how: Hearing,
+        how: Attempt,
         context: &mut Context<'_>,
-    ) -> ControlFlow<Result<C>, Silence>
+    ) -> ControlFlow<Result<C>, NotReceived>
     where
         R: 's,
         C: Choice<State = State<'s, R>, Message = R::Message>,
     {
-        // The last one need not be told apart.
+        // The last peer needs no comparison.
         if index > 0 && Others::COUNT > 0 {
-            return Others::hear(state, index - 1, how, context);
+            return Others::receive(state, index - 1, how, context);
         }
         let role = match state.role() {
             Ok(role) => role,
@@ -191,21 +191,21 @@ where
         let waker = context.waker();
         let is_idle = |role: &mut R| Route::<P>::route(role).is_idle(waker);
         match how {
-            Hearing::First(turn) => Route::<P>::route(role).mark().set_turn(turn),
-            Hearing::Stays if is_idle(role) => return ControlFlow::Continue(Silence::Empty),
+            Attempt::First(turn) => Route::<P>::route(role).mark().set_turn(turn),
+            Attempt::WaitOnce if is_idle(role) => return ControlFlow::Continue(NotReceived::Empty),
             _ => {}
         }
-        let waits = matches!(how, Hearing::Waits | Hearing::Stays);
-        let takes = matches!(how, Hearing::Takes);
+        let waits = matches!(how, Attempt::Wait | Attempt::WaitOnce);
+        let takes = matches!(how, Attempt::TakeAny);
         let is_wanted = |message: &R::Message| takes || C::takes(message, P::NUMBER.0);
         let message = match poll_accept_if::<R, P>(role, waits, is_wanted, context) {
             Poll::Ready(Ok(Some(message))) => message,
-            Poll::Ready(Ok(None)) => return ControlFlow::Continue(Silence::Ahead),
-            Poll::Ready(Err(error)) => return ControlFlow::Continue(Silence::Lost(error)),
+            Poll::Ready(Ok(None)) => return ControlFlow::Continue(NotReceived::Ahead),
+            Poll::Ready(Err(error)) => return ControlFlow::Continue(NotReceived::Lost(error)),
             Poll::Pending if waits && !is_idle(role) => {
-                return ControlFlow::Continue(Silence::Woken);
+                return ControlFlow::Continue(NotReceived::Woken);
             }
-            Poll::Pending => return ControlFlow::Continue(Silence::Empty),
+            Poll::Pending => return ControlFlow::Continue(NotReceived::Empty),
         };
         let state = state.take();
         let decided = C::decide(state, message, P::NUMBER.0)
@@ -216,23 +216,23 @@ where
 
 /// Receives whatever comes first from one of the peers of the choice `C`.
 ///
-/// Polls one peer after the other until one has sent something. It begins with the peer that was
-/// not polled first for longest, so no peer starves in any sequence of choices: while a peer waits,
-/// each choice that hears another peer has begun with another peer, whose next turn is then later
-/// than that of the waiting peer. That happens at most once for each of the others. To begin behind
-/// the peer that was heard last would not do: a role that hears `A` or `B`, and `B` or `C`, in turn
-/// could hear `A` and `B` for ever.
+/// Polls the peers in turn until one has sent something. It begins with the peer that has waited
+/// longest to be polled first, so no peer starves in any sequence of choices: each choice that
+/// receives from another peer has first polled another peer, which thereby moves behind the waiting
+/// one. That happens at most once per other peer. (Beginning after the last sender would not
+/// suffice: a role that alternates between `A` or `B` and `B` or `C` could receive from `A` and `B`
+/// forever.)
 ///
-/// A peer may be ahead: its message is to be received after one of another peer, and stays in the
-/// queue. That all peers are ahead is an error if the role can do nothing else (`hears`).
+/// A peer may be ahead: its message is due only after a message of another peer, and stays in the
+/// queue. If all peers are ahead and the role must receive (`must_receive`), that is an error.
 ///
-/// The role waits only if no peer has sent anything. Only then does an error count; that a peer has
+/// The role waits only if no peer has sent anything. Only then does an error count. That a peer has
 /// left in order counts only if all have.
 #[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn hear_any<'s, R, C>(
+pub(super) fn receive_any<'s, R, C>(
     state: &mut State<'s, R>,
-    hears: bool,
+    must_receive: bool,
     context: &mut Context<'_>,
 ) -> Poll<Result<C>>
 where
@@ -244,35 +244,37 @@ where
         assert!(C::Peers::COUNT < usize::BITS as usize, "a choice has at most 63 peers");
     }
     let role = state.role()?;
-    // `None` for channels, as is known when this is compiled.
-    if let Some(peer) = C::Peers::confused(role) {
+    // Constant at compile time, and `None` for channels.
+    if let Some(peer) = C::Peers::confusable(role) {
         abort(state.take());
         return Poll::Ready(Err(ErrorKind::SecondSession { role: R::NAME, peer }.into()));
     }
     let Turns { index, last, .. } = C::Peers::turns(role, 0);
-    let others = match C::Peers::hear(state, index, Hearing::First(last.wrapping_add(1)), context) {
-        ControlFlow::Break(heard) => return Poll::Ready(heard),
-        ControlFlow::Continue(Silence::Lost(error)) => without(state, (index, error), context),
-        ControlFlow::Continue(silence) => {
-            let ahead = usize::from(matches!(silence, Silence::Ahead)) << index;
-            hear_others(state, index, ahead, hears, context)
-        }
-    };
-    // Not in one place with what is mostly heard, which so needs none in memory.
+    let others =
+        match C::Peers::receive(state, index, Attempt::First(last.wrapping_add(1)), context) {
+            ControlFlow::Break(received) => return Poll::Ready(received),
+            ControlFlow::Continue(NotReceived::Lost(error)) => {
+                without(state, (index, error), context)
+            }
+            ControlFlow::Continue(reason) => {
+                let ahead = usize::from(matches!(reason, NotReceived::Ahead)) << index;
+                receive_from_others(state, index, ahead, must_receive, context)
+            }
+        };
+    // Separate from the common path, which so needs no memory for the result.
     others.map_or(Poll::Pending, Poll::Ready)
 }
 
-/// Looks at the peers behind this one, of which the last one is waited for at once: mostly it will
-/// do to wait for that one. Those that are `ahead` are bits.
+/// Polls the peers behind this one, and waits for the last one at once, which is usually enough.
+/// `ahead` is a bit set of the peers that are ahead.
 ///
-/// Out of line: the first one has mostly sent something, and what takes its message is short if it
-/// stands alone.
+/// Out of line: the first peer has usually sent something, and its path is shorter alone.
 #[inline(never)]
-fn hear_others<'s, R, C>(
+fn receive_from_others<'s, R, C>(
     state: &mut State<'s, R>,
     mut index: usize,
     mut ahead: usize,
-    hears: bool,
+    must_receive: bool,
     context: &mut Context<'_>,
 ) -> Option<Result<C>>
 where
@@ -281,21 +283,23 @@ where
 {
     for step in 1..C::Peers::COUNT {
         let is_last = step + 1 == C::Peers::COUNT;
-        let how = if is_last { Hearing::Waits } else { Hearing::Looks };
-        if let ControlFlow::Break(heard) = hear_next(state, &mut index, how, &mut ahead, context) {
-            return heard;
+        let how = if is_last { Attempt::Wait } else { Attempt::Peek };
+        if let ControlFlow::Break(received) =
+            receive_next(state, &mut index, how, &mut ahead, context)
+        {
+            return received;
         }
     }
-    wait(state, index, ahead, hears, context)
+    wait(state, index, ahead, must_receive, context)
 }
 
-/// Waits for all peers, from the one behind this one on.
+/// Waits for all peers, beginning with the one behind this one.
 #[inline(never)]
 fn wait<'s, R, C>(
     state: &mut State<'s, R>,
     mut index: usize,
     mut ahead: usize,
-    hears: bool,
+    must_receive: bool,
     context: &mut Context<'_>,
 ) -> Option<Result<C>>
 where
@@ -304,25 +308,27 @@ where
 {
     for step in 0..=C::Peers::COUNT {
         let how = if step < C::Peers::COUNT {
-            Hearing::Stays
-        } else if hears && ahead.count_ones() as usize == C::Peers::COUNT {
-            Hearing::Takes
+            Attempt::WaitOnce
+        } else if must_receive && ahead.count_ones() as usize == C::Peers::COUNT {
+            Attempt::TakeAny
         } else {
             break;
         };
-        if let ControlFlow::Break(heard) = hear_next(state, &mut index, how, &mut ahead, context) {
-            return heard;
+        if let ControlFlow::Break(received) =
+            receive_next(state, &mut index, how, &mut ahead, context)
+        {
+            return received;
         }
     }
     None
 }
 
-/// Asks the peer behind this one. Breaks if that is all, with what was heard.
+/// Polls the peer behind this one. Breaks if the choice is done, with the result.
 #[inline(always)]
-fn hear_next<'s, R, C>(
+fn receive_next<'s, R, C>(
     state: &mut State<'s, R>,
     index: &mut usize,
-    how: Hearing,
+    how: Attempt,
     ahead: &mut usize,
     context: &mut Context<'_>,
 ) -> ControlFlow<Option<Result<C>>>
@@ -331,21 +337,21 @@ where
     C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
 {
     *index = if *index + 1 == C::Peers::COUNT { 0 } else { *index + 1 };
-    match C::Peers::hear(state, *index, how, context) {
-        ControlFlow::Break(heard) => ControlFlow::Break(Some(heard)),
-        ControlFlow::Continue(Silence::Empty) => ControlFlow::Continue(()),
-        ControlFlow::Continue(Silence::Woken) => ControlFlow::Break(None),
-        ControlFlow::Continue(Silence::Ahead) => {
+    match C::Peers::receive(state, *index, how, context) {
+        ControlFlow::Break(received) => ControlFlow::Break(Some(received)),
+        ControlFlow::Continue(NotReceived::Empty) => ControlFlow::Continue(()),
+        ControlFlow::Continue(NotReceived::Woken) => ControlFlow::Break(None),
+        ControlFlow::Continue(NotReceived::Ahead) => {
             *ahead |= 1 << *index;
             ControlFlow::Continue(())
         }
-        ControlFlow::Continue(Silence::Lost(error)) => {
+        ControlFlow::Continue(NotReceived::Lost(error)) => {
             ControlFlow::Break(without(state, (*index, error), context))
         }
     }
 }
 
-/// Polls all peers but one, of which a poll has found that it is gone.
+/// Polls all peers except one, which a poll has found gone.
 #[cold]
 #[inline(never)]
 fn without<'s, R, C>(
@@ -358,7 +364,7 @@ where
     C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
 {
     let others = (0..C::Peers::COUNT).filter(|&index| index != lost.0);
-    // How many have left in order; the first that has not, or the last if all have.
+    // The number of peers that have left in order, and the first error that counts.
     let (mut left, mut first) = (0, None);
     let mut judge = |state: &mut State<'s, R>, index, error| {
         let role = state.role().ok();
@@ -370,9 +376,9 @@ where
     };
     judge(state, lost.0, lost.1);
     for index in others {
-        match C::Peers::hear(state, index, Hearing::Waits, context) {
-            ControlFlow::Break(heard) => return Some(heard),
-            ControlFlow::Continue(Silence::Lost(error)) => judge(state, index, error),
+        match C::Peers::receive(state, index, Attempt::Wait, context) {
+            ControlFlow::Break(received) => return Some(received),
+            ControlFlow::Continue(NotReceived::Lost(error)) => judge(state, index, error),
             ControlFlow::Continue(_) => {}
         }
     }
