@@ -45,10 +45,8 @@ impl Error {
     /// # use rumpsteak_doctests::rumpsteak;
     /// use std::error::Error as _;
     ///
-    /// use rumpsteak::{Error, ErrorKind};
-    ///
-    /// let error = Error::other("too late");
-    /// assert!(matches!(error.kind(), ErrorKind::Other { .. }));
+    /// let error = rumpsteak::Error::other("too late");
+    /// assert!(matches!(error.kind(), rumpsteak::ErrorKind::Other { .. }));
     /// // The source is the message itself.
     /// assert_eq!(error.to_string(), "too late");
     /// assert!(error.source().is_none());

@@ -24,6 +24,7 @@ use std::task::{Context, Poll, Waker, ready};
 
 use pin_project_lite::pin_project;
 
+use crate::seal::ByMacro;
 use crate::states::state::polled_again;
 use crate::sync::atomic::Ordering;
 use crate::woken::{self, POLLING, Polling, Woken};
@@ -73,20 +74,15 @@ pub fn join<P: Processes>(processes: P) -> P::Joined {
     label = "not a tuple of futures",
     note = "`join` takes one argument, a tuple of up to twelve futures: `join((source(&mut s), sink(&mut t)))`"
 )]
-pub trait Processes: sealed::Sealed {
-    /// The values of the processes.
-    type Values;
-
+pub trait Processes {
     /// The future of all processes.
-    type Joined: Future<Output = Self::Values>;
+    type Joined: Future;
+
+    #[doc(hidden)]
+    const BY_MACRO: ByMacro;
 
     #[doc(hidden)]
     fn join(self) -> Self::Joined;
-}
-
-mod sealed {
-    /// Seals [`Processes`](super::Processes).
-    pub trait Sealed {}
 }
 
 macro_rules! processes {
@@ -117,12 +113,10 @@ macro_rules! processes {
             }
         }
 
-        impl<$($Process: Future),+> sealed::Sealed for ($($Process,)+) {}
-
         impl<$($Process: Future),+> Processes for ($($Process,)+) {
-            type Values = ($($Process::Output,)+);
-
             type Joined = $Joined<$($Process),+>;
+
+            const BY_MACRO: ByMacro = ByMacro(());
 
             fn join(self) -> Self::Joined {
                 let ($($process,)+) = self;
@@ -278,7 +272,7 @@ mod models {
     impl Signal {
         fn new() -> loom::sync::Arc<Self> {
             loom::sync::Arc::new(Self {
-                waker: AtomicWaker::new(),
+                waker: AtomicWaker::default(),
                 rung: loom::sync::atomic::AtomicUsize::new(0),
             })
         }

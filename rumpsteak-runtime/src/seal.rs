@@ -10,7 +10,7 @@ pub trait Seals<C: ?Sized, L, P> {}
 
 impl<C, L, P> Seals<C, L, P> for ByMacro<fn(C, L, P)> {}
 
-/// The facts about a role that its macro writes down.
+/// The facts about a role that its macro writes down. Empty for a stub.
 #[derive(Debug)]
 pub struct Played {
     /// [`Role::PROTOCOL`](crate::Role::PROTOCOL).
@@ -30,24 +30,6 @@ pub struct Played {
     /// A hash of all sessions of all roles, if this role's sessions are only safe together with
     /// them; otherwise 0.
     pub closed: u64,
-}
-
-impl Played {
-    /// The facts about a stub.
-    pub const STUB: Self = Self {
-        protocol: "",
-        role: "",
-        number: 0,
-        system: 0,
-        projections: "",
-        on_demand: &[],
-        closed: 0,
-    };
-}
-
-impl Label {
-    /// The label of a stub.
-    pub const STUB: Self = Self { name: "", tag: 0 };
 }
 
 /// A label of a message type.

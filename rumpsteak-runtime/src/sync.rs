@@ -67,13 +67,10 @@ mod models {
     }
 
     /// loom's `AtomicWaker`, with the interface of the `atomic-waker` crate.
+    #[derive(Default)]
     pub(crate) struct AtomicWaker(loom::future::AtomicWaker);
 
     impl AtomicWaker {
-        pub(crate) fn new() -> Self {
-            Self(loom::future::AtomicWaker::new())
-        }
-
         pub(crate) fn register(&self, waker: &std::task::Waker) {
             self.0.register_by_ref(waker);
         }

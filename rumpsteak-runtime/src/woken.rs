@@ -19,6 +19,7 @@ use crate::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) const POLLING: usize = 1 << (usize::BITS - 1);
 
 /// Bit sets of the woken processes of a set.
+#[derive(Default)]
 pub(crate) struct Woken {
     /// Woken by the thread that polls them, while it does. No other thread uses this field.
     pub(crate) here: AtomicUsize,
@@ -39,10 +40,11 @@ pub(crate) type Wakers = (Arc<Woken>, Vec<Waker>);
 pub(crate) fn wakers(count: usize) -> Wakers {
     // `try_with`: a thread that is shutting down keeps nothing.
     let kept = KEPT.try_with(Cell::take).ok().flatten();
-    let (woken, mut wakers) = kept.unwrap_or_else(|| (Arc::new(Woken::new()), Vec::new()));
+    let (woken, mut wakers) = kept.unwrap_or_default();
     woken.here.store((1 << count) - 1, Ordering::Relaxed);
     for process in wakers.len()..count {
-        wakers.push(Waker::from(ProcessWaker::new(&woken, 1 << process)));
+        let waker = ProcessWaker { woken: Arc::clone(&woken), bit: 1 << process };
+        wakers.push(Waker::from(Arc::new(waker)));
     }
     (woken, wakers)
 }
@@ -55,10 +57,6 @@ pub(crate) fn keep(wakers: Wakers) {
 }
 
 impl Woken {
-    fn new() -> Self {
-        Self { here: AtomicUsize::new(0), elsewhere: AtomicUsize::new(0), task: AtomicWaker::new() }
-    }
-
     pub(crate) fn address(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
@@ -67,12 +65,6 @@ impl Woken {
     pub(crate) fn add_here(&self, bits: usize) {
         let here = self.here.load(Ordering::Relaxed);
         self.here.store(here | bits, Ordering::Relaxed);
-    }
-}
-
-impl ProcessWaker {
-    fn new(woken: &Arc<Woken>, bit: usize) -> Arc<Self> {
-        Arc::new(Self { woken: Arc::clone(woken), bit })
     }
 }
 

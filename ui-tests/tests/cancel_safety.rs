@@ -190,8 +190,8 @@ fn actions_say_where_they_are() {
     assert_eq!(
         texts,
         [
-            r#"Branching { role: "q", peer: "p", labels: ["Number", "Stop"], completed: false }"#,
-            r#"Returning(Sending { role: "p", peer: "q", label: "Number", completed: false })"#,
+            r#"Branching { role: "q", peer: "p", labels: ["Number", "Stop"] }"#,
+            r#"Returning(Sending { role: "p", peer: "q", label: "Number" })"#,
             r#"Returning(Sending { role: "p", peer: "q", label: "Number", completed: true })"#,
         ]
     );

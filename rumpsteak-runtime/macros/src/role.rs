@@ -25,18 +25,45 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
         let stub = stub(name, item.message.as_ref(), scope);
         return quote!(#structure #stub);
     };
-    let played = played(facts, krate);
-    let methods = methods(item, message, krate);
+    let participant = participant(name, routes, message, facts, krate);
     let routes = routes.iter().map(|route| implement_route(item, route, facts, krate));
     let wiring = wiring(item, krate, scope.is_whole());
     let leaving = leaving(item, krate);
-    quote! {
-        #structure
+    quote!(#structure #participant #(#routes)* #wiring #leaving)
+}
 
+/// The stub of a role with a mistake.
+pub(crate) fn stub(name: &Ident, message: Option<&Ident>, scope: &Scope<'_>) -> TokenStream {
+    let (krate, unknown) = (scope.krate, RoleFacts::default());
+    let Some(message) = message.or_else(|| scope.message()) else { return TokenStream::new() };
+    let participant = participant(name, &[], message, scope.role(name).unwrap_or(&unknown), krate);
+    quote!(#participant #krate::private::stub!(role #name);)
+}
+
+/// The implementations of a role with these routes.
+fn participant(
+    name: &Ident,
+    routes: &[Route],
+    message: &Ident,
+    facts: &RoleFacts,
+    krate: &TokenStream,
+) -> TokenStream {
+    let RoleFacts { protocol, role, system, projections, on_demand, closed, .. } = facts;
+    let number = facts.number();
+    let methods = methods(name, routes, message, krate);
+    quote! {
         #[automatically_derived]
         impl #krate::Role for #name {
             const PLAYED: #krate::private::ByMacro<#krate::private::Played> =
-                #krate::private::ByMacro(#played);
+                #krate::private::ByMacro(#krate::private::Played {
+                    protocol: #protocol,
+                    role: #role,
+                    number: #number,
+                    system: #system,
+                    projections: #projections,
+                    on_demand: &[#(#on_demand),*],
+                    closed: #closed,
+                });
 
             type Message = #message;
         }
@@ -46,53 +73,21 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
         impl #krate::private::Participant for #name {
             #methods
         }
-        #(#routes)*
-        #wiring
-        #leaving
-    }
-}
-
-/// The stub of a role with a mistake.
-pub(crate) fn stub(name: &Ident, message: Option<&Ident>, scope: &Scope<'_>) -> TokenStream {
-    let krate = scope.krate;
-    let played = match scope.role(name) {
-        Some(facts) => played(facts, krate),
-        None => quote!(#krate::private::Played::STUB),
-    };
-    match message.or_else(|| scope.message()) {
-        Some(message) => quote!(#krate::private::stub!(role #name, #message, #played);),
-        None => TokenStream::new(),
-    }
-}
-
-fn played(facts: &RoleFacts, krate: &TokenStream) -> TokenStream {
-    let RoleFacts { protocol, role, system, projections, on_demand, closed, .. } = facts;
-    let number = facts.number();
-    quote! {
-        #krate::private::Played {
-            protocol: #protocol,
-            role: #role,
-            number: #number,
-            system: #system,
-            projections: #projections,
-            on_demand: &[#(#on_demand),*],
-            closed: #closed,
-        }
     }
 }
 
 /// The methods that visit all routes of a role.
-fn methods(item: &RoleItem, message: &Ident, krate: &TokenStream) -> TokenStream {
+fn methods(name: &Ident, routes: &[Route], message: &Ident, krate: &TokenStream) -> TokenStream {
     let [mut visits, mut begins, mut ends, mut closes, mut once]: [TokenStream; 5] =
         Default::default();
     // All spans point at the field's type, so that rustc reports once if it cannot be a route.
-    for route in &item.routes {
+    for route in routes {
         let (span, peer) = (route.ty.span(), route.peer.to_string());
         let member = at(&member(route.field.as_ref(), route.index), span);
         let krate = at(krate, span);
         let mark = quote_spanned!(span=> #krate::transport::Link::mark(&self.#member));
         visits.extend(quote_spanned!(span=> visit(#peer, #mark);));
-        let (name, with) = (&item.name, &route.peer);
+        let with = &route.peer;
         let count = quote_spanned!(span=> #krate::private::SessionCount::<#name, #with>);
         begins.extend(quote_spanned! {span=>
             let ready = #krate::private::poll_begin::<#message, _>(
@@ -108,7 +103,7 @@ fn methods(item: &RoleItem, message: &Ident, krate: &TokenStream) -> TokenStream
         once.extend(quote_spanned!(span=> #count::ONCE,));
         closes.extend(quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);));
     }
-    let routes = item.routes.len();
+    let routes = routes.len();
     quote! {
         const ROUTES: usize = #routes;
 

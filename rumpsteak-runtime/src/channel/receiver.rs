@@ -36,13 +36,7 @@ impl<M> QueueReceiver<M> {
 
     /// Takes the next message if there is one now.
     pub fn try_receive(&mut self) -> Option<M> {
-        loop {
-            match self.take() {
-                Ok(message) => return Some(message),
-                Err(empty) if empty.is_final() && self.go_on() == Poll::Ready(true) => {}
-                Err(_) => return None,
-            }
-        }
+        self.take_if(|_| true).ok().flatten().flatten()
     }
 
     /// A [`poll_next`](Stream::poll_next) that leaves an unwanted message in the queue and returns
@@ -56,24 +50,32 @@ impl<M> QueueReceiver<M> {
         context: &Context<'_>,
     ) -> Poll<Option<Option<M>>> {
         loop {
+            match self.take_if(&is_wanted) {
+                Ok(next) => return Poll::Ready(next),
+                Err(empty) if !waits || self.parks(empty, context) => return Poll::Pending,
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Takes the next message if it is wanted. Returns `Some(None)` if it is not, `None` if the queue
+    /// has ended, and an error if it is empty for now.
+    #[inline(always)]
+    fn take_if(&mut self, is_wanted: impl Fn(&M) -> bool) -> Result<Option<Option<M>>, Empty> {
+        loop {
             let empty = match self.consumer.pop_if(&is_wanted) {
                 Ok(next) => {
                     if next.is_some() {
                         self.made_room();
                     }
-                    return Poll::Ready(Some(next));
+                    return Ok(Some(next));
                 }
                 Err(empty) => empty,
             };
-            if empty.is_final() {
-                match self.go_on() {
-                    Poll::Ready(true) => continue,
-                    Poll::Ready(false) => return Poll::Ready(None),
-                    Poll::Pending => {}
-                }
-            }
-            if !waits || self.parks(empty, context) {
-                return Poll::Pending;
+            match empty.is_final().then(|| self.go_on()) {
+                Some(Poll::Ready(true)) => {}
+                Some(Poll::Ready(false)) => return Ok(None),
+                Some(Poll::Pending) | None => return Err(empty),
             }
         }
     }
@@ -81,7 +83,7 @@ impl<M> QueueReceiver<M> {
     /// Parks unless something has arrived meanwhile, or soon will.
     #[inline(always)]
     fn parks(&mut self, empty: Empty, context: &Context<'_>) -> bool {
-        let (_, state) = self.consumer.state();
+        let (_, state, _) = self.consumer.state();
         if empty.is_parked() && state.own.is_known(context.waker()) {
             return true;
         }
@@ -95,7 +97,7 @@ impl<M> QueueReceiver<M> {
     /// Parks unless something has arrived meanwhile.
     #[inline(never)]
     fn parks_now(&mut self, empty: Empty, waker: &Waker) -> bool {
-        let (shared, state, word) = self.consumer.parking();
+        let (shared, state, word) = self.consumer.state();
         shared.receiver.park(&mut state.own, waker, |flags| word.park(empty, flags))
     }
 
@@ -122,7 +124,7 @@ impl<M> QueueReceiver<M> {
     /// Wakes a sender that waits for room.
     #[inline]
     fn made_room(&mut self) {
-        let (shared, state) = self.consumer.state();
+        let (shared, state, _) = self.consumer.state();
         if state.sender_waits {
             shared.sender.unpark(&mut state.sender);
         }
@@ -134,22 +136,11 @@ impl<M> QueueReceiver<M> {
     #[inline(never)]
     fn wait(&mut self, context: &Context<'_>) -> Poll<Option<M>> {
         loop {
-            let empty = match self.take() {
-                Ok(message) => return Poll::Ready(Some(message)),
-                Err(empty) => empty,
-            };
-            if empty.is_final() {
-                match self.go_on() {
-                    Poll::Ready(true) => continue,
-                    Poll::Ready(false) => return Poll::Ready(None),
-                    Poll::Pending => {}
-                }
-            }
-            if testing::ends_queues() {
-                return Poll::Ready(None);
-            }
-            if self.parks_now(empty, context.waker()) {
-                return Poll::Pending;
+            match self.take_if(|_| true) {
+                Ok(next) => return Poll::Ready(next.flatten()),
+                Err(_) if testing::ends_queues() => return Poll::Ready(None),
+                Err(empty) if self.parks_now(empty, context.waker()) => return Poll::Pending,
+                Err(_) => {}
             }
         }
     }
@@ -165,7 +156,7 @@ impl<M> QueueReceiver<M> {
             Following::Later => return Poll::Pending,
             Following::Nothing => return Poll::Ready(false),
         };
-        let (shared, state) = next.state();
+        let (shared, state, _) = next.state();
         *state = mem::take(self.consumer.state().1);
         // The sender may not have taken the waker that was left at the old ring.
         state.own = Parker::default();
@@ -206,7 +197,7 @@ impl<M> Stream for QueueReceiver<M> {
         if empty.is_final() {
             return this.wait(context);
         }
-        let (_, state, word) = this.consumer.parking();
+        let (_, state, word) = this.consumer.state();
         if woken::is_polling() && state.retry.is_due(empty) {
             context.waker().wake_by_ref();
             return Poll::Pending;

@@ -343,13 +343,6 @@ impl<M, T, P, C> Consumer<M, T, P, C> {
         &self.ring.shared
     }
 
-    /// The shared data and the user's state.
-    #[inline]
-    pub(super) fn state(&mut self) -> (&T, &mut C) {
-        let (ring, reading) = self.parts();
-        (&ring.shared, &mut reading.state)
-    }
-
     #[inline(always)]
     fn parts(&mut self) -> (&Ring<M, T, P, C>, &mut Reading<C>) {
         // SAFETY: as for the producer: a ring has one consumer.
@@ -428,7 +421,7 @@ impl<M, T, P, C> Consumer<M, T, P, C> {
 
     /// The shared data, the user's state, and the word in which to park.
     #[inline]
-    pub(super) fn parking(&mut self) -> (&T, &mut C, Word<'_>) {
+    pub(super) fn state(&mut self) -> (&T, &mut C, Word<'_>) {
         let (ring, reading) = self.parts();
         (&ring.shared, &mut reading.state, Word(&ring.tail))
     }

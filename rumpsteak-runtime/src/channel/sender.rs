@@ -204,8 +204,8 @@ impl<M> QueueSender<M> {
         if self.is_opened() {
             return self.put(message);
         }
-        let Queue { from, to, capacity } = self.queue();
-        match capacity {
+        let queue = self.queue();
+        match queue.capacity {
             Capacity::Growable => {
                 let size = self.producer.capacity().saturating_mul(2);
                 // Both rings belong to the same session, unless the receiver is already here.
@@ -218,15 +218,12 @@ impl<M> QueueSender<M> {
                     "{} is full: its capacity is {most}, and it was proven that its sessions \
                      never have more messages under way; those that were put into the route by \
                      hand, past a session, count too",
-                    Named(from, to)
+                    name(queue)
                 )
             }
             // The contract of `Sink`: `poll_ready` comes before `start_send`.
             Capacity::Waits(_) => {
-                panic!(
-                    "{} is full, and a message was sent without waiting for room",
-                    Named(from, to)
-                )
+                panic!("{} is full, and a message was sent without waiting for room", name(queue))
             }
         }
     }
@@ -302,14 +299,10 @@ impl<M> fmt::Debug for QueueSender<M> {
     }
 }
 
-/// The queue's name in the message of a panic.
-struct Named(&'static str, &'static str);
-
-impl fmt::Display for Named {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self("", "") => f.write_str("the channel"),
-            Self(from, to) => write!(f, "the channel from `{from}` to `{to}`"),
-        }
+/// The name of the queue in the message of a panic.
+fn name(Queue { from, to, .. }: Queue) -> String {
+    match (from, to) {
+        ("", "") => "the channel".to_owned(),
+        _ => format!("the channel from `{from}` to `{to}`"),
     }
 }

@@ -60,7 +60,7 @@ impl<M> Drop for Next<M> {
     fn drop(&mut self) {
         if let Some(ring) = &mut self.0 {
             ring.shared().leave();
-            let (shared, state) = ring.state();
+            let (shared, state, _) = ring.state();
             shared.sender.unpark(&mut state.sender);
             drop_messages(ring);
         }

@@ -16,20 +16,15 @@ pub trait Structure {
 
 /// `Send<P, L, then>`: mixed with the numbers of `P` and `L`, and the fingerprint of `then`.
 pub(crate) const SEND: u64 = 1;
-
 /// `Receive<P, L, then>`.
 pub(crate) const RECEIVE: u64 = 2;
-
 /// `Select<P, choice>`: mixed with the number of `P` (0 if its options name their peers) and the
 /// number of the choice.
 pub(crate) const SELECT: u64 = 3;
-
 /// `Branch<P, choice>`.
 pub(crate) const BRANCH: u64 = 4;
-
 /// `End`: mixed with 0.
 pub(crate) const END: u64 = 5;
-
 /// `Race<choice>`: mixed as `Select<choice>`.
 pub(crate) const RACE: u64 = 6;
 

@@ -54,38 +54,11 @@ impl<Tx, Rx> Pair<NoRoute> for Bidirectional<Tx, Rx> {
     }
 }
 
-/// Implements the traits of a role or of a message type for a stub.
+/// Implements the routes of a stub role, or the traits of a stub message type.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __stub {
-    (role $role:ty, $message:ty, $played:expr) => {
-        impl $crate::Role for $role {
-            const PLAYED: $crate::private::ByMacro<$crate::private::Played> =
-                $crate::private::ByMacro($played);
-
-            type Message = $message;
-        }
-
-        impl $crate::private::Participant for $role {
-            const ROUTES: usize = 0;
-
-            const ONCE: ::core::option::Option<&'static str> = ::core::option::Option::None;
-
-            fn for_each_mark<'a>(
-                &'a self,
-                _: impl ::core::ops::FnMut(&'static str, &'a $crate::transport::Mark),
-            ) {
-            }
-
-            fn poll_begin(&mut self, _: &::core::task::Waker) -> ::core::task::Poll<()> {
-                ::core::task::Poll::Ready(())
-            }
-
-            fn complete(&mut self) {}
-
-            fn close(&mut self) {}
-        }
-
+    (role $role:ty) => {
         impl<__P> $crate::transport::Route<__P> for $role {
             type Link = $crate::private::NoRoute;
 
@@ -106,13 +79,13 @@ macro_rules! __stub {
     (message $message:ty) => {
         impl $crate::transport::Labelled for $message {
             fn labelled(&self) -> $crate::private::Label {
-                $crate::private::Label::STUB
+                $crate::private::Label { name: "", tag: 0 }
             }
         }
 
         impl<__L> $crate::Message<__L> for $message {
             const LABEL: $crate::private::ByMacro<$crate::private::Label> =
-                $crate::private::ByMacro($crate::private::Label::STUB);
+                $crate::private::ByMacro($crate::private::Label { name: "", tag: 0 });
 
             fn upcast(_: __L) -> Self {
                 ::core::unreachable!()

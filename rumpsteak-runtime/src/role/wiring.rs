@@ -193,18 +193,14 @@ where
 
 /// Returns true if two names are equal.
 pub(crate) const fn same(left: &str, right: &str) -> bool {
-    let (left, right) = (left.as_bytes(), right.as_bytes());
-    if left.len() != right.len() {
-        return false;
-    }
-    let mut index = 0;
-    while index < left.len() {
-        if left[index] != right[index] {
+    let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
+    while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
+        if *a != *b {
             return false;
         }
-        index += 1;
+        (left, right) = (left_rest, right_rest);
     }
-    true
+    left.is_empty() && right.is_empty()
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
-use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use super::action::{poll_accept, unexpected};
 use super::choice::{AnyPeer, Choice, Peer};
-use super::implement::{show, state_with_choice};
+use super::implement::state_with_choice;
 use super::receive_any::{Peers, receive_any};
 use super::state::{Names, Session, State};
 use crate::error::Result;
@@ -106,12 +105,4 @@ where
     }
 }
 
-state_with_choice!(Branch, BRANCH);
-
-impl<R: Role, P: Peer, C: Choice> fmt::Debug for Branching<'_, R, P, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        show::<R, P>(f, "Branching", "labels", &C::LABELS)
-            .field("completed", &self.state.is_taken())
-            .finish()
-    }
-}
+state_with_choice!(Branch, BRANCH: Branch, Branching);

@@ -112,4 +112,4 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
     }
 }
 
-state_with_choice!(Race, RACE);
+state_with_choice!(Race, RACE: Race);

@@ -81,4 +81,4 @@ where
     }
 }
 
-state_with_label!(Receive, RECEIVE, Receiving);
+state_with_label!(Receive, RECEIVE: Receive, Receiving);

@@ -12,8 +12,8 @@ use crate::transport::{Incoming, Link as _, RouteError};
 
 /// The peers that the options of a choice receive from, made by the macro: `(A, (B, ()))`.
 ///
-/// They are numbered from 0. A role that the source names by two paths is listed twice, which is
-/// harmless.
+/// They are numbered from 0, and the defaults are for no peers, `()`. A role that the source names by
+/// two paths is listed twice, which is harmless.
 pub trait Peers<R: Role> {
     /// The number of peers.
     #[doc(hidden)]
@@ -21,7 +21,9 @@ pub trait Peers<R: Role> {
 
     /// The name of a peer.
     #[doc(hidden)]
-    fn name(index: usize) -> &'static str;
+    fn name(_index: usize) -> &'static str {
+        AnyPeer::NAME
+    }
 
     /// The rounds of the peers, which are numbered from `index` on.
     #[doc(hidden)]
@@ -30,24 +32,46 @@ pub trait Peers<R: Role> {
     /// Returns the first peer that could confuse two sessions: the role has completed one, and the
     /// route does not [keep sessions apart](crate::transport::Link::keeps_sessions_apart).
     #[doc(hidden)]
-    fn confusable(role: &mut R) -> Option<&'static str>;
+    #[inline(always)]
+    fn confusable(_role: &mut R) -> Option<&'static str> {
+        None
+    }
 
     /// Returns true if the route's error means that the peer has left: [`Incoming::has_left`].
     #[doc(hidden)]
-    fn has_left(role: &mut R, index: usize, error: &RouteError) -> bool;
+    fn has_left(_role: &mut R, _index: usize, _error: &RouteError) -> bool {
+        false
+    }
 
     /// Receives a label of the choice `C` from a peer if there is one. If not, returns the reason
     /// and leaves the state in place.
     #[doc(hidden)]
+    #[inline(always)]
     fn receive<'s, C>(
-        state: &mut State<'s, R>,
-        index: usize,
-        how: Attempt,
-        context: &mut Context<'_>,
+        _state: &mut State<'s, R>,
+        _index: usize,
+        _how: Attempt,
+        _context: &mut Context<'_>,
     ) -> ControlFlow<Result<C>, NotReceived>
     where
         R: 's,
-        C: Choice<State = State<'s, R>, Message = R::Message>;
+        C: Choice<State = State<'s, R>, Message = R::Message>,
+    {
+        ControlFlow::Continue(NotReceived::Empty)
+    }
+}
+
+/// A choice whose options name the peers that they receive from.
+pub(super) trait AmongPeers<'s, R: Role + 's>:
+    Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>
+{
+}
+
+impl<'s, R, C> AmongPeers<'s, R> for C
+where
+    R: Role + 's,
+    C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
+{
 }
 
 /// The way to poll a peer.
@@ -94,36 +118,9 @@ pub struct Turns {
 impl<R: Role> Peers<R> for () {
     const COUNT: usize = 0;
 
-    fn name(_: usize) -> &'static str {
-        AnyPeer::NAME
-    }
-
     #[inline(always)]
     fn turns(_: &mut R, index: usize) -> Turns {
         Turns { index, first: usize::MAX, last: 0 }
-    }
-
-    #[inline(always)]
-    fn confusable(_: &mut R) -> Option<&'static str> {
-        None
-    }
-
-    fn has_left(_: &mut R, _: usize, _: &RouteError) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    fn receive<'s, C>(
-        _: &mut State<'s, R>,
-        _: usize,
-        _: Attempt,
-        _: &mut Context<'_>,
-    ) -> ControlFlow<Result<C>, NotReceived>
-    where
-        R: 's,
-        C: Choice<State = State<'s, R>, Message = R::Message>,
-    {
-        ControlFlow::Continue(NotReceived::Empty)
     }
 }
 
@@ -230,15 +227,11 @@ where
 /// left in order counts only if all have.
 #[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn receive_any<'s, R, C>(
+pub(super) fn receive_any<'s, R: Role, C: AmongPeers<'s, R>>(
     state: &mut State<'s, R>,
     must_receive: bool,
     context: &mut Context<'_>,
-) -> Poll<Result<C>>
-where
-    R: Role,
-    C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
-{
+) -> Poll<Result<C>> {
     const {
         assert!(C::Peers::COUNT > 0, "no option of this choice receives");
         assert!(C::Peers::COUNT < usize::BITS as usize, "a choice has at most 63 peers");
@@ -258,7 +251,7 @@ where
             }
             ControlFlow::Continue(reason) => {
                 let ahead = usize::from(matches!(reason, NotReceived::Ahead)) << index;
-                receive_from_others(state, index, ahead, must_receive, context)
+                poll_others(state, index, ahead, must_receive, context)
             }
         };
     // Separate from the common path, which so needs no memory for the result.
@@ -270,22 +263,17 @@ where
 ///
 /// Out of line: the first peer has usually sent something, and its path is shorter alone.
 #[inline(never)]
-fn receive_from_others<'s, R, C>(
+fn poll_others<'s, R: Role, C: AmongPeers<'s, R>>(
     state: &mut State<'s, R>,
     mut index: usize,
     mut ahead: usize,
     must_receive: bool,
     context: &mut Context<'_>,
-) -> Option<Result<C>>
-where
-    R: Role,
-    C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
-{
+) -> Option<Result<C>> {
     for step in 1..C::Peers::COUNT {
         let is_last = step + 1 == C::Peers::COUNT;
         let how = if is_last { Attempt::Wait } else { Attempt::Peek };
-        if let ControlFlow::Break(received) =
-            receive_next(state, &mut index, how, &mut ahead, context)
+        if let ControlFlow::Break(received) = poll_next(state, &mut index, how, &mut ahead, context)
         {
             return received;
         }
@@ -295,17 +283,13 @@ where
 
 /// Waits for all peers, beginning with the one behind this one.
 #[inline(never)]
-fn wait<'s, R, C>(
+fn wait<'s, R: Role, C: AmongPeers<'s, R>>(
     state: &mut State<'s, R>,
     mut index: usize,
     mut ahead: usize,
     must_receive: bool,
     context: &mut Context<'_>,
-) -> Option<Result<C>>
-where
-    R: Role,
-    C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
-{
+) -> Option<Result<C>> {
     for step in 0..=C::Peers::COUNT {
         let how = if step < C::Peers::COUNT {
             Attempt::WaitOnce
@@ -314,8 +298,7 @@ where
         } else {
             break;
         };
-        if let ControlFlow::Break(received) =
-            receive_next(state, &mut index, how, &mut ahead, context)
+        if let ControlFlow::Break(received) = poll_next(state, &mut index, how, &mut ahead, context)
         {
             return received;
         }
@@ -325,17 +308,13 @@ where
 
 /// Polls the peer behind this one. Breaks if the choice is done, with the result.
 #[inline(always)]
-fn receive_next<'s, R, C>(
+fn poll_next<'s, R: Role, C: AmongPeers<'s, R>>(
     state: &mut State<'s, R>,
     index: &mut usize,
     how: Attempt,
     ahead: &mut usize,
     context: &mut Context<'_>,
-) -> ControlFlow<Option<Result<C>>>
-where
-    R: Role,
-    C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
-{
+) -> ControlFlow<Option<Result<C>>> {
     *index = if *index + 1 == C::Peers::COUNT { 0 } else { *index + 1 };
     match C::Peers::receive(state, *index, how, context) {
         ControlFlow::Break(received) => ControlFlow::Break(Some(received)),
@@ -354,15 +333,11 @@ where
 /// Polls all peers except one, which a poll has found gone.
 #[cold]
 #[inline(never)]
-fn without<'s, R, C>(
+fn without<'s, R: Role, C: AmongPeers<'s, R>>(
     state: &mut State<'s, R>,
     lost: (usize, RouteError),
     context: &mut Context<'_>,
-) -> Option<Result<C>>
-where
-    R: Role,
-    C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
-{
+) -> Option<Result<C>> {
     let others = (0..C::Peers::COUNT).filter(|&index| index != lost.0);
     // The number of peers that have left in order, and the first error that counts.
     let (mut left, mut first) = (0, None);

@@ -39,7 +39,7 @@ impl<'s, R: Role, P: Role, C> Select<'s, R, P, C> {
     where
         C: Choice<State = State<'s, R>> + Offers<L, Then: Follows<'s, R, P, L>>,
     {
-        self.select(label).or_return()
+        Returning { sending: self.select(label) }
     }
 }
 
@@ -67,8 +67,8 @@ impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
     where
         C: Choice<State = State<'s, R>> + Offers<L, P, Then: Follows<'s, R, P, L>>,
     {
-        self.select(label).or_return()
+        Returning { sending: self.select(label) }
     }
 }
 
-state_with_choice!(Select, SELECT);
+state_with_choice!(Select, SELECT: Select);

@@ -59,7 +59,7 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
         P: Role,
         C: Session<State = State<'s, R>>,
     {
-        self.send(label).or_return()
+        Returning { sending: self.send(label) }
     }
 }
 
@@ -81,13 +81,6 @@ pub struct Sending<'s, R: Role, P, L, C> {
 
 // It is never pinned: the label is only moved.
 impl<R: Role, P, L, C> Unpin for Sending<'_, R, P, L, C> {}
-
-impl<'s, R: Role, P, L, C> Sending<'s, R, P, L, C> {
-    #[inline]
-    pub(super) fn or_return(self) -> Returning<'s, R, P, L, C> {
-        Returning { sending: self }
-    }
-}
 
 /// A state that can follow the label `L` sent from `R` to `P`. This one bound has all that sending
 /// needs, so rustc reports once what is missing.
@@ -135,7 +128,7 @@ impl<'s, R: Role, P, L, C: Follows<'s, R, P, L>> Future for Sending<'s, R, P, L,
 /// [`Sending`], and panics if it is polled after it has completed.
 #[must_use = "nothing is sent, and the role is poisoned, unless you `await` the future"]
 pub struct Returning<'s, R: Role, P, L, C> {
-    sending: Sending<'s, R, P, L, C>,
+    pub(super) sending: Sending<'s, R, P, L, C>,
 }
 
 impl<'s, R: Role, P, L, C: Follows<'s, R, P, L>> Future for Returning<'s, R, P, L, C> {
@@ -149,7 +142,7 @@ impl<'s, R: Role, P, L, C: Follows<'s, R, P, L>> Future for Returning<'s, R, P, 
     }
 }
 
-state_with_label!(Send, SEND, Sending);
+state_with_label!(Send, SEND: Send, Sending);
 
 impl<R, P, L, C> fmt::Debug for Returning<'_, R, P, L, C>
 where

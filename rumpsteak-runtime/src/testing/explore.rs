@@ -100,29 +100,25 @@ pub fn explore_up_to(most: usize, mut set: impl FnMut(&mut Processes)) -> Explor
     while explored.interleavings < most {
         explored.interleavings += 1;
         let mut run = Run::new(&mut set);
-        match run.follow(&mut path) {
-            End::Done => {}
-            End::Cut => explored.is_complete = false,
-            End::Failed(process, error) => panic!(
-                "`{}` failed: {error}{}\n\nthe processes were polled in this order: {}",
-                run.set.names[process],
-                run.left_out(&*error),
-                run.order()
-            ),
-            End::Panicked(process) => panic!(
-                "`{}` panicked\n\nthe processes were polled in this order: {}",
-                run.set.names[process],
-                run.order()
-            ),
+        let failure = match run.follow(&mut path) {
+            End::Done => None,
+            End::Cut => {
+                explored.is_complete = false;
+                None
+            }
+            End::Failed(process, error) => {
+                let name = &run.set.names[process];
+                Some(format!("`{name}` failed: {error}{}", run.left_out(&*error)))
+            }
+            End::Panicked(process) => Some(format!("`{}` panicked", run.set.names[process])),
             End::Stuck => {
                 let waits = (0..run.set.names.len()).filter(|&process| run.running[process]);
                 let waits: Vec<String> = waits.map(|one| wait(one, &mut set, &mut path)).collect();
-                panic!(
-                    "nobody can go on:\n  {}\n\nthe processes were polled in this order: {}",
-                    waits.join("\n  "),
-                    run.order()
-                )
+                Some(format!("nobody can go on:\n  {}", waits.join("\n  ")))
             }
+        };
+        if let Some(failure) = failure {
+            panic!("{failure}\n\nthe processes were polled in this order: {}", run.order());
         }
         // The last choice with another option left.
         while let Some((chosen, options)) = path.pop() {
@@ -182,13 +178,13 @@ fn wait(
     let told = WAITS.take().or_else(|| {
         run.wakers[process] = Arc::default();
         ENDS_QUEUES.set(true);
-        let mut polled = run.poll_caught(process);
+        let mut polled = run.poll(process);
         ENDS_QUEUES.set(false);
         if let Ok(Poll::Pending) = polled {
             for other in (0..run.set.futures.len()).filter(|&other| other != process) {
                 run.set.futures[other] = Box::pin(async { Ok(()) });
             }
-            polled = run.poll_caught(process);
+            polled = run.poll(process);
         }
         let told = match polled {
             Ok(Poll::Ready(Err(error))) => told(&*error),
@@ -277,7 +273,7 @@ impl Run {
                 }
             };
             self.polled.push(process);
-            let Ok(polled) = self.poll_caught(process) else { return End::Panicked(process) };
+            let Ok(polled) = self.poll(process) else { return End::Panicked(process) };
             match polled {
                 Poll::Ready(Ok(())) => {
                     self.running[process] = false;
@@ -290,16 +286,13 @@ impl Run {
         }
     }
 
-    fn poll(&mut self, process: usize) -> Poll<Result<(), BoxError>> {
-        let woken = &self.wakers[process];
+    /// Polls a process. After a panic, nothing that it left behind is used.
+    fn poll(&mut self, process: usize) -> thread::Result<Poll<Result<(), BoxError>>> {
+        let (woken, future) = (&self.wakers[process], &mut self.set.futures[process]);
         woken.0.store(false, Ordering::Release);
         let waker = Waker::from(Arc::clone(woken));
-        self.set.futures[process].as_mut().poll(&mut Context::from_waker(&waker))
-    }
-
-    /// Polls a process. After a panic, nothing that it left behind is used.
-    fn poll_caught(&mut self, process: usize) -> thread::Result<Poll<Result<(), BoxError>>> {
-        panic::catch_unwind(AssertUnwindSafe(|| self.poll(process)))
+        let poll = || future.as_mut().poll(&mut Context::from_waker(&waker));
+        panic::catch_unwind(AssertUnwindSafe(poll))
     }
 
     /// Explains a peer that has closed a route although no process has ended.

@@ -194,14 +194,18 @@ impl<R: Role, T> Future for Acting<'_, R, T> {
 pub trait SendsTo<P, L>: Role {
     /// The names of the peer and of the label, and the message.
     #[doc(hidden)]
-    fn message(label: L) -> (&'static str, &'static str, Self::Message);
+    fn message(_label: L) -> (&'static str, &'static str, Self::Message) {
+        unreachable!("`Nobody` is private")
+    }
 
     #[doc(hidden)]
     fn poll_send(
         &mut self,
-        message: &mut Option<Self::Message>,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<(), RouteError>>;
+        _message: &mut Option<Self::Message>,
+        _context: &mut Context<'_>,
+    ) -> Poll<Result<(), RouteError>> {
+        unreachable!("`Nobody` is private")
+    }
 }
 
 /// A role that can receive from `P`, likewise.
@@ -213,13 +217,15 @@ pub trait SendsTo<P, L>: Role {
 pub trait HearsFrom<P>: Role {
     /// The name of the peer.
     #[doc(hidden)]
-    const PEER: &'static str;
+    const PEER: &'static str = "";
 
     #[doc(hidden)]
     fn poll_receive(
         &mut self,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Self::Message, RouteError>>;
+        _context: &mut Context<'_>,
+    ) -> Poll<Result<Self::Message, RouteError>> {
+        unreachable!("`Nobody` is private")
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -254,32 +260,14 @@ where
     }
 }
 
-/// The peer of the second implementations, which is private.
+/// The peer of the second implementations, which have the traits' defaults.
 enum Nobody {}
 
 #[diagnostic::do_not_recommend]
-impl<R: Role, L> SendsTo<Nobody, L> for R {
-    fn message(_: L) -> (&'static str, &'static str, R::Message) {
-        unreachable!("nobody can name it")
-    }
-
-    fn poll_send(
-        &mut self,
-        _: &mut Option<R::Message>,
-        _: &mut Context<'_>,
-    ) -> Poll<Result<(), RouteError>> {
-        unreachable!("nobody can name it")
-    }
-}
+impl<R: Role, L> SendsTo<Nobody, L> for R {}
 
 #[diagnostic::do_not_recommend]
-impl<R: Role> HearsFrom<Nobody> for R {
-    const PEER: &'static str = "";
-
-    fn poll_receive(&mut self, _: &mut Context<'_>) -> Poll<Result<R::Message, RouteError>> {
-        unreachable!("nobody can name it")
-    }
-}
+impl<R: Role> HearsFrom<Nobody> for R {}
 
 fn action(sends: bool, peer: &str, label: &str) -> String {
     if sends {

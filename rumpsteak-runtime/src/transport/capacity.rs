@@ -16,14 +16,6 @@ pub enum Capacity {
 }
 
 /// One direction of a route.
-///
-/// ```
-/// # use rumpsteak_doctests::rumpsteak;
-/// use rumpsteak::channel::{Capacity, Queue};
-///
-/// let queue = Queue::new(Capacity::Waits(2)).between("k", "s");
-/// assert_eq!((queue.from, queue.to), ("k", "s"));
-/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Queue {
