@@ -54,7 +54,6 @@ mod lending;
 pub mod machine;
 mod message;
 mod payload;
-pub mod prelude;
 #[doc(hidden)]
 pub mod private;
 mod role;
@@ -76,7 +75,7 @@ pub use join::join;
 pub use message::Message;
 pub use role::Role;
 pub use rumpsteak_runtime_macros::{closed_system, protocol};
-pub use run::{Running, RunningAll, run, try_run};
+pub use run::{Running, RunningAll, try_run};
 #[cfg(feature = "fsm")]
 pub use serialize::serialize;
 #[doc(inline)]

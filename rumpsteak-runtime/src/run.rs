@@ -1,7 +1,6 @@
 //! Beginning and ending sessions.
 
 use std::fmt;
-use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -16,7 +15,7 @@ use crate::states::Process;
 use crate::states::state::polled_again;
 use crate::states::{End, State};
 
-/// Runs `process` as a session of `role`, where the process may fail.
+/// Runs `process` as a session of `role`.
 ///
 /// The process gets the first state of a session type with `#[session(Role)]`, and returns its value
 /// and the [`End`] from the last action: `end.end(value)`. A session without an end runs forever:
@@ -175,23 +174,6 @@ impl<J: Future, T> fmt::Debug for RunningAll<J, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunningAll").finish_non_exhaustive()
     }
-}
-
-/// Runs `process` as a session of `role`, where the process itself handles all errors.
-///
-/// Unlike [`try_run`], the process returns `(value, end)`. An action that fails leaves no way to the
-/// [`End`], so this suits processes that diverge, panic, or have nothing to do.
-pub async fn run<'s, R, S, T, F, P>(role: &'s mut R, process: P) -> Result<T>
-where
-    R: Role + Plays<S, State = State<'s, R>>,
-    P: FnOnce(S) -> F,
-    F: Future<Output = (T, End<'s, R>)>,
-{
-    check::<R, S>(role)?;
-    let mut guard = SessionGuard::new(role);
-    poll_fn(|context| guard.poll_begin(context)).await;
-    let ended = guard.run(|state| process(R::begin(state))).await;
-    guard.end(Ok(ended))
 }
 
 /// Checks that the role may begin a session.

@@ -1,4 +1,4 @@
-//! `testing`: all interleavings, and peers that are played by hand.
+//! `testing`: all interleavings, and peers played by hand.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 
@@ -38,7 +38,7 @@ fn every_interleaving_is_run() {
         });
         processes.add("server", async move { server(&mut s).await });
     });
-    // Whoever is polled first; then each waits for the other.
+    // One of them is polled first; then each waits for the other.
     assert!(explored.is_complete);
     assert_eq!((explored.interleavings, *answers.borrow()), (2, 4));
 }
@@ -189,7 +189,7 @@ fn an_error_is_named_with_its_interleaving() {
 fn what_is_not_all_says_so() {
     let explored = explore_up_to(2, |processes| {
         let ring::Roles { mut x, mut y, mut z } = ring::Roles::default();
-        // Without an end, as far as this goes.
+        // A session without an end, as far as the test goes.
         processes.add("x", async move { first(&mut x, u64::MAX).await.map_err(|_| "stopped") });
         processes.add("y", async move { second(&mut y).await });
         processes.add("z", async move { third(&mut z).await });

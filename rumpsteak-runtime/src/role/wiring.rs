@@ -15,7 +15,6 @@
 //! without one.
 
 use std::any::{Any, TypeId};
-use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::role::{Role, Route};
@@ -88,6 +87,7 @@ impl<P> Seats<P> for Elsewhere {
 }
 
 /// A set of roles while it is wired.
+#[allow(missing_debug_implementations, reason = "only generated code has one")]
 pub struct Wiring<'a> {
     /// A number that no other set has.
     set: usize,
@@ -173,12 +173,6 @@ impl<'a> Wiring<'a> {
         let mut found = place.take()?;
         *place = found.before.take();
         found.end.downcast_mut::<Option<L>>()?.take()
-    }
-}
-
-impl fmt::Debug for Wiring<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wiring").field("set", &self.set).finish_non_exhaustive()
     }
 }
 
