@@ -19,20 +19,6 @@ pub type BoxError = Box<dyn StdError + std::marker::Send + Sync + 'static>;
 
 /// Why a session, or one of its actions, failed: see [`kind`](Error::kind).
 ///
-/// ```
-/// # use rumpsteak_doctests::rumpsteak;
-/// use rumpsteak::{Error, ErrorKind};
-///
-/// /// Returns true if it may help to replace the roles and to try again.
-/// fn is_temporary(error: &Error) -> bool {
-///     match error.kind() {
-///         ErrorKind::Closed { .. } | ErrorKind::Poisoned { .. } => true,
-///         ErrorKind::Transport { source, .. } => source.is::<std::io::Error>(),
-///         _ => false,
-///     }
-/// }
-/// ```
-///
 /// An `Error` is as large as a pointer, because every action returns a result.
 pub struct Error {
     kind: Box<ErrorKind>,

@@ -1,14 +1,14 @@
 //! The receiving half of a queue.
 
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::{fmt, mem};
 
 use futures_core::Stream;
 
 use super::parking::Parker;
 use super::ring::{Empty, PARKED};
-use super::shared::{Consumer, Following, drop_messages};
+use super::shared::{Consumer, drop_messages};
 use crate::sync::atomic::Ordering;
 use crate::testing;
 use crate::transport::capacity::Queue;
@@ -151,10 +151,8 @@ impl<M> QueueReceiver<M> {
     #[inline(never)]
     fn go_on(&mut self) -> Poll<bool> {
         let completed = self.consumer.shared().completed.load(Ordering::Relaxed);
-        let mut next = match self.consumer.shared().take_next(completed) {
-            Following::Ring(next) => next,
-            Following::Later => return Poll::Pending,
-            Following::Nothing => return Poll::Ready(false),
+        let Some(mut next) = ready!(self.consumer.shared().take_next(completed)) else {
+            return Poll::Ready(false);
         };
         let (shared, state, _) = next.state();
         *state = mem::take(self.consumer.state().1);

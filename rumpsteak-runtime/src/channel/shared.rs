@@ -2,6 +2,7 @@
 
 use std::ops::DerefMut;
 use std::sync::PoisonError;
+use std::task::Poll;
 
 use super::parking::{Parking, ReceiverState, SenderState, WakerSlot};
 use super::ring;
@@ -40,16 +41,6 @@ pub(super) struct Shared<M> {
     pub(super) due: AtomicUsize,
     /// The ring that follows, until the receiver has entered it.
     next: Mutex<Option<Next<M>>>,
-}
-
-/// The continuation of a ring that has ended.
-pub(super) enum Following<M> {
-    /// The next ring.
-    Ring(Consumer<M>),
-    /// A ring of a later session: nothing more comes in this one.
-    Later,
-    /// None: the sender is gone.
-    Nothing,
 }
 
 /// A ring that the receiver has not entered. If it is dropped together with the ring before it, the
@@ -100,15 +91,14 @@ impl<M> Shared<M> {
         *self.next() = Some(Next(Some(ring)));
     }
 
-    /// Takes the ring that follows, unless it belongs to a later session than this one.
-    pub(super) fn take_next(&self, session: usize) -> Following<M> {
+    /// Takes the ring that follows, if there is one. Pending if it belongs to a later session.
+    pub(super) fn take_next(&self, session: usize) -> Poll<Option<Consumer<M>>> {
         let mut next = self.next();
         let due = |ring: &Consumer<M>| ring.shared().due.load(Ordering::Relaxed);
         if next.as_ref().and_then(|next| next.0.as_ref()).is_some_and(|ring| due(ring) > session) {
-            return Following::Later;
+            return Poll::Pending;
         }
-        let ring = next.take().and_then(|mut next| next.0.take());
-        ring.map_or(Following::Nothing, Following::Ring)
+        Poll::Ready(next.take().and_then(|mut next| next.0.take()))
     }
 
     /// Locks the next ring. No user code runs under the lock.

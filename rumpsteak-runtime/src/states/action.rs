@@ -86,30 +86,9 @@ where
     })
 }
 
-/// Receives a message of the role from `P` if it is [wanted](Incoming::receive_if).
-#[cfg_attr(debug_assertions, inline)]
-#[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn poll_accept_if<R, P>(
-    role: &mut R,
-    waits: bool,
-    is_wanted: impl Fn(&R::Message) -> bool,
-    context: &mut Context<'_>,
-) -> Poll<Result<Option<R::Message>, RouteError>>
-where
-    R: Route<P, Link: Incoming<R::Message>>,
-    P: Role,
-{
-    let message = ready!(role.route().receive_if(waits, is_wanted, context))?;
-    #[cfg(feature = "tracing")]
-    if let Some(message) = &message {
-        trace::<R, P>("receive", message.label());
-    }
-    Poll::Ready(Ok(message))
-}
-
 /// Emits an event for an action that was performed.
 #[cfg(feature = "tracing")]
-fn trace<R: Role, P: Role>(action: &'static str, label: &'static str) {
+pub(super) fn trace<R: Role, P: Role>(action: &'static str, label: &'static str) {
     tracing::trace!(
         target: "rumpsteak",
         protocol = R::PROTOCOL,

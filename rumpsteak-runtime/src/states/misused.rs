@@ -3,9 +3,8 @@
 use std::future::Ready;
 
 use super::{Branch, Ended, Race, Receive, Select, Send, State};
-use crate::channel::Capacity;
+use crate::channel::{Capacity, Channel};
 use crate::error::Result;
-use crate::role::stub::NoRoute;
 use crate::role::{Role, Route};
 use crate::seal::ByMacro;
 
@@ -74,11 +73,11 @@ misused!(Race<P, C> end<T>(T) -> Ended<'s, R, T>, NotOver);
 pub trait OwnPeer {}
 
 impl<R: Role + OwnPeer> Route<R> for R {
-    type Link = NoRoute;
+    type Link = Channel<R::Message>;
 
     const CAPACITY: ByMacro<Capacity> = ByMacro(Capacity::Growable);
 
-    fn route(&mut self) -> &mut NoRoute {
+    fn route(&mut self) -> &mut Self::Link {
         unreachable!("the bound does not hold")
     }
 }

@@ -1,4 +1,4 @@
-//! The proof that a session was verified.
+//! The proof that a session was verified, and the processes that need it.
 
 use std::convert::Infallible;
 
@@ -32,24 +32,21 @@ pub trait Plays<S>: Sized {
     /// Enters the session.
     fn begin(state: Self::State) -> S;
 
-    /// The machine that was verified; `None` for a proof that was written by hand.
-    const MACHINE: Option<Machine> = None;
+    /// The verified machine.
+    const MACHINE: Machine = Machine::new("", 0, 0, &[]);
 }
 
 impl Machine {
     /// The machine of a session that a role can begin.
-    ///
-    /// A hand-written proof, as in documentation, has a machine of one state without transitions.
     #[must_use]
     pub fn of<S>() -> Self
     where
         S: Session<State: InRole>,
         <S::State as InRole>::Role: Plays<S>,
     {
-        let verified = <<S::State as InRole>::Role as Plays<S>>::MACHINE;
-        let mut own = verified.unwrap_or(Self::new(<S::State as InRole>::Role::NAME, 1, 0, &[]));
-        own.protocol = <S::State as InRole>::Role::PROTOCOL;
-        own
+        let mut machine = <<S::State as InRole>::Role as Plays<S>>::MACHINE;
+        machine.protocol = <S::State as InRole>::Role::PROTOCOL;
+        machine
     }
 }
 
@@ -88,3 +85,37 @@ macro_rules! unnamed {
 
 unnamed!(0);
 unnamed!(1);
+
+/// The future of a process.
+///
+/// It has a second implementation, which never applies. Without it, rustc would assume the first one
+/// and report two errors for a process that is not `async`.
+#[diagnostic::on_unimplemented(
+    message = "the process is not `async`: it returns `{Self}`",
+    label = "write `async |session: …| {{ … }}`"
+)]
+pub trait Process<A>: Future {
+    /// This future.
+    type Itself: Future<Output = Self::Output>;
+
+    #[doc(hidden)]
+    fn itself(self) -> Self::Itself;
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future> Process<Infallible> for F {
+    type Itself = F;
+
+    fn itself(self) -> F {
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future + Process<((), F)>> Process<()> for F {
+    type Itself = F;
+
+    fn itself(self) -> F {
+        self
+    }
+}

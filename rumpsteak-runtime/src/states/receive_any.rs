@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 use std::task::{Context, Poll};
 
-use super::action::{abort, failed, poll_accept_if, unexpected};
+#[cfg(feature = "tracing")]
+use super::action;
+use super::action::{abort, failed, unexpected};
 use super::choice::{AnyPeer, Choice, Peer as _};
 use super::state::State;
 use crate::error::{Action, ErrorKind, Result};
@@ -195,7 +197,7 @@ where
         let waits = matches!(how, Attempt::Wait | Attempt::WaitOnce);
         let takes = matches!(how, Attempt::TakeAny);
         let is_wanted = |message: &R::Message| takes || C::takes(message, P::NUMBER.0);
-        let message = match poll_accept_if::<R, P>(role, waits, is_wanted, context) {
+        let message = match Route::<P>::route(role).receive_if(waits, is_wanted, context) {
             Poll::Ready(Ok(Some(message))) => message,
             Poll::Ready(Ok(None)) => return ControlFlow::Continue(NotReceived::Ahead),
             Poll::Ready(Err(error)) => return ControlFlow::Continue(NotReceived::Lost(error)),
@@ -204,6 +206,8 @@ where
             }
             Poll::Pending => return ControlFlow::Continue(NotReceived::Empty),
         };
+        #[cfg(feature = "tracing")]
+        action::trace::<R, P>("receive", crate::message::Labelled::label(&message));
         let state = state.take();
         let decided = C::decide(state, message, P::NUMBER.0)
             .map_err(|(state, message)| unexpected(state, <P as Role>::NAME, message, C::LABELS));

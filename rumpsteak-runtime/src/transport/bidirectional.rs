@@ -92,12 +92,6 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
         self.halves.take().filter(|_| !is_used)
     }
 
-    /// Drops both halves, in order unless a session has not ended.
-    fn leave(&mut self) {
-        let completed = if self.mark.in_session() { 0 } else { self.mark.completed() };
-        channel::leave(&mut self.halves, completed);
-    }
-
     /// The two halves, even in the middle of a session. Used by `rumpsteak-net`.
     #[doc(hidden)]
     pub fn into_halves(mut self, _: ByMacro) -> Option<(Tx, Rx)> {
@@ -107,7 +101,7 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
 
 impl<Tx, Rx> Drop for Bidirectional<Tx, Rx> {
     fn drop(&mut self) {
-        self.leave();
+        self.close();
     }
 }
 
@@ -126,8 +120,10 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
         &self.mark
     }
 
+    /// Drops both halves, in order unless a session has not ended.
     fn close(&mut self) {
-        self.leave();
+        let completed = if self.mark.in_session() { 0 } else { self.mark.completed() };
+        channel::leave(&mut self.halves, completed);
     }
 
     #[inline]

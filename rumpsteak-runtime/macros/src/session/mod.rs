@@ -30,7 +30,6 @@
 mod choice;
 mod expansion;
 mod parts;
-mod root;
 mod structure;
 
 use proc_macro2::{Ident, TokenStream};

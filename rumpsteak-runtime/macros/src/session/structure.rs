@@ -216,10 +216,9 @@ impl Expansion<'_> {
     ) -> TokenStream {
         let (krate, visibility) = (self.krate, &self.item.visibility);
         let path = krate.to_string().replace(' ', "");
-        let (summary, errors, cancel_safety) = (
-            format!("As [`{original}`]({path}::states::{original})."),
-            format!("Those of `{original}`."),
-            format!("That of `{original}`: dropping the future poisons the role."),
+        let docs = format!(
+            "As [`{original}`]({path}::states::{original}).\n\n# Errors\n\nAs `{original}`.\n\n\
+             # Cancel safety\n\nAs `{original}`: dropping the future poisons the role."
         );
         let method = format_ident!("{}", original.rsplit(':').next().unwrap_or(original));
         let future = format_ident!("{future}");
@@ -227,15 +226,7 @@ impl Expansion<'_> {
         let argument = label.map(|_| quote!(label));
         let label = label.map(|label| quote!(, label: #label));
         quote! {
-            #[doc = #summary]
-            ///
-            /// # Errors
-            ///
-            #[doc = #errors]
-            ///
-            /// # Cancel safety
-            ///
-            #[doc = #cancel_safety]
+            #[doc = #docs]
             #[inline]
             #visibility fn #method #parameters(self #label) -> #krate::states::#future<#types>
             where
