@@ -1,7 +1,9 @@
 //! Sessions that change hands.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::marker::PhantomData;
+use std::pin::pin;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::SessionGuard;
@@ -17,8 +19,8 @@ use crate::states::{End, Session, State};
 /// It owns the routes of its role, so it can be sent to another role as (part of) a payload, whose
 /// sort in Scribble is `Protocol@role`. The literature calls this *delegation*.
 ///
-/// `S` is a state of a verified session with the lifetime `'static`: `Detached<Rest<'static, K>>` for
-/// a session of the role `K` that continues as `type Rest = …;`. The types guarantee that the
+/// `S` is a state of a verified session with the lifetime `'static`: `Detached<Rest<'static, K>>`
+/// for a session of the role `K` that continues as `type Rest = …;`. The types guarantee that the
 /// session is in that state, so its continuation was verified with the whole session, and its peers
 /// cannot tell the difference.
 ///
@@ -111,7 +113,8 @@ where
             return Err(Error::from(ErrorKind::Poisoned { role: R::NAME }).into());
         }
         let mut guard = SessionGuard::new(&mut self.role);
-        let ended = guard.run(|state| process(N::from_state(state))).await;
+        let mut process = pin!(guard.begin(|state| process(N::from_state(state))));
+        let ended = poll_fn(|context| guard.poll(process.as_mut(), context)).await;
         let ended = guard.end(ended);
         if ended.is_ok() {
             // The role existed for this session only.

@@ -1,8 +1,8 @@
 //! The errors of sessions.
 //!
-//! A verified session cannot deadlock or receive a message that it does not expect. What can fail is
-//! the outside world (a peer that failed, a broken transport, a foreign program at the other end)
-//! and misuse of a role that Rust's types cannot refuse. Every error poisons the role: see
+//! A verified session cannot deadlock or receive a message that it does not expect. What can fail
+//! is the outside world (a peer that failed, a broken transport, a foreign program at the other
+//! end) and misuse of a role that Rust's types cannot refuse. Every error poisons the role: see
 //! [`Role::is_poisoned`](crate::Role::is_poisoned).
 
 use std::error::Error as StdError;

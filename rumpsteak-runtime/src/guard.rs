@@ -1,7 +1,6 @@
 //! The guard of a session, which owns the borrow of the role and aborts unfinished sessions.
 
-use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::error::{Error, Result};
@@ -61,14 +60,6 @@ impl<'s, R: Role> SessionGuard<'s, R> {
             testing::waits_to_begin(R::NAME);
         }
         begun
-    }
-
-    pub(crate) async fn run<F: Future>(
-        &mut self,
-        process: impl FnOnce(State<'s, R>) -> F,
-    ) -> F::Output {
-        let mut process = pin!(self.begin(process));
-        poll_fn(|context| self.poll(process.as_mut(), context)).await
     }
 
     /// Ends the session with the result of its process. Fails with the error of the process or with

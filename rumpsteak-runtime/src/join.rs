@@ -12,10 +12,10 @@
 //! ```
 //!
 //! Each process has its own waker, or `join` would poll all processes in each round. Most wake-ups
-//! come from another process of the same set, so from the thread that is polling them. They only set
-//! a bit, without an atomic read-modify-write. A thread-local variable tells which set the thread is
-//! polling. Wake-ups from elsewhere (another thread, a timer) set their bit atomically, and wake the
-//! task if it sleeps.
+//! come from another process of the same set, so from the thread that is polling them. They only
+//! set a bit, without an atomic read-modify-write. A thread-local variable tells which set the
+//! thread is polling. Wake-ups from elsewhere (another thread, a timer) set their bit atomically,
+//! and wake the task if it sleeps.
 
 use std::mem;
 use std::pin::Pin;
@@ -61,9 +61,9 @@ use crate::woken::{self, POLLING, Polling, Woken};
 ///
 /// # Cancel safety
 ///
-/// Dropping the future drops all processes that still run, which poisons their roles and wakes peers
-/// elsewhere. So does a panic of a process. Polling by reference is cancel safe once the future is
-/// pinned. It panics if it is polled after it has completed.
+/// Dropping the future drops all processes that still run, which poisons their roles and wakes
+/// peers elsewhere. So does a panic of a process. Polling by reference is cancel safe once the
+/// future is pinned. It panics if it is polled after it has completed.
 pub fn join<P: Processes>(processes: P) -> P::Joined {
     processes.join()
 }

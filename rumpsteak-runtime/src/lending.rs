@@ -1,7 +1,7 @@
 //! Lending of roles to the actions of the processes that this thread is polling.
 //!
-//! A state of a session does not hold its role. The future that runs the process does, and lends the
-//! role to the actions while it polls the process. The state knows the role's address:
+//! A state of a session does not hold its role. The future that runs the process does, and lends
+//! the role to the actions while it polls the process. The state knows the role's address:
 //!
 //! ```text
 //!                                               lent
@@ -13,9 +13,9 @@
 //! ```
 //!
 //! So a state needs no destructor: whatever happens to the states, the future still has the role
-//! when the process ends, and aborts the session if there is no [`End`](crate::states::End). And a
-//! state cannot use the role at the same time on another thread: the role is lent on this thread
-//! only, until the poll returns.
+//! when the process ends, and aborts the session unless it returned its
+//! [`End`](crate::states::End). And a state cannot use the role at the same time on another thread:
+//! the role is lent on this thread only, until the poll returns.
 //!
 //! Each action compares one thread-local variable, and each poll of a process makes a few writes.
 
@@ -48,13 +48,13 @@ const NOWHERE: NonZero<usize> = NonZero::<usize>::MAX;
 
 /// The role that was lent before another one, in a list on the stack of the calls of `lend`.
 struct Lent {
-    /// Null if there is none.
+    /// Null for the end of the list.
     role: *mut (),
     before: *const Lent,
 }
 
-// Two variables: a variable of two words would be written in parts and read as a whole, which stalls
-// until the processor's store buffer is empty.
+// Two variables: a variable of two words would be written in parts and read as a whole, which
+// stalls until the processor's store buffer is empty.
 thread_local! {
     /// The role that was lent last; null if none is.
     static LAST: Cell<*mut ()> = const { Cell::new(ptr::null_mut()) };
@@ -63,8 +63,8 @@ thread_local! {
 }
 
 impl<'s, R> Lender<'s, R> {
-    /// The lender of a role and the claim to it. A role of size zero does not compile, because two of
-    /// them could have one address.
+    /// The lender of a role and the claim to it. A role of size zero does not compile, because two
+    /// of them could have one address.
     #[inline]
     pub(crate) fn new(role: &'s mut R) -> (Self, Claim<'s, R>) {
         const {
@@ -136,8 +136,8 @@ impl<R> Claim<'_, R> {
         // SAFETY: this address is the address of the claim's role: while the claim exists, the role
         // is borrowed for it and its lender, and no other role can be lent at this address, because
         // roles have a size and do not overlap. The lender does not touch the role before its call
-        // of `lend` returns, which is after the poll that uses the reference. There is no other
-        // claim to the role, and this one is borrowed as long as the reference.
+        // of `lend` returns, which is after the poll that uses the reference. This is the only
+        // claim to the role, and it is borrowed as long as the reference.
         Ok(unsafe { &mut *role.cast() })
     }
 }

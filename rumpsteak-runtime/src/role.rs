@@ -40,8 +40,8 @@ pub trait Role: Participant {
     /// [`End`](crate::states::End).
     ///
     /// A poisoned role refuses to begin a session
-    /// ([`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned)), because its peers may hold messages of
-    /// the aborted session. Reset all roles of the set together: `roles.reset()`, or
+    /// ([`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned)), because its peers may hold messages
+    /// of the aborted session. Reset all roles of the set together: `roles.reset()`, or
     /// `Roles::reset_each(&mut s, &mut k)` for roles that were moved out of it.
     fn is_poisoned(&self) -> bool {
         participant::is_in_session(self)

@@ -17,9 +17,9 @@ use crate::states::{End, State};
 
 /// Runs `process` as a session of `role`.
 ///
-/// The process gets the first state of a session type with `#[session(Role)]`, and returns its value
-/// and the [`End`] from the last action: `end.end(value)`. A session without an end runs forever:
-/// its process loops, and its value is [`Infallible`](std::convert::Infallible).
+/// The process gets the first state of a session type with `#[session(Role)]`, and returns its
+/// value and the [`End`] from the last action: `end.end(value)`. A session without an end runs
+/// forever: its process loops, and its value is [`Infallible`](std::convert::Infallible).
 ///
 /// ```
 /// # use rumpsteak_doctests::*;
@@ -40,11 +40,11 @@ use crate::states::{End, State};
 ///
 /// # Errors
 ///
-/// The error of the process; [`ErrorKind::Poisoned`] if an earlier session of this role did not end;
-/// [`ErrorKind::Misplaced`] if a route is not where its set put it; [`ErrorKind::SecondSession`] if
-/// the role can only run one session over its routes; [`ErrorKind::ForeignEnd`] if the process
-/// returned the end of another session. On an error, the role is poisoned, and peers that wait for
-/// it wake with [`ErrorKind::Closed`].
+/// The error of the process; [`ErrorKind::Poisoned`] if an earlier session of this role did not
+/// end; [`ErrorKind::Misplaced`] if a route is not where its set put it;
+/// [`ErrorKind::SecondSession`] if the role can only run one session over its routes;
+/// [`ErrorKind::ForeignEnd`] if the process returned the end of another session. On an error, the
+/// role is poisoned, and peers that wait for it wake with [`ErrorKind::Closed`].
 ///
 /// # Cancel safety
 ///
@@ -129,8 +129,8 @@ impl<R: Role, P, F: Future, T, E> fmt::Debug for Running<'_, R, P, F, T, E> {
 pin_project! {
     /// The future of the method `run` of a set of roles, which runs one process per role.
     ///
-    /// Its output has the values of all processes, or the first error that is not the consequence of
-    /// another one.
+    /// Its output has the values of all processes, or the first error that is not the consequence
+    /// of another one.
     #[must_use = "no session begins unless you `await` the future"]
     pub struct RunningAll<J: Future, T> {
         #[pin]
@@ -149,8 +149,8 @@ impl<J: Future, T> RunningAll<J, T> {
     }
 }
 
-/// Returns the first error that is not the consequence of another one: an [`ErrorKind::Closed`] is a
-/// consequence if there is another error.
+/// Returns the first error that is not the consequence of another one: an [`ErrorKind::Closed`] is
+/// a consequence if there is another error.
 #[cold]
 pub fn root_cause<const N: usize>(errors: [Option<Error>; N]) -> Error {
     let is_cause = |error: &Error| !matches!(error.kind(), ErrorKind::Closed { .. });

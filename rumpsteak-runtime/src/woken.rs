@@ -2,8 +2,8 @@
 //!
 //! A completed set leaves its wakers to the next one on the thread. Queues keep the wakers that
 //! waited for them, so roles that run one session after another mostly find their wakers known. A
-//! wake-up for a completed set may reach the next one and poll a process in vain, which the contract
-//! of wakers allows.
+//! wake-up for a completed set may reach the next one and poll a process in vain, which the
+//! contract of wakers allows.
 //!
 //! The thread-local variable is in the module of the wakers that read it, where a read is one
 //! instruction.
@@ -23,7 +23,8 @@ pub(crate) const POLLING: usize = 1 << (usize::BITS - 1);
 pub(crate) struct Woken {
     /// Woken by the thread that polls them, while it does. No other thread uses this field.
     pub(crate) here: AtomicUsize,
-    /// Woken from anywhere else, with [`POLLING`] while the task polls processes. 0 while it sleeps.
+    /// Woken from anywhere else, with [`POLLING`] while the task polls processes. 0 while it
+    /// sleeps.
     pub(crate) elsewhere: AtomicUsize,
     pub(crate) task: AtomicWaker,
 }

@@ -54,7 +54,7 @@ mod cancel {
     /// The answer was received.
     struct Thanks;
 
-    /// The answer is no longer wanted.
+    /// The asker gives up.
     struct Cancel;
 
     /// There will be no answer.

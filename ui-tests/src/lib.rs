@@ -1,8 +1,8 @@
 //! Verified sessions for the tests of this package.
 //!
 //! Sessions need a build script, which `rumpsteak-runtime` must not have, so they have a package of
-//! their own. `tests/ui` compiles the mistakes in `ui/`, one per file, and compares rustc's messages.
-//! The other tests run sessions.
+//! their own. `tests/ui` compiles the mistakes in `ui/`, one per file, and compares rustc's
+//! messages. The other tests run sessions.
 
 use rumpsteak::error::Action;
 use rumpsteak::{Error, ErrorKind, Result};

@@ -4,7 +4,7 @@ use rumpsteak::{Result, try_run};
 
 #[rumpsteak::protocol(Ping, derive(PartialEq, Eq))]
 mod protocol {
-    /// Both roles, wired in the order opposite to that of the protocol.
+    /// Both roles, wired in the opposite order of the protocol.
     #[derive(Roles)]
     struct Roles {
         /// The server.

@@ -43,9 +43,10 @@ fn message_of(panic: Box<dyn std::any::Any + std::marker::Send>) -> String {
 fn the_roles_get_the_capacities_that_were_proven() {
     let Roles(p, q) = Roles::default();
     let (p, q) = (p.0.into_inner().unwrap(), q.0.into_inner().unwrap());
-    // A producer may be any number of messages ahead. A consumer answers once per session and cannot
-    // be a session ahead, because its next session begins with a message of the producer, which has
-    // received the sum by then. One message is proven, and a queue has room for at least four.
+    // A producer may be any number of messages ahead. A consumer answers once per session and
+    // cannot be a session ahead, because its next session begins with a message of the producer,
+    // which has received the sum by then. One message is proven, and a queue has room for at least
+    // four.
     let numbers = Queue::new(Capacity::Waits(16)).between("p", "q");
     let sums = Queue::new(Capacity::AtMost(4)).between("q", "p");
     assert_eq!((p.0.queue(), p.1.queue()), (numbers, sums));

@@ -389,7 +389,8 @@ fn scenario(place: Place, cause: Cause, before_reset: BeforeReset) {
     drop(open);
     settle(&mut peers);
 
-    // The peers learn of it soon: each can be woken once for each of its two routes, and by the gate.
+    // The peers learn of it soon: each can be woken once for each of its two routes, and by the
+    // gate.
     let expected = expected(place);
     for (peer, expected) in peers.iter().zip(expected) {
         let outcome = peer.outcome.as_ref().expect("the peer was not woken");

@@ -1,5 +1,5 @@
-//! A session is used in its own process and ends with it: using its states elsewhere, and the moment
-//! at which the peers learn that a session was given up.
+//! A session is used in its own process and ends with it: using its states elsewhere, and the
+//! moment at which the peers learn that a session was given up.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 
@@ -146,7 +146,7 @@ fn a_state_is_of_no_use_after_its_process() {
     });
     assert!(block_on(gives_away).is_err());
     assert_outside(block_on(taken.take().unwrap().send(Ping(1))));
-    // The question was sent, and there is no one to answer.
+    // The question was sent, and no peer answers.
     assert_eq!(closed(block_on(server(&mut roles.s))), ("s", "c", Action::Send("Pong")));
     assert!(roles.c.is_poisoned() && other.c.is_poisoned());
 }

@@ -1,8 +1,8 @@
 //! The macros of [`rumpsteak-runtime`](https://docs.rs/rumpsteak-runtime), which re-exports them:
 //! use that crate.
 //!
-//! Both are attributes of a module. `rumpsteak-front` parses the module, `rumpsteak-build` judges it
-//! as the build script does, and this crate expands its items:
+//! Both are attributes of a module. `rumpsteak-front` parses the module, `rumpsteak-build` judges
+//! it as the build script does, and this crate expands its items:
 //!
 //! | item | source module | code |
 //! |---|---|---|
@@ -65,15 +65,16 @@ use rumpsteak_front::ModuleKind;
 /// }
 /// ```
 ///
-/// Names in Rust are compared with names in the protocol ignoring case and `_`. To use another name,
-/// write `#[protocol(P::k)]` or `#[role("k")]` on a role, and `#[label("…")]` on a variant.
+/// Names in Rust are compared with names in the protocol ignoring case and `_`. To use another
+/// name, write `#[protocol(P::k)]` or `#[role("k")]` on a role, and `#[label("…")]` on a variant.
 ///
 /// A session has a lifetime parameter, so write `Kernel<'_>`. A part of a session names no role, so
 /// it has a role parameter too: `Loop<'_, K>`.
 ///
 /// After the name of the protocol, the attribute takes:
 ///
-/// * `routes = rumpsteak_net::Net`, a generic type to use for generated routes instead of `Channel`;
+/// * `routes = rumpsteak_net::Net`, a generic type to use for generated routes instead of
+///   `Channel`;
 /// * `derive(Clone)`, for generated messages;
 /// * settings of the verifier: `fair`, `every_run`, `accept_closed_system`, `limits(…)`;
 /// * `crate = "…"`, the path of the runtime.
@@ -82,8 +83,8 @@ pub fn protocol(arguments: TokenStream, item: TokenStream) -> TokenStream {
     module::expand(ModuleKind::Protocol, arguments.into(), item.into()).into()
 }
 
-/// Makes a module a closed system: roles without a protocol, whose sessions are verified together by
-/// k-multiparty compatibility.
+/// Makes a module a closed system: roles without a protocol, whose sessions are verified together
+/// by k-multiparty compatibility.
 ///
 /// ```text
 /// #[closed_system]

@@ -81,7 +81,8 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStr
         }
     });
     // The span points at the set, so that rustc reports once which role is missing, however many
-    // roles have a route to it. The rest is the macro's: clippy would reject it in a tuple of roles.
+    // roles have a route to it. The rest is the macro's: clippy would reject it in a tuple of
+    // roles.
     let placed = at(krate, name.span());
     let wired = quote_spanned! {name.span()=>
         #placed::private::wiring::Wire::<Self>::wire(&mut wiring)

@@ -17,9 +17,9 @@
 //!
 //! # Order of changes and wake-ups
 //!
-//! A side first makes its change visible (a message, room, a new ring, a dropped end) and then wakes
-//! the other side. A waiting side first stores its waker and then checks that nothing has changed.
-//! The module `parking` has the argument; `models` checks every interleaving with loom.
+//! A side first makes its change visible (a message, room, a new ring, a dropped end) and then
+//! wakes the other side. A waiting side first stores its waker and then checks that nothing has
+//! changed. The module `parking` has the argument; `models` checks every interleaving with loom.
 
 mod parking;
 mod queue;

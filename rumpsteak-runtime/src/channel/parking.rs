@@ -25,8 +25,8 @@
 //!
 //! # The waker
 //!
-//! A side usually parks with the same waker, that of its task, so both sides keep a copy. Then
-//! parking costs one step on the word, and unparking one step and the wake-up. Only a new waker goes
+//! A side usually parks with the same waker, its task's, so both sides keep a copy. Then parking
+//! costs one step on the word, and unparking one step and the wake-up. Only a new waker goes
 //! through a lock, which `FRESH` announces. The slot always has the newest waker, so the other side
 //! may take it before it has seen the `FRESH` that announced it. When it sees that, it finds the
 //! slot empty and keeps its copy, which is the newest.

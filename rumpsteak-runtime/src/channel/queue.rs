@@ -23,8 +23,8 @@ pub type Sender<M> = Bidirectional<QueueSender<M>, Nil>;
 pub type Receiver<M> = Bidirectional<Nil, QueueReceiver<M>>;
 
 impl<M> Channel<M> {
-    /// Makes both ends of a route for roles that are built by hand. The first end sends into a queue
-    /// of capacity `sent` and receives from one of capacity `received`.
+    /// Makes both ends of a route for roles that are built by hand. The first end sends into a
+    /// queue of capacity `sent` and receives from one of capacity `received`.
     ///
     /// With [`Capacity::Waits`], make sure that senders do not wait for each other in a circle.
     ///

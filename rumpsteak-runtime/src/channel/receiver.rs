@@ -58,8 +58,8 @@ impl<M> QueueReceiver<M> {
         }
     }
 
-    /// Takes the next message if it is wanted. Returns `Some(None)` if it is not, `None` if the queue
-    /// has ended, and an error if it is empty for now.
+    /// Takes the next message if it is wanted. Returns `Some(None)` if it is not, `None` if the
+    /// queue has ended, and an error if it is empty for now.
     #[inline(always)]
     fn take_if(&mut self, is_wanted: impl Fn(&M) -> bool) -> Result<Option<Option<M>>, Empty> {
         loop {

@@ -151,7 +151,7 @@ type Few = MaybeUninit<[u128; 16]>;
 unsafe impl<M: Send, T: Sync, P: Send + Sync, C: Send + Sync> Sync for Ring<M, T, P, C> {}
 
 /// Makes a ring with room for `capacity` messages, the shared data and the users' states, each in
-/// its final place. Panics if there is no memory of this size.
+/// its final place. Panics if `capacity` is too large.
 #[inline]
 pub(super) fn ring<M, T, P, C>(
     capacity: usize,
@@ -479,7 +479,7 @@ impl<M, T, P, C> Drop for Ring<M, T, P, C> {
         }
         if self.mask >= few::<M>() {
             let slots = self.slots.load(Ordering::Relaxed);
-            // SAFETY: `many` made a box of this many slots, to which nothing else has a pointer.
+            // SAFETY: `many` made a box of this many slots, and nothing else points to it.
             drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(slots, self.mask + 1)) });
         }
     }

@@ -16,8 +16,8 @@ use crate::transport::link::Disconnected;
 
 /// The sending half of a queue.
 ///
-/// As a [`Sink`] it is always ready, unless the queue [waits](Capacity::Waits) and is full. Dropping
-/// it closes the queue; the receiver still gets the messages sent before.
+/// As a [`Sink`] it is always ready, unless the queue [waits](Capacity::Waits) and is full.
+/// Dropping it closes the queue; the receiver still gets the messages sent before.
 pub struct QueueSender<M> {
     /// The ring that takes messages now. It has ended once this half is closed.
     producer: Producer<M>,
@@ -34,9 +34,9 @@ impl<M> QueueSender<M> {
         self.producer.shared().queue
     }
 
-    /// Puts a message into the queue at once. Returns the message if the receiver is gone, this half
-    /// is closed, or the queue is full and its senders [wait](Capacity::Waits).
-    /// Panics if the queue is full and was proven [never to be](Capacity::AtMost).
+    /// Puts a message into the queue at once. Returns the message if the receiver is gone, this
+    /// half is closed, or the queue is full and its senders [wait](Capacity::Waits). Panics if the
+    /// queue is full and was proven [never to be](Capacity::AtMost).
     pub fn try_send(&mut self, message: M) -> Result<(), M> {
         let is_refused = self.producer.has_ended()
             || self.receiver_is_gone()

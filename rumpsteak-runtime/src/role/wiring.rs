@@ -10,9 +10,8 @@
 //!              wire b: y is left for b→a: take it
 //! ```
 //!
-//! A peer that is not in the set (`Set: Seats<P>` fails) or has no route back
-//! (`P: Joins<R, Set>` fails) does not compile. All bounds mention the set, so that a role compiles
-//! without one.
+//! A peer that is not in the set (`Set: Seats<P>` fails) or has no route back (`P: Joins<R, Set>`
+//! fails) does not compile. All bounds mention the set, so that a role compiles without one.
 
 use std::any::{Any, TypeId};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -5,9 +5,9 @@
 //! line, so that only the channel and a match on the message remain in the process.
 //!
 //! In optimised builds everything is inlined into the process, which saves a stream 7 % to 12 % of
-//! its instructions. In debug builds these functions are compiled once per label, and an action only
-//! makes the next state from their result: this saves 29 % of the LLVM code of a process with 200
-//! actions in a row.
+//! its instructions. In debug builds these functions are compiled once per label, and an action
+//! only makes the next state from their result: this saves 29 % of the LLVM code of a process with
+//! 200 actions in a row.
 
 use std::task::{Context, Poll, ready};
 
@@ -18,8 +18,8 @@ use crate::role::participant;
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Left, Outgoing, RouteError};
 
-/// Sends `label` from the role to `P`, and flushes, because the next action may wait for the answer.
-/// Takes `label` out once the route is ready, and the state once the label is sent.
+/// Sends `label` from the role to `P`, and flushes, because the next action may wait for the
+/// answer. Takes `label` out once the route is ready, and the state once the label is sent.
 #[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn poll_transmit<'s, R, P, L>(

@@ -17,8 +17,9 @@ use crate::transport::Incoming;
 /// matches on it, and rustc checks that it handles every label.
 ///
 /// `Branch<C>` receives from any of several peers, and each variant of `C` names one:
-/// `FromA(Receive<A, Done, End>)`. The first message counts, whoever sends it. If several peers have
-/// sent something, they take turns: with `n` peers, a message waits for at most `n - 1` others.
+/// `FromA(Receive<A, Done, End>)`. The first message counts, from any of them. If several peers
+/// have sent something, they take turns: with `n` peers, a message waits for at most `n - 1`
+/// others.
 #[must_use = "the session stops here, and the role is poisoned, unless you `branch`"]
 pub struct Branch<'s, R: Role, P, C> {
     state: State<'s, R>,
@@ -27,8 +28,8 @@ pub struct Branch<'s, R: Role, P, C> {
 
 impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C> {
     /// Waits for a label and returns its variant of the choice, which holds the label and the next
-    /// state. Errors and cancel safety are as in [`Receive::receive`](super::Receive::receive), with
-    /// any label of the choice.
+    /// state. Errors and cancel safety are as in [`Receive::receive`](super::Receive::receive),
+    /// with any label of the choice.
     #[inline]
     pub fn branch(self) -> Branching<'s, R, P, C>
     where
@@ -48,10 +49,10 @@ impl<'s, R: Role, C> Branch<'s, R, AnyPeer, C> {
     /// # Errors
     ///
     /// As [`Receive::receive`](super::Receive::receive) for any of the peers, if no other peer has
-    /// sent anything. A peer that was dropped after its session had ended is no error while another
-    /// one may send. [`Channel`](crate::Channel)s and routes to other processes can tell. Over
-    /// streams that do not end with [`Left`](crate::transport::Left), keep the peer until all have
-    /// ended.
+    /// sent anything. A peer that was dropped after its session had ended does not fail the choice
+    /// while another one may send. [`Channel`](crate::Channel)s and routes to other processes can
+    /// tell. Over streams that do not end with [`Left`](crate::transport::Left), keep the peer
+    /// until all have ended.
     #[inline]
     pub fn branch(self) -> Branching<'s, R, AnyPeer, C>
     where

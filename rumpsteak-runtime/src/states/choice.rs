@@ -39,7 +39,7 @@ pub trait Choice: Sized {
         true
     }
 
-    /// Enters the option that `message` names, or returns the arguments if there is none. If options
+    /// Enters the option that `message` names, or returns the arguments if none does. If options
     /// name their peers, `from` is the number of the sender.
     #[doc(hidden)]
     fn decide(
@@ -86,7 +86,7 @@ pub trait Offers<L, P = AnyPeer> {
     #[doc(hidden)]
     type ByMacro: Seals<Self, L, P>;
 
-    /// What follows the label: a [`Session`](super::Session).
+    /// The next state: a [`Session`](super::Session).
     type Then;
 }
 

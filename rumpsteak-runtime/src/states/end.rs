@@ -32,11 +32,7 @@ pub struct End<'s, R: Role> {
 pub type Ended<'s, R, T = ()> = Result<(T, End<'s, R>)>;
 
 impl<'s, R: Role> End<'s, R> {
-    /// Ends a process with its value: `Ok((value, self))`.
-    ///
-    /// # Errors
-    ///
-    /// None: the result is always `Ok`.
+    /// Ends a process with its value: `Ok((value, self))`. Never fails.
     #[inline]
     pub fn end<T>(self, value: T) -> Ended<'s, R, T> {
         Ok((value, self))

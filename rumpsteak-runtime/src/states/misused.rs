@@ -34,8 +34,8 @@ not!(NotSelect, "there is a choice between messages here", "this is a `Select`: 
 not!(NotBranch, "there is a choice between messages here", "this is a `Branch`: call `branch`");
 not!(NotRace, "there is a choice between messages here", "this is a `Race`: call `race`");
 
-// rustc prints the type that lacks the bound. It is `State`, because the states' own types are long.
-// rustc points at the definition of a `tt` argument, without the macro.
+// rustc prints the type that lacks the bound. It is `State`, because the states' own types are
+// long. rustc points at the definition of a `tt` argument, without the macro.
 macro_rules! misused {
     ($State:ident<$($parameter:ident),*> $method:ident<$($generic:ident),*>($($argument:ident)?) -> $Result:ty, $Not:tt) => {
         impl<'s, R: Role, $($parameter),*> $State<'s, R, $($parameter),*> {

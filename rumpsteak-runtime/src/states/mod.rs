@@ -2,9 +2,9 @@
 //! built.
 //!
 //! A state is the right to perform one action. Performing it consumes the state and returns the
-//! next, so Rust's affine types enforce the order: a state cannot be made, copied or used twice. All
-//! states of a session share one [`State`]. A process that returns anything but its [`End`] poisons
-//! the role.
+//! next, so Rust's affine types enforce the order: a state cannot be made, copied or used twice.
+//! All states of a session share one [`State`]. A process that returns anything but its [`End`]
+//! poisons the role.
 
 pub(crate) mod action;
 mod branch;

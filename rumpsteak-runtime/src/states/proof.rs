@@ -7,8 +7,8 @@ use crate::role::Role;
 use crate::seal::ByMacro;
 use crate::states::{Session, State};
 
-/// The proof that role `Self` may run sessions of type `S`, because they were verified. The macro of
-/// a module implements it for each session with a role.
+/// The proof that role `Self` may run sessions of type `S`, because they were verified. The macro
+/// of a module implements it for each session with a role.
 #[diagnostic::on_unimplemented(
     message = "role `{Self}` has no verified session that begins like this",
     label = "this session was never verified for `{Self}`",
@@ -22,8 +22,8 @@ pub trait Plays<S>: Sized {
     #[doc(hidden)]
     const BY_MACRO: ByMacro;
 
-    /// The session in progress: `State<'s, Self>`. As an associated type, rustc does not know it if
-    /// there is no proof, and reports nothing that follows.
+    /// The session in progress: `State<'s, Self>`. As an associated type, rustc does not know it
+    /// without a proof, and reports nothing that follows.
     type State;
 
     /// The role, `Self`, for the same reason.
@@ -60,9 +60,9 @@ impl<R: Role> InRole for State<'_, R> {
     type Role = R;
 }
 
-/// More sessions that each role plays, so that rustc never infers the session because it is the only
-/// one: it then reports the message above, not a mismatch of closure signatures. They are no states,
-/// so no session begins with them. There are two, for roles without a session of their own.
+/// More sessions that each role plays, so that rustc never infers the session because it is the
+/// only one: it then reports the message above, not a mismatch of closure signatures. They are not
+/// states, so no session begins with them. There are two, for roles without a session of their own.
 #[derive(Clone, Copy, Debug)]
 pub enum Unnamed<const N: u8> {}
 
@@ -88,8 +88,8 @@ unnamed!(1);
 
 /// The future of a process.
 ///
-/// It has a second implementation, which never applies. Without it, rustc would assume the first one
-/// and report two errors for a process that is not `async`.
+/// It has a second implementation, which never applies. Without it, rustc would assume the first
+/// one and report two errors for a process that is not `async`.
 #[diagnostic::on_unimplemented(
     message = "the process is not `async`: it returns `{Self}`",
     label = "write `async |session: …| {{ … }}`"

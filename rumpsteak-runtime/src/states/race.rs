@@ -56,9 +56,7 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
     /// }
     /// ```
     ///
-    /// # Errors
-    ///
-    /// As `branch` and `select`.
+    /// Its errors are those of `branch` and `select`.
     ///
     /// # Cancel safety
     ///

@@ -14,8 +14,8 @@ use crate::transport::{Incoming, Link as _, RouteError};
 
 /// The peers that the options of a choice receive from, made by the macro: `(A, (B, ()))`.
 ///
-/// They are numbered from 0, and the defaults are for no peers, `()`. A role that the source names by
-/// two paths is listed twice, which is harmless.
+/// They are numbered from 0, and the defaults are for no peers, `()`. A role that the source names
+/// by two paths is listed twice, which is harmless.
 pub trait Peers<R: Role> {
     /// The number of peers.
     #[doc(hidden)]

@@ -57,8 +57,8 @@ impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
         Sending { state: self.state, label: Some(label), names: PhantomData }
     }
 
-    /// Sends `label` to `P` like [`select`](Select::select), and returns it if it could not be sent:
-    /// see [`Send::send_or_return`](super::Send::send_or_return).
+    /// Sends `label` to `P` like [`select`](Select::select), and returns it if it could not be
+    /// sent: see [`Send::send_or_return`](super::Send::send_or_return).
     #[inline]
     pub fn select_or_return<P, L>(
         self,

@@ -13,8 +13,8 @@ use crate::transport::Outgoing;
 
 /// Sends the label `L` to the role `P`, then continues as `C`.
 ///
-/// In a session type it is written `Send<P, L, C>`. The macro inserts the session's lifetime and its
-/// role `R`.
+/// In a session type it is written `Send<P, L, C>`. The macro inserts the session's lifetime and
+/// its role `R`.
 #[must_use = "the session stops here, and the role is poisoned, unless you `send`"]
 pub struct Send<'s, R: Role, P, L, C> {
     state: State<'s, R>,

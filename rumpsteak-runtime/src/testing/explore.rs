@@ -60,8 +60,8 @@ pub struct Explored {
 /// Runs processes in every interleaving, up to 10,000 of them, one after the other on this thread.
 ///
 /// `set` makes the roles and processes afresh for each. A deterministic scheduler polls one woken
-/// process after the other and tries every order. A process may perform several actions in one poll.
-/// Other processes only notice that through state that they share outside of their sessions.
+/// process after the other and tries every order. A process may perform several actions in one
+/// poll. Other processes only notice that through state that they share outside of their sessions.
 ///
 /// ```
 /// # use rumpsteak_doctests::*;
@@ -141,8 +141,8 @@ thread_local! {
     static ENDS_QUEUES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns true if an empty queue should end when a new waker waits for it, so that the waiting role
-/// reports what it waits for.
+/// Returns true if an empty queue should end when a new waker waits for it, so that the waiting
+/// role reports what it waits for.
 pub(crate) fn ends_queues() -> bool {
     // A thread that is shutting down explores nothing.
     ENDS_QUEUES.try_with(Cell::get).is_ok_and(|ends| ends)
@@ -200,8 +200,8 @@ fn wait(
     }
 }
 
-/// Who waits for whom, from the error of a route that has just ended. If the process did not fail to
-/// receive, it had not waited for a message.
+/// Says who waits for whom, by the error of a route that has just ended. If the process did not
+/// fail to receive, it had not waited for a message.
 fn told(error: &(dyn StdError + 'static)) -> Option<String> {
     match error.downcast_ref::<Error>()?.kind() {
         ErrorKind::Closed { role, peer, action: Action::Receive(labels) } => {

@@ -11,8 +11,8 @@ use crate::message::{Labelled as _, Message};
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Left, Outgoing, RouteError};
 
-/// A role that a test plays action by action. Each action is checked at run time against the machine
-/// of one of the role's sessions, so one test can take many ways through the protocol.
+/// A role that a test plays action by action. Each action is checked at run time against the
+/// machine of one of the role's sessions, so one test can take many ways through the protocol.
 ///
 /// ```no_run
 /// # use rumpsteak_doctests::*;
@@ -124,7 +124,7 @@ impl<R: Role> Mock<R> {
         self.machine.transitions().filter(move |due| due.source == state)
     }
 
-    /// Performs an action of the machine, or says why there is none.
+    /// Performs an action of the machine, or says why it cannot.
     fn step(&mut self, sends: bool, peer: &str, label: &str) -> Result<(), String> {
         let is_this = |due: &Transition| {
             due.sends == sends && is_same(due.peer, peer) && is_same(due.label, label)
@@ -184,8 +184,8 @@ impl<R: Role, T> Future for Acting<'_, R, T> {
     }
 }
 
-/// A role that can send the label `L` to `P`. This one bound has all that sending needs, and a second
-/// implementation keeps it open until `P` is known, so rustc reports once what is missing.
+/// A role that can send the label `L` to `P`. This one bound has all that sending needs, and a
+/// second implementation keeps it open until `P` is known, so rustc reports once what is missing.
 #[diagnostic::on_unimplemented(
     message = "a mock of role `{Self}` cannot send this to `{P}`",
     label = "`{Self}` has no route to `{P}`, or its message type has no such label",

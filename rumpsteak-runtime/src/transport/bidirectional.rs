@@ -35,7 +35,7 @@ pub struct Bidirectional<Tx, Rx> {
     abilities: fn() -> (Half<Tx>, Half<Rx>),
 }
 
-/// The abilities of a half of a route beyond those of a sink or stream.
+/// The abilities of a half of a route that a sink or stream lacks.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Half<T> {
@@ -289,8 +289,8 @@ where
 }
 
 impl<Tx, Rx: 'static> Bidirectional<Tx, Rx> {
-    /// The queue that the route receives from, if it is a queue of this crate. Only such a queue can
-    /// tell what a poll would find. Constant at compile time.
+    /// The queue that the route receives from, if it is a queue of this crate. Only such a queue
+    /// can tell what a poll would find. Constant at compile time.
     #[inline(always)]
     fn queue<M: 'static>(&self) -> Option<&QueueReceiver<M>> {
         let rx: &dyn Any = self.halves.as_ref().map(|(_, rx)| rx)?;

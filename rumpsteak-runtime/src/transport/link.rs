@@ -103,8 +103,8 @@ pub trait Outgoing<M>: Link {
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), RouteError>>;
 
     /// Does all three in turn, for an action of a session. Takes the label out once the route is
-    /// ready and converts it with `upcast`. If the action fails and the label is still there, it was
-    /// not sent.
+    /// ready and converts it with `upcast`. If the action fails and the label is still there, it
+    /// was not sent.
     #[inline]
     fn poll_send<L>(
         &mut self,
@@ -159,8 +159,8 @@ pub trait Incoming<M>: Link {
     }
 
     /// Returns true if the last attempt to receive found nothing and the next message will wake
-    /// `waker`. Returns false right after an attempt that [waits](Incoming::receive_if) if the waker
-    /// is woken in any case.
+    /// `waker`. Returns false right after an attempt that [waits](Incoming::receive_if) if the
+    /// waker is woken in any case.
     fn is_idle(&self, waker: &Waker) -> bool
     where
         Self: 'static,
@@ -207,8 +207,8 @@ impl<M, E: Into<BoxError>> Arrival<M> for Result<M, E> {
 
 /// The other end of a queue is gone, or this end was closed.
 ///
-/// A session takes this error, or that of `futures::channel::mpsc`, to mean that its peer has
-/// [closed](RouteError::Closed) the route. Any other error is a failure of the transport.
+/// A session takes this error, or its counterpart in `futures::channel::mpsc`, to mean that its
+/// peer has [closed](RouteError::Closed) the route. Any other error is a failure of the transport.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Disconnected;
 

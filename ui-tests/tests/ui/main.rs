@@ -29,12 +29,11 @@ fn mistakes_do_not_compile() {
         "the messages were recorded with {RECORDED_WITH}x, this is {version}; \
          set RUMPSTEAK_UI=skip to do without this test"
     );
-    // The inner cargo inherits OUT_DIR with the verdicts from `cargo test`. If the test binary is run
-    // by hand, it has none, and every case would fail for that reason.
+    // The inner cargo inherits OUT_DIR with the verdicts from `cargo test`. If the test binary is
+    // run by hand, it has none, and every case would fail for that reason.
     assert!(env::var_os("OUT_DIR").is_some(), "run this test through `cargo test`");
-    // Dependencies of build scripts and macros have one profile in this test and in the workspace, so
-    // that they are compiled once.
-    // The variables can only be set for a child process.
+    // Dependencies of build scripts and macros have one profile in this test and in the workspace,
+    // so that they are compiled once. The variables can only be set for a child process.
     if env::var_os(PROFILE.0).is_none_or(|value| value != PROFILE.1) {
         let own = Command::new(env::current_exe().unwrap())
             .args(["--exact", "mistakes_do_not_compile", "--nocapture"])

@@ -17,8 +17,8 @@ pub(super) fn take(from: &Path, to: &Path) {
     }
 }
 
-/// Links the files of a folder into another one, unless they exist there. A file that Cargo or rustc
-/// may overwrite is copied. Another Cargo may remove a file meanwhile.
+/// Links the files of a folder into another one, unless they exist there. A file that Cargo or
+/// rustc may overwrite is copied. Another Cargo may remove a file meanwhile.
 fn link(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
     let entries = fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));

@@ -75,8 +75,8 @@ impl Expansion<'_> {
     fn fields(&self, variant: &Variant, then: &TokenStream) -> TokenStream {
         if sent(variant).is_some() {
             // A process never receives what it sends, so it need not match on it. There is one
-            // field, so that rustc only reports an arm with a label and a state for having too many.
-            // Located there, but still macro code to clippy.
+            // field, so that rustc only reports an arm with a label and a state for having too
+            // many. Located there, but still macro code to clippy.
             let span = Span::call_site().located_at(variant.name.span());
             let here = tokens::at(self.krate, span);
             return quote_spanned!(span=> #here::private::NeverReceived<#then>);

@@ -1,5 +1,5 @@
-//! The parts that the expansions of all sessions share: parameter names, the types of chains, and the
-//! proof of a root.
+//! The parts that the expansions of all sessions share: parameter names, the types of chains, and
+//! the proof of a root.
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
 use quote::{ToTokens as _, TokenStreamExt as _, format_ident, quote, quote_spanned};
@@ -88,8 +88,8 @@ impl<'a> Expansion<'a> {
         })
     }
 
-    /// The type of a chain from an action on, up to the next cut, with all parameters. It is written
-    /// from left to right without recursion, however long the chain is.
+    /// The type of a chain from an action on, up to the next cut, with all parameters. It is
+    /// written from left to right without recursion, however long the chain is.
     pub(super) fn session(&self, parts: &Parts<'_>, from: usize) -> TokenStream {
         let role = &self.role;
         let Chain { actions, tail } = parts.chain;

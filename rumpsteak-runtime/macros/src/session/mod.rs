@@ -1,7 +1,8 @@
 //! Expansion of sessions.
 //!
-//! A session is written without its lifetime `'s` and its role `R`, which the expansion inserts. The
-//! words `Send`, `Receive`, `Select`, `Branch`, `Race` and `End` become the states of the runtime.
+//! A session is written without its lifetime `'s` and its role `R`, which the expansion inserts.
+//! The words `Send`, `Receive`, `Select`, `Branch`, `Race` and `End` become the states of the
+//! runtime.
 //!
 //! ```text
 //! #[session(K)] type Kernel = Send<S, Ready, KernelLoop>;
