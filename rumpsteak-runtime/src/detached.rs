@@ -113,8 +113,10 @@ where
             return Err(Error::from(ErrorKind::Poisoned { role: R::NAME }).into());
         }
         let mut guard = SessionGuard::new(&mut self.role);
-        let mut process = pin!(guard.begin(|state| process(N::from_state(state))));
-        let ended = poll_fn(|context| guard.poll(process.as_mut(), context)).await;
+        let ended = {
+            let mut process = pin!(guard.begin(|state| process(N::from_state(state))));
+            poll_fn(|context| guard.poll(process.as_mut(), context)).await
+        };
         let ended = guard.end(ended);
         if ended.is_ok() {
             // The role existed for this session only.
