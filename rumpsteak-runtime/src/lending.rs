@@ -70,7 +70,7 @@ impl<'s, R> Lender<'s, R> {
         const {
             assert!(
                 size_of::<R>() > 0,
-                "a role without a size has no session: its routes keep their marks elsewhere, and not in themselves"
+                "a role of size zero cannot run a session: its routes must contain their marks"
             );
         }
         let claim = Claim { address: address(role), role: PhantomData };

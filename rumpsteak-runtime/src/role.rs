@@ -43,8 +43,11 @@ pub trait Role: Participant {
     /// ([`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned)), because its peers may hold messages
     /// of the aborted session. Reset all roles of the set together: `roles.reset()`, or
     /// `Roles::reset_each(&mut s, &mut k)` for roles that were moved out of it.
+    #[inline]
     fn is_poisoned(&self) -> bool {
-        participant::is_in_session(self)
+        let mut in_session = false;
+        self.for_each_mark(|_, mark| in_session |= mark.in_session());
+        in_session
     }
 }
 

@@ -85,8 +85,8 @@ fn a_hang_says_who_waits_for_whom() {
     });
     assert_eq!(
         text,
-        "nobody can go on:\n  `client`: `c` waits for `Pong` from `s`\n  \
-         `server` waits for something outside of its session, or for a role that it has itself\n\n\
+        "no process can continue:\n  `client`: `c` waits for `Pong` from `s`\n  \
+         `server` waits for something outside of its session, or for a role that it owns itself\n\n\
          the processes were polled in this order: client, server"
     );
 }
@@ -111,8 +111,8 @@ fn a_hang_says_for_what_a_mock_waits() {
     });
     assert_eq!(
         text,
-        "nobody can go on:\n  `server`: `s` waits for `ping` from `c`\n  \
-         `client` waits for something outside of its session, or for a role that it has itself\n\n\
+        "no process can continue:\n  `server`: `s` waits for `ping` from `c`\n  \
+         `client` waits for something outside of its session, or for a role that it owns itself\n\n\
          the processes were polled in this order: server, client"
     );
 }
@@ -130,7 +130,7 @@ fn a_hang_names_the_message_that_a_process_with_two_roles_waits_for() {
     });
     assert_eq!(
         text,
-        "nobody can go on:\n  `both`: `c` waits for `Pong` from `s`\n\n\
+        "no process can continue:\n  `both`: `c` waits for `Pong` from `s`\n\n\
          the processes were polled in this order: both"
     );
 }
@@ -146,7 +146,7 @@ fn a_role_that_was_left_out_is_named() {
     assert_eq!(
         text,
         "`client` failed: `c` cannot send `Ping` to `s`: `s` has closed the route (it failed, was cancelled or was dropped)\n\n\
-         no process has ended: `s` was added to none, or one has dropped it\n\n\
+         no process has ended: `s` belongs to none, or its process has dropped it\n\n\
          the processes were polled in this order: client"
     );
 }
@@ -225,7 +225,7 @@ fn a_mock_keeps_to_the_protocol() {
     let (mut early, _c) = mock();
     assert_eq!(
         panics(|| block_on(early.send::<C, _>(Pong(1)))),
-        "`s` does not send `Pong` to `c` here, but the protocol has it receive `ping` from `c`"
+        "`s` cannot send `Pong` to `c` here: the role must receive `ping` from `c`"
     );
     let (unfinished, mut c) = mock();
     let script = async |mock: &mut Mock<S>| {
@@ -235,7 +235,7 @@ fn a_mock_keeps_to_the_protocol() {
     let at = format!("{}:{}:28", file!(), line!() - 1);
     assert_eq!(
         panics(|| drop(block_on(join(client(&mut c, 4), short)))),
-        format!("the script at {at} ends too early: the protocol has it send `pong` to `c`")
+        format!("the script at {at} ends too early: the role must send `pong` to `c`")
     );
     let (mut lonely, c) = mock();
     drop(c);
@@ -252,7 +252,7 @@ fn a_mock_keeps_to_the_protocol() {
         panics(|| {
             block_on(waiting.receive::<S>());
         }),
-        "`c` receives nothing from `s` here, but the protocol has it send `ping` to `s`"
+        "`c` cannot receive from `s` here: the role must send `ping` to `s`"
     );
     let ping::Roles { c, s: _s } = ping::Roles::default();
     assert_eq!(

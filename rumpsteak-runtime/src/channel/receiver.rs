@@ -114,13 +114,6 @@ impl<M> QueueReceiver<M> {
         self.consumer.shared().left_after.load(Ordering::Relaxed)
     }
 
-    #[inline]
-    fn take(&mut self) -> Result<M, Empty> {
-        let message = self.consumer.pop()?;
-        self.made_room();
-        Ok(message)
-    }
-
     /// Wakes a sender that waits for room.
     #[inline]
     fn made_room(&mut self) {
@@ -188,8 +181,11 @@ impl<M> Stream for QueueReceiver<M> {
     #[inline(always)]
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<M>> {
         let this = self.get_mut();
-        let empty = match this.take() {
-            Ok(message) => return Poll::Ready(Some(message)),
+        let empty = match this.consumer.pop() {
+            Ok(message) => {
+                this.made_room();
+                return Poll::Ready(Some(message));
+            }
             Err(empty) => empty,
         };
         if empty.is_final() {

@@ -215,9 +215,8 @@ impl<M> QueueSender<M> {
             }
             Capacity::AtMost(most) => {
                 panic!(
-                    "{} is full: its capacity is {most}, and it was proven that its sessions \
-                     never have more messages under way; those that were put into the route by \
-                     hand, past a session, count too",
+                    "{} is full: its proven capacity is {most}; messages that were put into the route \
+                     by hand count too",
                     name(queue)
                 )
             }

@@ -99,14 +99,6 @@ pub(crate) struct Misplaced {
     pub(crate) belongs: Option<&'static Place>,
 }
 
-/// Returns true if an earlier session has not ended.
-#[inline]
-pub(crate) fn is_in_session<R: Participant>(role: &R) -> bool {
-    let mut in_session = false;
-    role.for_each_mark(|_, mark| in_session |= mark.in_session());
-    in_session
-}
-
 /// Marks the role as in a session, or as poisoned.
 #[inline]
 pub(crate) fn begin<R: Participant>(role: &R) {

@@ -114,7 +114,7 @@ pub fn explore_up_to(most: usize, mut set: impl FnMut(&mut Processes)) -> Explor
             End::Stuck => {
                 let waits = (0..run.set.names.len()).filter(|&process| run.running[process]);
                 let waits: Vec<String> = waits.map(|one| wait(one, &mut set, &mut path)).collect();
-                Some(format!("nobody can go on:\n  {}", waits.join("\n  ")))
+                Some(format!("no process can continue:\n  {}", waits.join("\n  ")))
             }
         };
         if let Some(failure) = failure {
@@ -195,7 +195,7 @@ fn wait(
     match told {
         Some(told) => format!("`{name}`: {told}"),
         None => format!(
-            "`{name}` waits for something outside of its session, or for a role that it has itself"
+            "`{name}` waits for something outside of its session, or for a role that it owns itself"
         ),
     }
 }
@@ -300,7 +300,7 @@ impl Run {
         match error.downcast_ref::<Error>().map(Error::kind) {
             Some(ErrorKind::Closed { peer, .. }) if !self.running.contains(&false) => {
                 format!(
-                    "\n\nno process has ended: `{peer}` was added to none, or one has dropped it"
+                    "\n\nno process has ended: `{peer}` belongs to none, or its process has dropped it"
                 )
             }
             _ => String::new(),

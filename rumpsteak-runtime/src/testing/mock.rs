@@ -94,7 +94,7 @@ impl<R: Role> Mock<R> {
         let peer = <R as HearsFrom<Peer>>::PEER;
         assert!(
             self.labels(peer).next().is_some(),
-            "`{}` receives nothing from `{peer}` here, but {}",
+            "`{}` cannot receive from `{peer}` here: {}",
             R::NAME,
             self.told()
         );
@@ -131,7 +131,7 @@ impl<R: Role> Mock<R> {
         };
         let found = self.due().find(is_this).ok_or_else(|| {
             let action = action(sends, peer, label);
-            format!("`{}` does not {action} here, but {}", R::NAME, self.told())
+            format!("`{}` cannot {action} here: {}", R::NAME, self.told())
         })?;
         self.state = found.target;
         Ok(())
@@ -143,7 +143,7 @@ impl<R: Role> Mock<R> {
         let due: Vec<String> = due.collect();
         match &due[..] {
             [] => "the protocol has ended".to_owned(),
-            _ => format!("the protocol has it {}", due.join(" or ")),
+            _ => format!("the role must {}", due.join(" or ")),
         }
     }
 }

@@ -17,9 +17,8 @@ impl Expansion<'_> {
         let (krate, role, message) = (self.krate, &self.role, self.message());
         if let Some(label) = repeated_label(variants) {
             // The code would implement one trait twice.
-            let text = format!(
-                "a second alternative with the label `{label}`: no peer could tell which one it is"
-            );
+            let text =
+                format!("two options have the label `{label}`: the peer could not tell them apart");
             let error = Error::new(label.span(), text).into_compile_error();
             let (nothing, error) = (super::nothing(name), self.scope.is_whole().then_some(error));
             return quote!(#nothing #error);
@@ -175,7 +174,7 @@ fn sent(variant: &Variant) -> Option<&Action> {
 fn noted(variant: &Variant) -> TokenStream {
     let note = sent(variant).map(|action| {
         let text = format!(
-            "this role sends `{}` and does not hear it: the arm for it is `Raced::Sent(s)`, of `until` \
+            "this role sends `{}` and never receives it: match on `Raced::Sent(s)` or, after `until`, on \
              `Until::Wished(it, s)`",
             action.label
         );
