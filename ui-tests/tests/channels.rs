@@ -123,8 +123,8 @@ fn too_many_messages_for_a_proof_panic() {
     .unwrap_err();
     assert_eq!(
         message_of(panic),
-        "the channel from `q` to `p` is full: its proven capacity is 4; messages that were put into the \
-         route by hand count too"
+        "the channel from `q` to `p` is full: its capacity is 4, which its sessions never exceed; \
+         messages that were put into the route by hand count too"
     );
 }
 

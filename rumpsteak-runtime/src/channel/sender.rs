@@ -215,8 +215,8 @@ impl<M> QueueSender<M> {
             }
             Capacity::AtMost(most) => {
                 panic!(
-                    "{} is full: its proven capacity is {most}; messages that were put into the route \
-                     by hand count too",
+                    "{} is full: its capacity is {most}, which its sessions never exceed; messages that \
+                     were put into the route by hand count too",
                     name(queue)
                 )
             }
