@@ -9,7 +9,7 @@ use pin_project_lite::pin_project;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::SessionGuard;
 use crate::role::Role;
-use crate::role::participant::{self, Misplaced};
+use crate::role::participant;
 use crate::states::Plays;
 use crate::states::Process;
 use crate::states::state::polled_again;
@@ -194,16 +194,9 @@ fn check<R: Role + Plays<S>, S>(role: &mut R) -> Result<()> {
 #[inline(never)]
 fn refused<R: Role>(role: &mut R) -> Error {
     let kind = match participant::misplaced(role) {
-        Some(Misplaced { route, belongs }) if !role.is_poisoned() => ErrorKind::Misplaced {
-            role: R::NAME,
-            route,
-            belongs: belongs.map(|place| (place.role, place.peer)),
-        },
-        _ if !role.is_poisoned() => {
-            let peer = R::ONCE.unwrap_or_default();
-            ErrorKind::SecondSession { role: R::NAME, peer }
-        }
-        _ => ErrorKind::Poisoned { role: R::NAME },
+        _ if role.is_poisoned() => ErrorKind::Poisoned { role: R::NAME },
+        Some((route, belongs)) => ErrorKind::Misplaced { role: R::NAME, route, belongs },
+        None => ErrorKind::SecondSession { role: R::NAME, peer: R::ONCE.unwrap_or_default() },
     };
     // The future of an earlier session may have been leaked, so wake its peers.
     participant::abort(role);

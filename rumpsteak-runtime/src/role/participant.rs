@@ -4,7 +4,7 @@ use std::any::Any;
 use std::task::{Poll, Waker};
 
 use crate::transport::link::{Link, Movable};
-use crate::transport::mark::{Mark, Place};
+use crate::transport::mark::Mark;
 
 /// The part of a role that only its sessions use. The macro of its module implements it.
 #[diagnostic::on_unimplemented(
@@ -91,13 +91,9 @@ impl<L: Movable, T> Moves<T> for L {
     }
 }
 
-/// A route that is not where its set put it.
-pub(crate) struct Misplaced {
-    /// The struct of the peer that this field is for.
-    pub(crate) route: &'static str,
-    /// The place of the route; `None` if it is this field of another set.
-    pub(crate) belongs: Option<&'static Place>,
-}
+/// A route that is not where its set put it: the struct of the peer that its field is for, and the
+/// role and peer of the route, or `None` if the route belongs to this field of another set.
+type Misplaced = (&'static str, Option<(&'static str, &'static str)>);
 
 /// Marks the role as in a session, or as poisoned.
 #[inline]
@@ -120,7 +116,7 @@ pub(crate) fn misplaced<R: Participant>(role: &R) -> Option<Misplaced> {
         if let Some((set, place)) = mark.place() {
             let is_here = place.is_of::<R>() && place.index == index;
             if !is_here || *first.get_or_insert(set) != set {
-                misplaced.get_or_insert(Misplaced { route, belongs: (!is_here).then_some(place) });
+                misplaced.get_or_insert((route, (!is_here).then_some((place.role, place.peer))));
             }
         }
         index += 1;

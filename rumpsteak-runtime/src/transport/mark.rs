@@ -57,15 +57,10 @@ impl Mark {
     /// The mark of a route that no session has used.
     #[must_use]
     pub const fn new() -> Self {
-        Self::with(false)
-    }
-
-    /// The mark of a route without a place, unused or moved away.
-    const fn with(is_left: bool) -> Self {
         Self {
-            in_session: AtomicBool::new(is_left),
+            in_session: AtomicBool::new(false),
             completed: AtomicUsize::new(0),
-            is_left,
+            is_left: false,
             turn: AtomicUsize::new(0),
             set: AtomicUsize::new(0),
             place: OnceRef::new(),
@@ -76,7 +71,8 @@ impl Mark {
     /// belongs to a route over which no session begins any more.
     #[must_use]
     pub fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::with(true))
+        let left = Self { in_session: AtomicBool::new(true), is_left: true, ..Self::new() };
+        std::mem::replace(self, left)
     }
 
     #[inline]
