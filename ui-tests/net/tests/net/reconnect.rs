@@ -438,6 +438,6 @@ fn who_cannot_leave_says_so_though_its_process_has_succeeded() {
     });
     assert_eq!(
         format!("{:?}", ended.unwrap()).split_once(" or ended").unwrap().0,
-        "`a` has done its part, but cannot know whether its peers have its last messages: `b` is lost,"
+        "`a` has completed its sessions, but cannot know if its peers got its last messages: `b` is lost,"
     );
 }
