@@ -13,7 +13,9 @@
 //! ```
 
 use proc_macro2::{Span, TokenStream};
+use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
 use syn::{Error, Ident, LitInt, LitStr, Path, Result, Token, parenthesized, token};
 
 use crate::attribute::{expect, ident};
@@ -108,28 +110,23 @@ impl Arguments {
                 expect(input, Token![=], EXPECTED_RUNTIME)?;
                 self.krate = Some(runtime(input)?);
             }
-            "derive" => {
-                self.derives =
-                    list(input, EXPECTED_DERIVES, |input| path(input, EXPECTED_DERIVES))?;
-            }
+            "derive" => self.derives = list(input, EXPECTED_DERIVES, Path::parse_mod_style)?,
             "limits" => {
                 self.limits = list(input, EXPECTED_LIMITS, |input| {
-                    let name = ident(input, EXPECTED_LIMITS)?;
-                    expect(input, Token![=], EXPECTED_LIMITS)?;
-                    let (span, value) = (input.span(), input.parse::<LitInt>());
-                    let value = value.and_then(|value| value.base10_parse());
-                    Ok((name, value.map_err(|_| Error::new(span, EXPECTED_LIMITS))?))
+                    let name = input.call(Ident::parse_any)?;
+                    input.parse::<Token![=]>()?;
+                    Ok((name, input.parse::<LitInt>()?.base10_parse()?))
                 })?;
             }
             "routes" if of_protocol => {
                 expect(input, Token![=], EXPECTED_ROUTES)?;
-                self.routes = Some(path(input, EXPECTED_ROUTES)?);
+                self.routes = Some(routes(input)?);
             }
             "fair" | "every_run" if of_protocol => {
                 let liveness = if word == "fair" { Liveness::Fair } else { Liveness::EveryRun };
                 let mut roles = Vec::new();
                 if input.peek(token::Paren) {
-                    roles = list(input, EXPECTED_ROLES, |input| ident(input, EXPECTED_ROLES))?;
+                    roles = list(input, EXPECTED_ROLES, Ident::parse_any)?;
                     if roles.is_empty() {
                         return Err(Error::new(word.span(), EXPECTED_ROLES));
                     }
@@ -167,31 +164,22 @@ fn protocol(input: ParseStream<'_>) -> Result<Ident> {
 fn list<T>(
     input: ParseStream<'_>,
     expected: &str,
-    mut element: impl FnMut(ParseStream<'_>) -> Result<T>,
+    element: fn(ParseStream<'_>) -> Result<T>,
 ) -> Result<Vec<T>> {
-    if !input.peek(token::Paren) {
-        return Err(Error::new(input.span(), expected));
-    }
-    let content;
-    parenthesized!(content in input);
-    let mut elements = Vec::new();
-    while !content.is_empty() {
-        elements.push(element(&content)?);
-        if !content.is_empty() {
-            expect(&content, Token![,], expected)?;
-        }
-    }
-    Ok(elements)
+    let list = |input: ParseStream<'_>| {
+        let content;
+        parenthesized!(content in input);
+        Punctuated::<T, Token![,]>::parse_terminated_with(&content, element)
+    };
+    let list = list(input).map_err(|error| Error::new(error.span(), expected))?;
+    Ok(list.into_iter().collect())
 }
 
-/// Parses a path without arguments.
-fn path(input: ParseStream<'_>, expected: &str) -> Result<Path> {
-    let path = Path::parse_mod_style(input);
-    let path = path.map_err(|_| Error::new(input.span(), expected))?;
-    if input.peek(Token![<]) || input.peek(Token![::]) {
-        return Err(Error::new(input.span(), expected));
-    }
-    Ok(path)
+/// Parses the type of routes.
+fn routes(input: ParseStream<'_>) -> Result<Path> {
+    let path = Path::parse_mod_style(input).ok();
+    let path = path.filter(|_| !input.peek(Token![<]) && !input.peek(Token![::]));
+    path.ok_or_else(|| Error::new(input.span(), EXPECTED_ROUTES))
 }
 
 /// Parses the path of the runtime, in quotes.

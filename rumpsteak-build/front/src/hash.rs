@@ -1,7 +1,7 @@
 //! Hashes that are the same on every platform.
 
 use proc_macro2::token_stream::IntoIter;
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 
 /// A token of a flattened stream.
 #[derive(Clone, Debug)]
@@ -12,6 +12,16 @@ pub(crate) enum Piece {
     Open(Group),
     /// Any other token.
     Tree(TokenTree),
+}
+
+impl Piece {
+    /// Returns the identifier or keyword.
+    pub(crate) fn word(self) -> Option<Ident> {
+        match self {
+            Self::Tree(TokenTree::Ident(word)) => Some(word),
+            _ => None,
+        }
+    }
 }
 
 /// Iterates over the tokens of a stream from first to last, without recursion. Invisible groups are

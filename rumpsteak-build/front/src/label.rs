@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;
 use syn::{Attribute, Data, DeriveInput, Result, Type};
 
-use crate::attribute::{derive_input, field_span, public};
+use crate::attribute::derive_input;
 
 /// A struct or an enum that may be a label.
 #[derive(Clone)]
@@ -31,17 +31,13 @@ impl LabelItem {
         Ok(Self::new(derive_input(item, &[])?))
     }
 
-    pub(crate) fn new(mut input: DeriveInput) -> Self {
-        input.vis = public(input.vis, input.ident.span());
-        let mut fields = None;
-        if let Data::Struct(data) = &mut input.data {
-            data.fields.iter_mut().for_each(|field| {
-                field.vis = public(field.vis.clone(), field_span(field));
-            });
-            if input.generics.params.is_empty() {
-                fields = Some(data.fields.iter().map(|field| field.ty.clone()).collect());
+    pub(crate) fn new(input: DeriveInput) -> Self {
+        let fields = match &input.data {
+            Data::Struct(data) if input.generics.params.is_empty() => {
+                Some(data.fields.iter().map(|field| field.ty.clone()).collect())
             }
-        }
+            _ => None,
+        };
         let tokens = input.to_token_stream();
         Self { name: input.ident, attributes: input.attrs, fields, tokens }
     }

@@ -10,9 +10,7 @@ use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::{Attribute, Data, Error, Fields, LitStr, Result, Type, Variant, Visibility, parse_quote};
 
-use crate::attribute::{
-    argument, check_generics, derive_input, field_span, public, take, take_derive,
-};
+use crate::attribute::{argument, check_generics, derive_input, first, take, take_derive};
 use crate::label::LabelItem;
 use crate::name::same;
 use crate::set::bare;
@@ -78,7 +76,7 @@ impl MessageItem {
         for index in 0..variants.len() {
             check_label(&variants, index)?;
         }
-        let visibility = public(input.vis.clone(), input.ident.span());
+        let visibility = input.vis.clone();
         let label = LabelItem::new(input);
         let (attributes, tokens) = (label.attributes.clone(), label.tokens.clone());
         let label = is_struct.then_some(label);
@@ -98,10 +96,11 @@ impl MessageVariant {
             Fields::Unnamed(fields) => Some(&fields.unnamed),
             Fields::Named(_) | Fields::Unit => None,
         };
-        match fields.map(|fields| (fields.first(), fields.get(1))) {
-            Some((_, Some(second))) => Err(Error::new(field_span(second), SEVERAL)),
-            Some((Some(field), None)) => Ok(Self::new(name, label, field.ty.clone())),
-            _ => {
+        let mut fields = fields.into_iter().flatten();
+        match (fields.next(), fields.next()) {
+            (_, Some(second)) => Err(Error::new(first(&second.ty), SEVERAL)),
+            (Some(field), None) => Ok(Self::new(name, label, field.ty.clone())),
+            (None, None) => {
                 let text =
                     format!("a label carries one type: `{name}({name})`, with a `struct {name}`");
                 Err(Error::new(name.span(), text))

@@ -25,8 +25,7 @@ use syn::{
     Attribute, Error, Lifetime, Meta, Result, Token, Visibility, braced, parenthesized, token,
 };
 
-use crate::attribute::{check, expect, expect_end, ident, name, public, take};
-use crate::cut::{check_depth, end_of, parse, trees};
+use crate::attribute::{argument, expect, expect_end, ident, name, parse_item, public, take};
 
 /// A session, or a part of one.
 #[derive(Clone)]
@@ -190,11 +189,7 @@ impl SessionItem {
     ///
     /// At the first token that the grammar does not allow: what is expected there.
     pub fn parse(item: TokenStream) -> Result<Self> {
-        check_depth(item.clone(), true)?;
-        check(item.clone(), &["session"])?;
-        let trees = trees(item);
-        let end = end_of(&trees);
-        parse(trees.into_iter().collect(), end, Self::read)
+        parse_item(item, &["session"], true, Self::read)
     }
 
     fn read(input: ParseStream<'_>) -> Result<Self> {
@@ -254,27 +249,12 @@ fn role(attributes: &mut Vec<Attribute>) -> Result<Option<Ident>> {
     if let [_, second, ..] = &ours[..] {
         return Err(Error::new_spanned(second, "`#[session]` stands here twice"));
     }
-    for attribute in &ours {
-        match &attribute.meta {
-            Meta::Path(_) => {}
-            Meta::List(list) => {
-                let end = list.delimiter.span().close();
-                role = parse(list.tokens.clone(), end, |input| {
-                    if input.is_empty() {
-                        return Ok(None);
-                    }
-                    let role = name(input, EXPECTED_ARGUMENTS)?;
-                    input.parse::<Option<Token![,]>>()?;
-                    expect_end(input, EXPECTED_ARGUMENTS)?;
-                    Ok(Some(role))
-                })?;
-            }
-            Meta::NameValue(value) => {
-                return Err(Error::new(value.eq_token.span, EXPECTED_ARGUMENTS));
-            }
-        }
+    for attribute in ours.iter().filter(|attribute| !matches!(attribute.meta, Meta::Path(_))) {
+        argument(attribute, &mut role, |input| {
+            (!input.is_empty()).then(|| name(input, EXPECTED_ARGUMENTS)).transpose()
+        })?;
     }
-    Ok(role)
+    Ok(role.flatten())
 }
 
 fn alias(input: ParseStream<'_>) -> Result<Form> {

@@ -96,8 +96,8 @@ fn refused_roles() {
         format!("{route}. Each field of a role is a route; keep other data beside the role");
     let parameters = "a role has no parameters: it is one participant of one protocol";
     for (source, expected) in [
-        ("#[protocol(a::b::c)] struct K;", format!("protocol: {link}")),
-        ("#[protocol(::a)] struct K;", format!("protocol: {link}")),
+        ("#[protocol(a::b::c)] struct K;", format!("c: {link}")),
+        ("#[protocol(::a)] struct K;", format!(":: {link}")),
         ("#[protocol(P.k)] struct K;", format!(".: {link}")),
         ("#[protocol()] struct K;", format!("): {link}")),
         (

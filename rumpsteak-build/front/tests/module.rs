@@ -168,11 +168,11 @@ fn modules_are_found_at_any_depth() {
         found,
         [
             "Protocol A mod a ",
-            "Protocol B , fair # [x] # [cfg (y)] pub (crate) mod b ",
-            "ClosedSystem  mod c ",
-            "ClosedSystem  mod d ",
             "Protocol  mod j ",
             "Protocol = 3 mod l ",
+            "Protocol B , fair # [x] # [cfg (y)] pub (crate) mod b ",
+            "ClosedSystem  mod d ",
+            "ClosedSystem  mod c ",
         ]
     );
 }
@@ -312,7 +312,7 @@ fn refused_arguments() {
         ("P, routes = net::Net<Label>", "<", routes),
         ("P, derive", "", "expected derives of messages: `derive(Clone, Debug)`"),
         ("P, derive(Clone Debug)", "Debug", "expected derives of messages: `derive(Clone, Debug)`"),
-        ("P, limits(bound = -1)", "-", "expected limits of the verifier: `limits(queue = 128)`"),
+        ("P, limits(bound = -1)", "-1", "expected limits of the verifier: `limits(queue = 128)`"),
         ("P, limits(bound)", ")", "expected limits of the verifier: `limits(queue = 128)`"),
         ("-P", "P", closed),
         ("-fair", "fair", closed),

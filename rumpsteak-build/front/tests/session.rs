@@ -190,11 +190,7 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
             "fn f() {}",
             "fn: `#[session]` stands on a `type` alias, on a tuple `struct` with one field, or on an `enum` of options",
         ),
-        (
-            "K, S",
-            "type A = End;",
-            "S: expected nothing or the role that plays this session: `#[session(K)]`",
-        ),
+        ("K, S", "type A = End;", "S: expected nothing more in this attribute"),
         (
             "\"K\"",
             "type A = End;",
