@@ -8,7 +8,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Peek};
 use syn::{Attribute, Data, DeriveInput, Error, Meta, Result, Token, Visibility};
 
-use crate::cut::{self, attribute_path, check_depth, end_of, is_punct, trees};
+use crate::cut::{self, attribute_path, check_depth, end_of, has, is_punct, trees};
 use crate::hash::{Piece, Pieces};
 
 /// Returns the visibility of an item or a field: `pub` in place of an inherited one, because the
@@ -79,9 +79,6 @@ pub(crate) fn expect_end(input: ParseStream<'_>, message: &str) -> Result<()> {
     if input.is_empty() { Ok(()) } else { Err(Error::new(input.span(), message)) }
 }
 
-/// The words of sessions.
-const WORDS: [&str; 6] = ["Branch", "End", "Race", "Receive", "Select", "Send"];
-
 /// Parses a name of an item of the module.
 pub(crate) fn name(input: ParseStream<'_>, expected: &str) -> Result<Ident> {
     let start = input.span();
@@ -96,7 +93,8 @@ pub(crate) fn name(input: ParseStream<'_>, expected: &str) -> Result<Ident> {
     }
     while input.parse::<Option<Token![::]>>()?.is_some() {
         let last = ident(input, "a path goes on with a name after `::`")?;
-        if WORDS.iter().any(|word| last == word) && !input.peek(Token![::]) {
+        let is_word = has("Branch End Race Receive Select Send", &last.to_string());
+        if is_word && !input.peek(Token![::]) {
             let text = format!("`{last}` is a word of sessions, which is written without a path");
             return Err(Error::new(start, text));
         }
@@ -193,22 +191,9 @@ pub(crate) fn first(tokens: &impl ToTokens) -> Span {
 /// Refuses the attributes on and in an item after which rustc may see another item than the one
 /// that is verified.
 pub(crate) fn check(item: TokenStream, ours: &[&str]) -> Result<()> {
-    const INERT: [&str; 13] = [
-        "allow",
-        "automatically_derived",
-        "default",
-        "deny",
-        "deprecated",
-        "derive",
-        "doc",
-        "expect",
-        "forbid",
-        "must_use",
-        "non_exhaustive",
-        "repr",
-        "warn",
-    ];
-    const TOOLS: [&str; 4] = ["clippy", "diagnostic", "rust_analyzer", "rustfmt"];
+    const INERT: &str = "allow automatically_derived default deny deprecated derive doc expect \
+                         forbid must_use non_exhaustive repr warn";
+    const TOOLS: &str = "clippy diagnostic rust_analyzer rustfmt";
     let attributes = attributes(item);
     let has_helpers = attributes.iter().any(|(_, attribute, path)| {
         path.len() == 1 && path[0] == "derive" && names_helper(attribute)
@@ -225,8 +210,8 @@ pub(crate) fn check(item: TokenStream, ours: &[&str]) -> Result<()> {
         }
         let last = path[path.len() - 1].to_string();
         let is_inert = match path.len() {
-            1 => has_helpers || INERT.contains(&first),
-            _ => TOOLS.contains(&first),
+            1 => has_helpers || has(INERT, first),
+            _ => has(TOOLS, first),
         };
         if !is_inert && !ours.contains(&last.as_str()) {
             return error(format!("`#[{last}]` {NOT_INERT}"));
@@ -237,24 +222,10 @@ pub(crate) fn check(item: TokenStream, ours: &[&str]) -> Result<()> {
 
 /// Returns true if a `#[derive(…)]` names a macro that may have attributes of its own.
 fn names_helper(derive: &Group) -> bool {
-    const WITHOUT: [&str; 12] = [
-        "derive",
-        "Clone",
-        "Copy",
-        "Debug",
-        "Eq",
-        "Hash",
-        "Message",
-        "Ord",
-        "PartialEq",
-        "PartialOrd",
-        "Role",
-        "Roles",
-    ];
-    Pieces::new(derive.stream()).any(|piece| match piece {
-        Piece::Tree(TokenTree::Ident(name)) => !WITHOUT.contains(&name.to_string().as_str()),
-        _ => false,
-    })
+    const WITHOUT: &str =
+        "derive Clone Copy Debug Eq Hash Message Ord PartialEq PartialOrd Role Roles";
+    let mut names = Pieces::new(derive.stream()).filter_map(Piece::word);
+    names.any(|name| !has(WITHOUT, &name.to_string()))
 }
 
 /// Returns the attributes on and in an item: the `#`, the brackets and the path.

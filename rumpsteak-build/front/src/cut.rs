@@ -83,10 +83,10 @@ impl<'a> Cut<'a> {
             attributes += usize::from(delimiter(trees.get(attributes)) == Some(Delimiter::Bracket));
         }
         let mut start = attributes;
-        while is_word(trees.get(start), &["pub", "unsafe", "async", "auto", "default"])
+        while is_word(trees.get(start), "pub unsafe async auto default")
             || delimiter(trees.get(start)) == Some(Delimiter::Parenthesis)
                 && start > attributes
-                && is_word(trees.get(start - 1), &["pub"])
+                && is_word(trees.get(start - 1), "pub")
         {
             start += 1;
         }
@@ -108,23 +108,23 @@ impl<'a> Cut<'a> {
 
     /// Returns true if a tree begins another item, although this one has no end yet.
     fn is_cut_off_by(&self, tree: &TokenTree, next: Option<&TokenTree>) -> bool {
-        const BEGINNINGS: [&str; 6] = ["enum", "mod", "pub", "struct", "trait", "type"];
-        const OTHERS: [&str; 7] = ["async", "const", "extern", "fn", "impl", "static", "unsafe"];
+        const BEGINNINGS: &str = "enum mod pub struct trait type";
+        const OTHERS: &str = "async const extern fn impl static unsafe";
         let (tree, length) = (Some(tree), self.trees.len() - self.start);
         // Half a word, and no macro call.
         let is_stray = length == 1 && !is_item(&self.keyword());
         let is_attribute = delimiter(next) == Some(Delimiter::Bracket) || is_punct(next, '!');
         is_punct(tree, '#') && is_attribute
-            || length > 0 && is_word(tree, &BEGINNINGS)
-            || length > 0 && is_word(tree, &["use"]) && !is_punct(next, '<')
-            || is_stray && is_word(tree, &OTHERS)
+            || length > 0 && is_word(tree, BEGINNINGS)
+            || length > 0 && is_word(tree, "use") && !is_punct(next, '<')
+            || is_stray && is_word(tree, OTHERS)
     }
 
     /// Returns true if a `{…}` does not end the item.
     fn needs_semicolon(&self) -> bool {
         match self.keyword().as_str() {
-            "const" => !is_word(self.tree(1), &["async", "extern", "fn", "unsafe"]),
-            keyword => matches!(keyword, "static" | "type" | "use"),
+            "const" => !is_word(self.tree(1), "async extern fn unsafe"),
+            keyword => has("static type use", keyword),
         }
     }
 
@@ -189,9 +189,8 @@ impl<'a> Cut<'a> {
 
 /// Returns true for a word that begins an item. A macro call begins with another one.
 pub(crate) fn is_item(word: &str) -> bool {
-    "const enum extern fn impl mod static struct trait type union use"
-        .split(' ')
-        .any(|it| it == word)
+    let words = "const enum extern fn impl mod static struct trait type union use";
+    has(words, word)
 }
 
 /// Returns the trees of a stream, where each invisible group is replaced by its content.
@@ -229,8 +228,13 @@ pub(crate) fn is_punct(tree: Option<&TokenTree>, character: char) -> bool {
     matches!(tree, Some(TokenTree::Punct(punct)) if punct.as_char() == character)
 }
 
-fn is_word(tree: Option<&TokenTree>, words: &[&str]) -> bool {
-    matches!(tree, Some(TokenTree::Ident(ident)) if words.iter().any(|word| ident == word))
+fn is_word(tree: Option<&TokenTree>, words: &str) -> bool {
+    matches!(tree, Some(TokenTree::Ident(ident)) if has(words, &ident.to_string()))
+}
+
+/// Returns true if a word is in a list of words with blanks between them.
+pub(crate) fn has(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
 }
 
 pub(crate) fn delimiter(tree: Option<&TokenTree>) -> Option<Delimiter> {
@@ -276,49 +280,43 @@ const MOST_STEPS: usize = 48;
 /// A session is parsed without recursion, so its angle brackets are no levels.
 pub(crate) fn check_depth(tokens: TokenStream, is_session: bool) -> Result<()> {
     // The steps on each level, and true if its bracket is `<`.
-    let (mut levels, mut attributes) = (vec![(0_usize, false)], 0_usize);
-    let (mut steps, mut after_arrow, mut after_number) = (0, false, false);
+    let mut levels = vec![(0, false)];
+    let (mut attributes, mut before) = (0_usize, ' ');
     for piece in Pieces::new(tokens) {
-        let has_angles = !is_session || attributes > 0;
         let (span, mark) = match &piece {
-            Piece::Close(_) => (None, ' '),
-            Piece::Open(group) => (Some(group.span_open()), ' '),
-            Piece::Tree(TokenTree::Punct(punct)) => (Some(punct.span()), punct.as_char()),
-            Piece::Tree(tree) => (Some(tree.span()), ' '),
+            Piece::Close(delimiter) => {
+                // It closes the angle brackets inside it, too.
+                while levels.pop_if(|(_, is_angle)| *is_angle).is_some() {}
+                levels.pop();
+                attributes -= usize::from(*delimiter == Delimiter::Bracket);
+                before = ' ';
+                continue;
+            }
+            Piece::Open(group) => (group.span_open(), ' '),
+            Piece::Tree(TokenTree::Punct(punct)) => (punct.span(), punct.as_char()),
+            Piece::Tree(TokenTree::Literal(number)) => (number.span(), '0'),
+            Piece::Tree(tree) => (tree.span(), ' '),
         };
-        let is_arrow = std::mem::replace(&mut after_arrow, matches!(mark, '-' | '='));
+        let has_angles = !is_session || attributes > 0;
         // As in `1 << 3`.
-        let is_shift = after_number && mark == '<';
-        after_number = is_shift || matches!(&piece, Piece::Tree(TokenTree::Literal(_)));
-        if let Piece::Close(delimiter) = piece {
-            attributes -= usize::from(delimiter == Delimiter::Bracket);
-        }
-        // A closing bracket closes the angle brackets inside it, too.
-        let closes = span.is_none() || mark == '>' && has_angles && !is_arrow;
-        if closes {
-            while let Some((own, is_angle)) =
-                levels.pop_if(|(_, is_angle)| span.is_none() || *is_angle)
-            {
-                steps -= own;
-                if is_angle == span.is_some() {
-                    break;
-                }
-            }
-            continue;
-        }
-        let Some((own, _)) = levels.last_mut() else { continue };
+        let is_shift = mark == '<' && before == '0';
+        let is_arrow = mark == '>' && matches!(before, '-' | '=');
+        before = if is_shift { '0' } else { mark };
+        let Some((steps, is_angle)) = levels.last_mut() else { continue };
         match mark {
-            ',' | ';' | '#' => steps -= std::mem::take(own),
             ':' => {}
+            ',' | ';' | '#' => *steps = 0,
             '<' | '>' if !has_angles => {}
-            _ => {
-                *own += 1;
-                steps += 1;
-            }
+            '>' if !is_arrow && *is_angle => _ = levels.pop(),
+            '>' if !is_arrow => {}
+            _ => *steps += 1,
         }
-        if steps > MOST_STEPS {
-            let text = "this is nested too deep: give a part of it a name of its own";
-            return Err(Error::new(span.unwrap_or_else(Span::call_site), text));
+        // Each level has a step for the bracket that opens the next one, so there are few levels.
+        if levels.iter().map(|(steps, _)| steps).sum::<usize>() > MOST_STEPS {
+            return Err(Error::new(
+                span,
+                "this is nested too deep: give a part of it a name of its own",
+            ));
         }
         if let Piece::Open(group) = &piece {
             attributes += usize::from(group.delimiter() == Delimiter::Bracket);

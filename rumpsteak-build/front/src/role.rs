@@ -21,6 +21,7 @@ use syn::{
 use crate::attribute::{
     argument, check_generics, derive_input, first, name, take, take_derive, word,
 };
+use crate::cut::has;
 
 /// A `#[derive(Role)]` struct.
 #[derive(Clone)]
@@ -217,10 +218,9 @@ impl Route {
 
 /// True if a type is known to be one half of a route.
 fn is_half(ty: &Type) -> bool {
-    const HALVES: [&str; 5] =
-        ["QueueReceiver", "QueueSender", "SyncSender", "UnboundedReceiver", "UnboundedSender"];
+    const HALVES: &str = "QueueReceiver QueueSender SyncSender UnboundedReceiver UnboundedSender";
     let Type::Path(of) = ty else { return false };
-    of.path.segments.last().is_some_and(|last| HALVES.iter().any(|half| last.ident == half))
+    of.path.segments.last().is_some_and(|last| has(HALVES, &last.ident.to_string()))
 }
 
 const NO_HALF: &str = "this is no route: a route both sends and receives, by itself\n\n\

@@ -323,38 +323,31 @@ impl Variant {
         }
         let body;
         parenthesized!(body in input);
-        let head = Head::read(&body)?;
-        let then = Chain::read(&body)?;
-        if let Head::Action(_) = head {
-            close_angle(&body, EXPECTED_CLOSE)?;
-        }
+        let (head, then) = Self::body(&body)?;
         if let Tail::Itself(itself) = &then.tail {
             return Err(Error::new(itself.span(), SELF_IS_CHOICE));
         }
         body.parse::<Option<Token![,]>>()?;
-        expect_end(
-            &body,
-            "an option has two fields: first the label, then the session that follows it",
-        )?;
+        let fields = "an option has two fields: first the label, then the session that follows it";
+        expect_end(&body, fields)?;
         Ok(Self { name, head, then, attributes })
     }
-}
 
-impl Head {
-    /// Parses the label, or the action as far as its label, and the `,` behind it.
-    fn read(input: ParseStream<'_>) -> Result<Self> {
-        let word = name(input, "expected a label")?;
-        match Constructor::of(&word) {
-            Some(Constructor::Action(direction)) if input.peek(Token![<]) => {
-                Ok(Self::Action(Action::read(input, direction, word)?))
+    /// Parses the label and the session behind it, or a session that begins with an action.
+    fn body(input: ParseStream<'_>) -> Result<(Head, Chain)> {
+        let ahead = input.fork();
+        let label = name(&ahead, "expected a label")?;
+        if Constructor::of(&label).is_some() && ahead.peek(Token![<]) {
+            let mut then = Chain::read(input)?;
+            if then.actions.is_empty() {
+                return Err(Error::new(label.span(), EXPECTED_ACTION));
             }
-            Some(_) if input.peek(Token![<]) => Err(Error::new(word.span(), EXPECTED_ACTION)),
-            _ => {
-                check_label(input)?;
-                expect(input, Token![,], EXPECTED_OPTION_BODY)?;
-                Ok(Self::Label(word))
-            }
+            return Ok((Head::Action(then.actions.remove(0)), then));
         }
+        let label = name(input, "expected a label")?;
+        check_label(input)?;
+        expect(input, Token![,], EXPECTED_OPTION_BODY)?;
+        Ok((Head::Label(label), Chain::read(input)?))
     }
 }
 
