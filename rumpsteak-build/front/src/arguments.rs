@@ -23,6 +23,7 @@ use crate::cut::{ModuleKind, check_depth, parse};
 use crate::name;
 
 /// The arguments of the attribute.
+#[derive(Default)]
 pub struct Arguments {
     /// The protocol; `None` for a closed system without one.
     pub protocol: Option<Ident>,
@@ -68,15 +69,7 @@ impl Arguments {
     pub fn parse(kind: ModuleKind, arguments: TokenStream, end: Span) -> Result<Self> {
         check_depth(arguments.clone(), false)?;
         parse(arguments, end, |input| {
-            let mut this = Self {
-                protocol: None,
-                routes: None,
-                derives: Vec::new(),
-                liveness: Vec::new(),
-                accepts_closed_system: None,
-                limits: Vec::new(),
-                krate: None,
-            };
+            let mut this = Self::default();
             if kind == ModuleKind::Protocol {
                 this.protocol = Some(protocol(input)?);
                 if !input.is_empty() {

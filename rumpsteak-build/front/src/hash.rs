@@ -45,23 +45,18 @@ impl Iterator for Pieces {
 
     fn next(&mut self) -> Option<Piece> {
         loop {
-            let (trees, _) = self.0.last_mut()?;
-            match trees.next() {
+            let piece = match self.0.last_mut()?.0.next() {
                 Some(TokenTree::Group(group)) => {
-                    let delimiter = group.delimiter();
-                    self.0.push((group.stream().into_iter(), delimiter));
-                    if delimiter != Delimiter::None {
-                        return Some(Piece::Open(group));
-                    }
+                    self.0.push((group.stream().into_iter(), group.delimiter()));
+                    Piece::Open(group)
                 }
-                Some(tree) => return Some(Piece::Tree(tree)),
-                None => {
-                    if let Some((_, delimiter)) = self.0.pop()
-                        && delimiter != Delimiter::None
-                    {
-                        return Some(Piece::Close(delimiter));
-                    }
-                }
+                Some(tree) => Piece::Tree(tree),
+                None => Piece::Close(self.0.pop()?.1),
+            };
+            match &piece {
+                Piece::Close(Delimiter::None) => {}
+                Piece::Open(group) if group.delimiter() == Delimiter::None => {}
+                _ => return Some(piece),
             }
         }
     }

@@ -176,7 +176,7 @@ fn parse_items(content: &[TokenTree]) -> (Vec<Item>, Vec<Error>) {
         }
     }
     let sessions = sessions(&cuts, &kinds);
-    let (mut items, mut errors) = (Vec::new(), Vec::new());
+    let (mut items, mut errors, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     for ((cut, kind), session) in cuts.iter().zip(kinds).zip(sessions) {
         let kind = if session.is_some() { ItemKind::Session } else { kind };
         if let Some(place) = hidden_session(cut).filter(|_| kind == ItemKind::Other) {
@@ -185,34 +185,21 @@ fn parse_items(content: &[TokenTree]) -> (Vec<Item>, Vec<Error>) {
             continue;
         }
         let item = session.map_or_else(|| item(cut, kind), |session| session.map(Item::Session));
-        items.push(item.unwrap_or_else(|error| {
-            errors.push(error);
-            Item::Broken(BrokenItem { name: cut.name(), kind })
-        }));
+        let name = cut.name().filter(|_| kind != ItemKind::Other);
+        let broken = |name, kind| Item::Broken(BrokenItem { name, kind });
+        items.push(match (item, name) {
+            (Ok(_), Some(name)) if !seen.insert(name.to_string()) => {
+                errors.push(Error::new(name.span(), format!("a second `{name}` in this module")));
+                broken(None, ItemKind::Other)
+            }
+            (Ok(item), _) => item,
+            (Err(error), _) => {
+                errors.push(error);
+                broken(cut.name(), kind)
+            }
+        });
     }
-    errors.extend(take_seconds(&mut items));
     (items, errors)
-}
-
-/// Takes out the second item of each name, which is a mistake.
-fn take_seconds(items: &mut [Item]) -> Vec<Error> {
-    let mut seen = HashSet::new();
-    let mut errors = Vec::new();
-    for item in items {
-        let name = match item {
-            Item::Label(item) => &item.name,
-            Item::Message(item) => &item.name,
-            Item::Role(item) => &item.name,
-            Item::Session(item) => &item.name,
-            Item::Set(item) => &item.name,
-            Item::Broken(_) | Item::Other(_) | Item::Use(_) => continue,
-        };
-        if !seen.insert(name.to_string()) {
-            errors.push(Error::new(name.span(), format!("a second `{name}` in this module")));
-            *item = Item::Broken(BrokenItem { name: None, kind: ItemKind::Other });
-        }
-    }
-    errors
 }
 
 /// Parses the sessions among the items of a module: the items of that kind, and all that they go on

@@ -12,7 +12,6 @@ use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
-use syn::spanned::Spanned as _;
 use syn::{
     Attribute, Data, Error, Field, Fields, GenericArgument, LitStr, PathArguments, Result, Token,
     Type, Visibility,
@@ -114,23 +113,23 @@ impl RoleItem {
 
 /// The reason why a type cannot be a route of a role with these messages, if its tokens show it.
 fn misfit(ty: &Type, message: Option<&Ident>) -> Option<String> {
-    let text = || ty.to_token_stream().to_string().replace(' ', "");
-    let no_route = || {
-        let text = text();
-        Some(format!(
-            "`{text}` is no route: a route both sends and receives, as `Channel<Label>` does"
-        ))
-    };
+    const HALVES: &str = "QueueReceiver QueueSender SyncSender UnboundedReceiver UnboundedSender";
+    let text = ty.to_token_stream().to_string().replace(' ', "");
+    let no_route =
+        format!("`{text}` is no route: a route both sends and receives, as `Channel<Label>` does");
     let path = match ty {
         Type::Path(of) => &of.path,
-        Type::Tuple(_) => return no_route(),
+        Type::Tuple(_) => return Some(no_route),
         _ => return None,
     };
-    let mut before = path.segments.iter().rev().skip(1);
-    if before.any(|segment| segment.ident == "mpsc" || segment.ident == "oneshot") {
-        return no_route();
+    let mut segments = path.segments.iter().rev();
+    let last = segments.next()?;
+    if has(HALVES, &last.ident.to_string()) {
+        return Some(NO_HALF.to_owned());
     }
-    let last = path.segments.last()?;
+    if segments.any(|segment| segment.ident == "mpsc" || segment.ident == "oneshot") {
+        return Some(no_route);
+    }
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
     let mut arguments = arguments.args.iter();
     let (Some(GenericArgument::Type(Type::Path(carried))), None) =
@@ -141,7 +140,7 @@ fn misfit(ty: &Type, message: Option<&Ident>) -> Option<String> {
     let (carried, message) = (carried.path.get_ident()?, message?);
     let is_route = last.ident == "Channel" || last.ident == "Net";
     (is_route && carried != message).then(|| {
-        format!("`{}` carries other messages than `{message}`, the messages of the role", text())
+        format!("`{text}` carries other messages than `{message}`, the messages of the role")
     })
 }
 
@@ -209,18 +208,8 @@ impl Route {
         }
         let peer = peer.ok_or_else(|| Error::new(first(&field.vis), NO_ROUTE))?;
         let Field { ident: field, ty, attrs: attributes, vis: visibility, .. } = field;
-        if is_half(&ty) {
-            return Err(Error::new(ty.span(), NO_HALF));
-        }
         Ok(Self { peer, field, index, ty, attributes, visibility })
     }
-}
-
-/// True if a type is known to be one half of a route.
-fn is_half(ty: &Type) -> bool {
-    const HALVES: &str = "QueueReceiver QueueSender SyncSender UnboundedReceiver UnboundedSender";
-    let Type::Path(of) = ty else { return false };
-    of.path.segments.last().is_some_and(|last| has(HALVES, &last.ident.to_string()))
 }
 
 const NO_HALF: &str = "this is no route: a route both sends and receives, by itself\n\n\

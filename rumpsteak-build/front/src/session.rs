@@ -21,6 +21,7 @@ use std::fmt::{self, Display};
 
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
 use syn::{
     Attribute, Error, Lifetime, Meta, Result, Token, Visibility, braced, parenthesized, token,
 };
@@ -296,13 +297,8 @@ fn choice(input: ParseStream<'_>) -> Result<Form> {
     }
     let body;
     braced!(body in input);
-    let mut variants = Vec::new();
-    while !body.is_empty() {
-        variants.push(Variant::read(&body)?);
-        if body.parse::<Option<Token![,]>>()?.is_none() {
-            expect_end(&body, "expected `,` or `}` after the option")?;
-        }
-    }
+    let variants = Punctuated::<_, Token![,]>::parse_terminated_with(&body, Variant::read)?;
+    let variants: Vec<Variant> = variants.into_iter().collect();
     let Some(first) = variants.first() else {
         let text = "a choice needs at least one option: `Variant(Label, Session)`";
         return Err(Error::new(body.span(), text));
