@@ -15,7 +15,7 @@ use crate::options::Limits;
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
-/// The contents of a file of protocols, for messages.
+/// A description of a file of protocols, for messages.
 const SCRIBBLE: &str =
     "a Scribble protocol: `global protocol P(role a, role b) { hello() from a to b; }`";
 
@@ -58,13 +58,11 @@ pub(crate) fn load(
     let header = parse(&source.text).module.header;
     let mut roots = import_paths.to_vec();
     let place = place_of(path);
-    if path != Path::new("-") {
-        if let Some(header) = &header {
-            // As it was given first, since imports are shown as they are found.
-            let places = [Some(path), place.as_deref()].into_iter().flatten();
-            roots.extend(places.filter_map(|place| root_of(place, header.as_str())));
-        }
-        roots.extend(path.parent().map(Path::to_owned));
+    if let Some(place) = &place {
+        // As it was given first, since imports are shown as they are found.
+        let named = |header: &_| [path, place].map(|place| root_of(place, header));
+        let named = header.iter().flat_map(|header| named(header.as_str())).flatten();
+        roots.extend(named.chain(path.parent().map(Path::to_owned)));
     }
 
     let mut unreadable = vec![];
@@ -79,16 +77,17 @@ pub(crate) fn load(
     Module { contents, unreadable }
 }
 
-/// The error for a machine in the place of a protocol, whose name is that of the protocol's file,
-/// a dot, that of the role, and the ending.
+/// The error for a machine in place of a protocol. The machine's file is called after the file of
+/// its protocol: `orders.shop.dot` belongs to `orders.scr`.
 fn machine(path: &Path) -> Notice {
     let stems = iter::successors(Some(path.with_extension("")), |stem| {
         stem.extension().map(|_| stem.with_extension(""))
     });
     let mut protocols = stems.skip(1).map(|stem| stem.with_extension("scr"));
-    let protocol = protocols.find(|protocol| protocol.is_file());
-    let which =
-        protocol.map_or("a `.scr` file".to_owned(), |found| format!("`{}`", found.display()));
+    let which = match protocols.find(|protocol| protocol.is_file()) {
+        Some(found) => format!("`{}`", found.display()),
+        None => "a `.scr` file".to_owned(),
+    };
     Notice::error(format!("`{}` is the machine of a role, not a protocol", path.display()))
         .help(format!("name {which}; `subtype` and `kmc` read machines"))
 }
@@ -103,18 +102,15 @@ fn place_of(path: &Path) -> Option<PathBuf> {
     if path == Path::new("-") {
         return None;
     }
-    // The file was read, so this only fails where the current folder has gone; the path as given is
-    // all there is then.
-    let place = std::fs::canonicalize(path);
-    let name = |path: &Path| path.file_name().map(ToOwned::to_owned);
-    match place {
-        // A link is called as it was asked for.
-        Ok(place) if name(&place) == name(path) => Some(place),
-        _ => Some(std::path::absolute(path).unwrap_or_else(|_| path.to_owned())),
-    }
+    // The file was read, so only a missing current folder makes this fail: then the path as given
+    // has to do. A link keeps its own name.
+    let place = std::fs::canonicalize(path).ok();
+    let place = place.filter(|place| place.file_name() == path.file_name());
+    place.or_else(|| Some(std::path::absolute(path).unwrap_or_else(|_| path.to_owned())))
 }
 
 impl Module {
+    /// The name of the file.
     pub(crate) fn name(&self) -> &str {
         &self.contents.texts[0].name
     }
@@ -137,7 +133,7 @@ impl Module {
         self.reports(&self.contents.warnings).for_each(|notice| terminal.report(&notice));
     }
 
-    /// Reports what is wrong with the module, and tells how grave it is.
+    /// Reports errors of the module, and returns how grave they are.
     pub(crate) fn complain(&self, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Outcome {
         if !diagnostics.is_empty() {
             self.unreadable.iter().for_each(|notice| terminal.report(notice));
@@ -153,7 +149,7 @@ impl Module {
     }
 }
 
-/// The position of the protocol of this name among those of a file, or of the only one.
+/// The position of the protocol of this name in a file, or of the only protocol.
 pub(crate) fn pick(
     file: &str,
     names: &[&str],
@@ -175,7 +171,7 @@ pub(crate) fn pick(
     }
 }
 
-/// What errors mean for the exit status.
+/// The outcome of a module with these errors.
 pub(crate) fn outcome(diagnostics: &[Diagnostic]) -> Outcome {
     gravest(diagnostics).into()
 }

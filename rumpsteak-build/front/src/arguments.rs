@@ -61,11 +61,8 @@ pub enum Liveness {
 }
 
 impl Arguments {
-    /// Parses the arguments, without the parentheses. At their end, an error points at `end`.
-    ///
-    /// # Errors
-    ///
-    /// At the first token that does not fit, with the right form.
+    /// Parses the arguments, without the parentheses. An error is at the first token that does not
+    /// fit, or at `end`.
     pub fn parse(kind: ModuleKind, arguments: TokenStream, end: Span) -> Result<Self> {
         check_depth(arguments.clone(), false)?;
         parse(arguments, end, |input| {

@@ -224,8 +224,8 @@ pub(crate) fn check(item: TokenStream, ours: &[&str]) -> Result<()> {
 fn names_helper(derive: &Group) -> bool {
     const WITHOUT: &str =
         "derive Clone Copy Debug Eq Hash Message Ord PartialEq PartialOrd Role Roles";
-    let mut names = Pieces::new(derive.stream()).filter_map(Piece::word);
-    names.any(|name| !has(WITHOUT, &name.to_string()))
+    let mut trees = Pieces::new(derive.stream()).filter_map(Piece::tree);
+    trees.any(|tree| cut::word(&tree).is_some_and(|name| !has(WITHOUT, &name.to_string())))
 }
 
 /// Returns the attributes on and in an item: the `#`, the brackets and the path.

@@ -1,7 +1,7 @@
 //! Hashes that are the same on every platform.
 
 use proc_macro2::token_stream::IntoIter;
-use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 /// A token of a flattened stream.
 #[derive(Clone, Debug)]
@@ -15,11 +15,11 @@ pub(crate) enum Piece {
 }
 
 impl Piece {
-    /// Returns the identifier or keyword.
-    pub(crate) fn word(self) -> Option<Ident> {
+    /// Returns the token, unless it is a bracket.
+    pub(crate) fn tree(self) -> Option<TokenTree> {
         match self {
-            Self::Tree(TokenTree::Ident(word)) => Some(word),
-            _ => None,
+            Self::Tree(tree) => Some(tree),
+            Self::Close(_) | Self::Open(_) => None,
         }
     }
 }
@@ -81,15 +81,15 @@ pub const fn mix(hash: u64, part: u64) -> u64 {
 
 /// Numbers a list of names with a [`Hasher`].
 pub fn number(names: &[&str]) -> u64 {
-    let mut hasher = Hasher::new();
+    let mut hasher = Hasher::default();
     names.iter().for_each(|name| hasher.text(name));
     hasher.finish()
 }
 
 /// The 64-bit FNV-1a hash of texts, with a separator after each text.
 ///
-/// It detects stale verdicts. It does not protect against forged ones: whoever can write into
-/// `OUT_DIR` is the build itself.
+/// It detects stale verdicts. It does not protect against forged ones: only the build itself can
+/// write into `OUT_DIR`.
 ///
 /// ```
 /// use rumpsteak_front::hash::number;
@@ -98,15 +98,13 @@ pub fn number(names: &[&str]) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub struct Hasher(u64);
 
-/// No UTF-8 text contains this byte.
-const SEPARATOR: u8 = 0xff;
-
-impl Hasher {
-    /// Returns a hasher of nothing yet.
-    pub const fn new() -> Self {
+impl Default for Hasher {
+    fn default() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
     }
+}
 
+impl Hasher {
     /// Adds bytes as they are.
     pub fn bytes(&mut self, bytes: &[u8]) {
         for &byte in bytes {
@@ -114,10 +112,10 @@ impl Hasher {
         }
     }
 
-    /// Adds a text and a separator.
+    /// Adds a text, and a separator that no text in UTF-8 contains.
     pub fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
-        self.bytes(&[SEPARATOR]);
+        self.bytes(&[0xff]);
     }
 
     /// Adds all tokens of a stream, each with its kind, but for documentation.
@@ -169,10 +167,4 @@ impl Hasher {
 fn is_documentation(group: &Group) -> bool {
     let is_doc = |tree| matches!(tree, TokenTree::Ident(name) if name == "doc");
     group.delimiter() == Delimiter::Bracket && group.stream().into_iter().next().is_some_and(is_doc)
-}
-
-impl Default for Hasher {
-    fn default() -> Self {
-        Self::new()
-    }
 }

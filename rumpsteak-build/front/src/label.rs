@@ -22,11 +22,7 @@ pub struct LabelItem {
 }
 
 impl LabelItem {
-    /// Parses a struct or an enum with its attributes.
-    ///
-    /// # Errors
-    ///
-    /// At the first token that is no Rust, and at attributes that may change the item.
+    /// Parses a struct or an enum with its attributes. Attributes that may change it are errors.
     pub fn parse(item: TokenStream) -> Result<Self> {
         Ok(Self::new(derive_input(item, &[])?))
     }

@@ -49,11 +49,7 @@ pub struct MessageVariant {
 }
 
 impl MessageItem {
-    /// Parses a message type with its attributes.
-    ///
-    /// # Errors
-    ///
-    /// At the first token that does not fit, with what is expected there.
+    /// Parses a message type with its attributes. An error is at the first token that does not fit.
     pub fn parse(item: TokenStream) -> Result<Self> {
         let mut input = derive_input(item, &["label"])?;
         check_generics(

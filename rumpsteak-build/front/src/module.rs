@@ -112,14 +112,11 @@ impl Module {
     /// Parses the arguments of the attribute, without the parentheses, and the module that it
     /// stands on.
     ///
-    /// Mistakes inside items are in [`Module::errors`].
-    ///
-    /// # Errors
-    ///
-    /// If the arguments are wrong, or if the item is no module with braces.
+    /// An error is about the arguments or the head of the module. Mistakes inside items are in
+    /// [`Module::errors`].
     pub fn parse(kind: ModuleKind, arguments: TokenStream, item: TokenStream) -> Result<Self> {
         let mut header = trees(item);
-        let mut hasher = Hasher::new();
+        let mut hasher = Hasher::default();
         hasher.bytes(&[kind as u8]);
         hasher.tokens(arguments.clone());
         hasher.text("");
@@ -248,7 +245,8 @@ fn choices_in(
     let is_choice = |&index: &usize| {
         cuts[index].keyword() == "enum" && SessionItem::parse(cuts[index].tokens()).is_ok()
     };
-    let names = Pieces::new(broken.tokens()).filter_map(Piece::word).map(|name| name.to_string());
+    let trees = Pieces::new(broken.tokens()).filter_map(Piece::tree);
+    let names = trees.filter_map(|tree| Some(cut::word(&tree)?.to_string()));
     let names = names.collect::<HashSet<_>>().into_iter();
     let are_choices =
         |name: &String| candidates.get(name).is_some_and(|indices| indices.iter().all(is_choice));
@@ -358,28 +356,20 @@ fn parts(session: &SessionItem) -> Vec<(String, bool)> {
 
 /// Returns true for a struct without any `<`, as labels have them.
 fn is_plain_struct(cut: &Cut<'_>) -> bool {
-    cut.keyword() == "struct"
-        && Pieces::new(cut.tokens())
-            .all(|piece| !matches!(piece, Piece::Tree(tree) if is_punct(Some(&tree), '<')))
+    let mut trees = Pieces::new(cut.tokens()).filter_map(Piece::tree);
+    cut.keyword() == "struct" && !trees.any(|tree| is_punct(Some(&tree), '<'))
 }
 
 /// Returns true if the body of a type or a struct begins with a word of sessions and `<`, or if
 /// these are anywhere in the body of an enum.
 fn has_word_of_sessions(cut: &Cut<'_>) -> bool {
-    let is_enum = cut.keyword() == "enum";
-    let body: Vec<TokenTree> = match cut.tree(2) {
-        Some(TokenTree::Group(body)) if is_enum => {
-            let tree = |piece| if let Piece::Tree(tree) = piece { Some(tree) } else { None };
-            Pieces::new(body.stream()).filter_map(tree).collect()
-        }
-        Some(TokenTree::Group(body)) => trees(body.stream()),
-        _ => (3..).map_while(|offset| cut.tree(offset)).cloned().collect(),
-    };
-    let found = |pair: &[TokenTree]| {
-        is_punct(pair.last(), '<')
-            && cut::word(&pair[0]).is_some_and(|word| Constructor::of(&word).is_some())
-    };
-    body.windows(2).take(if is_enum { usize::MAX } else { 1 }).any(found)
+    let body: TokenStream = (2..).map_while(|offset| cut.tree(offset)).cloned().collect();
+    let body = Pieces::new(body).filter_map(Piece::tree);
+    let body: Vec<TokenTree> = body.skip_while(|tree| is_punct(Some(tree), '=')).collect();
+    let is_constructor = |tree| cut::word(tree).is_some_and(|it| Constructor::of(&it).is_some());
+    let most = if cut.keyword() == "enum" { usize::MAX } else { 1 };
+    let mut pairs = body.windows(2).take(most);
+    pairs.any(|pair| is_constructor(&pair[0]) && is_punct(pair.last(), '<'))
 }
 
 const EXPECTED: &str =

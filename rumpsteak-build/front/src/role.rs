@@ -74,11 +74,7 @@ pub struct Route {
 pub(crate) const ROLE_ATTRIBUTES: [&str; 4] = ["message", "protocol", "role", "route"];
 
 impl RoleItem {
-    /// Parses a role with its attributes.
-    ///
-    /// # Errors
-    ///
-    /// At the first token that does not fit, with what is expected there.
+    /// Parses a role with its attributes. An error is at the first token that does not fit.
     pub fn parse(item: TokenStream) -> Result<Self> {
         let mut input = derive_input(item, &ROLE_ATTRIBUTES)?;
         let name = input.ident.clone();

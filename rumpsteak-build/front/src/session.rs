@@ -170,7 +170,7 @@ impl SessionItem {
         self.chain().into_iter().chain(self.variants().iter().map(|variant| &variant.then))
     }
 
-    /// Iterates over all actions, those of options first.
+    /// Iterates over all actions, beginning with the first actions of options.
     pub fn actions(&self) -> impl Iterator<Item = &Action> {
         let heads = self.variants().iter().filter_map(|variant| variant.head.action());
         heads.chain(self.chains().flat_map(|chain| &chain.actions))
@@ -184,11 +184,7 @@ impl SessionItem {
         })
     }
 
-    /// Parses an item with its attributes.
-    ///
-    /// # Errors
-    ///
-    /// At the first token that the grammar does not allow: what is expected there.
+    /// Parses an item with its attributes. An error is at the first token that does not fit.
     pub fn parse(item: TokenStream) -> Result<Self> {
         parse_item(item, &["session"], true, Self::read)
     }
@@ -199,21 +195,16 @@ impl SessionItem {
         let visibility = input.parse()?;
         let visibility = public(visibility, input.span());
         let keyword = ident(input, EXPECTED_ITEM)?;
-        if keyword != "type" && keyword != "struct" && keyword != "enum" {
-            return Err(Error::new(keyword.span(), EXPECTED_ITEM));
-        }
         let name = ident(input, "expected a name")?;
         if input.peek(Token![<]) {
             return Err(Error::new(input.span(), NO_GENERICS));
         }
-        let form = if keyword == "type" {
-            alias(input)?
-        } else if keyword == "struct" {
-            structure(input)?
-        } else if let Some(role) = &role {
-            return Err(Error::new(role.span(), ROLE_ON_CHOICE));
-        } else {
-            choice(input)?
+        let form = match (keyword.to_string().as_str(), &role) {
+            ("type", _) => alias(input)?,
+            ("struct", _) => structure(input)?,
+            ("enum", None) => choice(input)?,
+            ("enum", Some(role)) => return Err(Error::new(role.span(), ROLE_ON_CHOICE)),
+            _ => return Err(Error::new(keyword.span(), EXPECTED_ITEM)),
         };
         expect_end(input, "expected nothing more in a session")?;
         Ok(Self { role, name, form, attributes, visibility })
@@ -233,11 +224,9 @@ impl fmt::Display for Chain {
             write!(f, "{}<{}, {}, ", action.constructor, action.peer, action.label)?;
         }
         match &self.tail {
-            Tail::Choice { constructor, peer: Some(peer), choice, .. } => {
-                write!(f, "{constructor}<{peer}, {choice}>")
-            }
-            Tail::Choice { constructor, peer: None, choice, .. } => {
-                write!(f, "{constructor}<{choice}>")
+            Tail::Choice { constructor, peer, choice, .. } => {
+                let peer = peer.as_ref().map_or(String::new(), |peer| format!("{peer}, "));
+                write!(f, "{constructor}<{peer}{choice}>")
             }
             tail => tail.ident().fmt(f),
         }
@@ -275,7 +264,7 @@ fn structure(input: ParseStream<'_>) -> Result<Form> {
     let body;
     parenthesized!(body in input);
     if body.peek(Token![#]) {
-        return Err(Error::new(body.span(), NO_ATTRIBUTES));
+        return Err(Error::new(body.span(), "no attributes inside a session"));
     }
     // The macro decides over the visibility of the field.
     body.parse::<Visibility>()?;
@@ -428,12 +417,11 @@ impl Tail {
         direction: Option<Direction>,
         constructor: Ident,
     ) -> Result<Self> {
-        let usage = match direction {
-            Some(_) => format!(
-                "`{constructor}` is written `{constructor}<Role, Choice>`, or `{constructor}<Choice>`"
-            ),
-            None => format!("`{constructor}` is written `{constructor}<Choice>`"),
+        let towards = match direction {
+            Some(_) => format!("`{constructor}<Role, Choice>`, or "),
+            None => String::new(),
         };
+        let usage = format!("`{constructor}` is written {towards}`{constructor}<Choice>`");
         expect(input, Token![<], &usage)?;
         let first = peer(input)?;
         let is_choice = Constructor::of(&first).is_some() || input.peek(Token![<]);
@@ -558,7 +546,6 @@ const NO_GENERIC_LABEL: &str =
     "a label is a type without arguments: give this one a name of its own";
 const NO_GENERICS: &str =
     "a session is written without parameters: `#[session]` adds the lifetime and the role";
-const NO_ATTRIBUTES: &str = "no attributes inside a session";
 const NO_PAYLOAD: &str = "a session names the label alone: what it carries stands in its `struct`";
 const NO_SELF_IN_ALIAS: &str = "a `type` alias cannot name itself: below the same attribute, write `struct Name(…);` and `Self`";
 const ROLE_ON_CHOICE: &str = "a choice is a part of a session and no session by itself: put the role on the `type` or \

@@ -39,11 +39,7 @@ pub struct SetField {
 }
 
 impl SetItem {
-    /// Parses a set with its attributes.
-    ///
-    /// # Errors
-    ///
-    /// At the first token that does not fit, with what is expected there.
+    /// Parses a set with its attributes. An error is at the first token that does not fit.
     pub fn parse(item: TokenStream) -> Result<Self> {
         let mut input = derive_input(item, &["closed_system"])?;
         if let Some(attribute) = take(&mut input.attrs, &["closed_system"]).first() {

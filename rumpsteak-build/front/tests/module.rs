@@ -244,7 +244,7 @@ fn hashes_are_the_same_on_every_machine() {
     // FNV-1a as in its definition, over `i` `a` 0xff.
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let expected = [b'i', b'a', 0xff].iter().fold(0xcbf2_9ce4_8422_2325_u64, step);
-    let mut hasher = Hasher::new();
+    let mut hasher = Hasher::default();
     hasher.tokens(quote!(
         #[doc = "b"]
         a

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rumpsteak_build::command::{Notice, count, list, split_way_out, visible};
-use rumpsteak_fsm::capacity::{self, Capacities, ChannelCapacity, Occupancy};
+use rumpsteak_fsm::capacity::{self, Capacities, Occupancy};
 use rumpsteak_fsm::kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Verdict, Witness};
 use rumpsteak_fsm::system::{SystemError, explore, live_in_every_run};
 use rumpsteak_fsm::{Defect, Limit, Limits, Role, Run, System};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::input::Reader;
 use crate::json::{self, Answer};
@@ -78,43 +78,43 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     let limits = arguments.scribble.limits.verifier();
     let limits = limits.queue(arguments.k.unwrap_or(arguments.max_k));
     let report = kmc::check(&system, &limits);
+    let reduction = if arguments.unreduced { Reduction::None } else { Reduction::PartialOrder };
     let properties = match arguments.k {
-        Some(k) => {
-            let reduction =
-                if arguments.unreduced { Reduction::None } else { Reduction::PartialOrder };
-            kmc::check_at(&system, k, reduction, &limits)
-        }
+        Some(k) => kmc::check_at(&system, k, reduction, &limits),
         None => report.properties,
     };
 
     // Refused for systems that are not safe.
     let capacities = capacity::find(&system, &limits).ok();
-
-    let mut outcome = match &report.verdict {
-        Verdict::Safe { .. } => Outcome::Holds,
-        Verdict::Unsafe(_) => Outcome::Fails,
-        Verdict::Undecided { .. } => Outcome::Undecided,
+    let findings = findings(&properties);
+    let mut object = object(&report.verdict, &properties, &findings);
+    let (mut outcome, answer) = match &report.verdict {
+        Verdict::Safe { bound } => {
+            let names = list(machines.iter().map(|machine| machine.fsm.role().as_str()));
+            let line = format!("the system of {} is safe: {bound}-MC\n", visible(&names));
+            (Outcome::Holds, Words::Lines(line))
+        }
+        Verdict::Unsafe(run) => (Outcome::Fails, Words::Notice(unsafe_system(&machines, run))),
+        Verdict::Undecided { limit, obstacle } => {
+            let notice = undecided(&machines, *limit, obstacle.as_ref());
+            (Outcome::Undecided, Words::Notice(notice))
+        }
     };
-    let mut object = object(&report.verdict, &properties, capacities.as_ref());
+    let configurations = count(properties.configurations, "configuration");
+    let mut table = format!("at k = {}, {configurations}:\n", properties.bound);
+    for (_, name, (_, value, _)) in &findings {
+        table.push_str(&format!("  {name:<14} {}\n", visible(value)));
+    }
+    let mut words = vec![answer, Words::Lines(table)];
+    let (text, channels) = capacities.as_ref().map(channels).unzip();
+    words.extend(text.map(Words::Lines));
+    object["channels"] = channels.into();
+    object["minimal"] = capacities.map(|capacities| capacities.is_minimal).into();
     if arguments.liveness == Liveness::EveryRun && outcome == Outcome::Holds {
         let live = live_in_every_run(&system, || explore(&system, &limits), &limits);
         outcome = tell(&live, None, Notice::error, &mut object, |error| terminal.report(&error));
     }
-    let names = machines.iter().map(|machine| machine.fsm.role().as_str());
-    let answer = match &report.verdict {
-        Verdict::Safe { bound } => {
-            let names = list(names);
-            let names = visible(&names);
-            Words::Lines(format!("the system of {names} is safe: {bound}-MC\n"))
-        }
-        Verdict::Unsafe(run) => Words::Notice(unsafe_system(&machines, run)),
-        Verdict::Undecided { limit, obstacle } => {
-            Words::Notice(undecided(&machines, *limit, obstacle.as_ref()))
-        }
-    };
-    let channels = capacities.iter().map(channels).map(Words::Lines);
-    let table = Words::Lines(table(&properties));
-    Ok(Reply { outcome, words: [answer, table].into_iter().chain(channels).collect(), object })
+    Ok(Reply { outcome, words, object })
 }
 
 fn no_system(machines: &[Machine], error: &SystemError) -> Notice {
@@ -152,7 +152,8 @@ fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) ->
             witnessed(report, machines, witness)
         }
         Obstacle::Mixed(role, defect) | Obstacle::Nondeterministic(role, defect) => {
-            match machines.iter().find(|machine| machine.fsm.role() == role) {
+            let found = machines.iter().find(|machine| machine.fsm.role() == role);
+            match found {
                 Some(machine) => machine.mark_defect(report, defect),
                 None => report,
             }
@@ -202,8 +203,10 @@ fn behaviour(property: &Property) -> Finding<'_> {
     (property.holds(), text, witness)
 }
 
-/// The names in JSON and in text, and the answers.
-fn findings(properties: &Properties) -> [(&'static str, &'static str, Finding<'_>); 11] {
+/// The names of the properties in JSON and in text, and the answers.
+type Findings<'a> = [(&'static str, &'static str, Finding<'a>); 11];
+
+fn findings(properties: &Properties) -> Findings<'_> {
     // Directed: neither of the two. k-safe: both of the two.
     let undirected = match &properties.mixed {
         Some(_) => &properties.mixed,
@@ -229,45 +232,32 @@ fn findings(properties: &Properties) -> [(&'static str, &'static str, Finding<'_
     ]
 }
 
-fn table(properties: &Properties) -> String {
-    let configurations = count(properties.configurations, "configuration");
-    let mut text = format!("at k = {}, {configurations}:\n", properties.bound);
-    for (_, name, (_, value, _)) in findings(properties) {
-        text.push_str(&format!("  {name:<14} {}\n", visible(&value)));
-    }
-    text
-}
-
-fn channels(capacities: &Capacities) -> String {
+/// The capacities of the channels: lines, and objects.
+fn channels(capacities: &Capacities) -> (String, Vec<Value>) {
     let least = if capacities.is_minimal { "the least " } else { "" };
     let mut text = format!("channels, with {least}capacities that are enough:\n");
-    for channel in &capacities.channels {
-        let occupancy = match channel.occupancy {
-            Occupancy::AtMost(most) => format!("holds at most {}", count(most, "message")),
-            Occupancy::Unbounded => "may hold any number of messages".to_owned(),
-            Occupancy::Unknown(limit) => format!("how much it holds is unknown: {limit}"),
-        };
-        let (from, to, capacity) = (&channel.from, &channel.to, channel.capacity);
-        let line = format!("  {from} to {to}: capacity {capacity}, {occupancy}\n");
-        text.push_str(&visible(&line));
-    }
-    text
-}
-
-fn channel_objects(capacities: &Capacities) -> Vec<Value> {
-    let object = |channel: &ChannelCapacity| {
-        let occupancy = match channel.occupancy {
-            Occupancy::AtMost(most) => json!(most),
-            Occupancy::Unbounded => json!("unbounded"),
-            Occupancy::Unknown(_) => Value::Null,
+    let objects = capacities.channels.iter().map(|channel| {
+        let (words, occupancy) = match channel.occupancy {
+            Occupancy::AtMost(most) => {
+                (format!("holds at most {}", count(most, "message")), json!(most))
+            }
+            Occupancy::Unbounded => {
+                ("may hold any number of messages".to_owned(), json!("unbounded"))
+            }
+            Occupancy::Unknown(limit) => {
+                (format!("how much it holds is unknown: {limit}"), Value::Null)
+            }
         };
         let (from, to, capacity) = (channel.from.as_str(), channel.to.as_str(), channel.capacity);
+        let line = format!("  {from} to {to}: capacity {capacity}, {words}\n");
+        text.push_str(&visible(&line));
         json!({"from": from, "to": to, "capacity": capacity, "occupancy": occupancy})
-    };
-    capacities.channels.iter().map(object).collect()
+    });
+    let objects = objects.collect();
+    (text, objects)
 }
 
-fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capacities>) -> Value {
+fn object(verdict: &Verdict, properties: &Properties, findings: &Findings<'_>) -> Value {
     let mut object = match verdict {
         Verdict::Safe { bound } => {
             Answer { bound: Some(*bound), ..Answer::default() }.object(Outcome::Holds)
@@ -282,9 +272,8 @@ fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capaci
             answer.object(Outcome::Undecided)
         }
     };
-    let found = findings(properties);
-    let values = found.iter().map(|(key, _, (holds, ..))| ((*key).to_owned(), (*holds).into()));
-    let witnesses = found.iter().filter_map(|(key, _, (.., witness))| {
+    let values = findings.iter().map(|(key, _, (holds, ..))| ((*key).to_owned(), json!(holds)));
+    let witnesses = findings.iter().filter_map(|(key, _, (.., witness))| {
         let Witness { steps, flaw } = (*witness)?;
         let witness = json!({"run": json::steps(steps), "flaw": flaw.to_string()});
         Some(((*key).to_owned(), witness))
@@ -292,8 +281,6 @@ fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capaci
     object["k"] = properties.bound.into();
     object["configurations"] = properties.configurations.into();
     object["properties"] = Value::Object(values.collect());
-    object["witnesses"] = Value::Object(witnesses.collect::<Map<_, _>>());
-    object["channels"] = capacities.map(channel_objects).into();
-    object["minimal"] = capacities.map(|capacities| capacities.is_minimal).into();
+    object["witnesses"] = Value::Object(witnesses.collect());
     object
 }

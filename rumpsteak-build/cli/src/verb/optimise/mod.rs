@@ -2,7 +2,6 @@
 
 mod data;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
@@ -15,8 +14,8 @@ use rumpsteak_fsm::optimise::{
 use rumpsteak_fsm::run::{Failure, Step};
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::verify::VerifyError;
-use rumpsteak_fsm::{Action, Defect, Fsm, Role, Run};
-use rumpsteak_scribble::{Diagnostic, Protocol};
+use rumpsteak_fsm::{Action, Defect, Fsm, Role, Run, TransitionId};
+use rumpsteak_scribble::{Diagnostic, Projection, Protocol};
 use serde_json::{Value, json};
 
 use self::data::Data;
@@ -52,7 +51,7 @@ pub(crate) struct Arguments {
     all_roles: bool,
     #[command(flatten)]
     scribble: Scribble,
-    /// What to print of a proposal [default: all]
+    /// The form of a proposal to print [default: all]
     #[arg(long, value_enum, value_name = "FORM")]
     format: Option<Format>,
     /// Print the N best proposals
@@ -82,24 +81,24 @@ enum Format {
     Dot,
     /// The session type, for the protocol's module in Rust
     Alias,
-    /// What happens first, before and after
+    /// The first steps, before and after
     Chart,
     /// One JSON object
     Json,
 }
 
 impl Arguments {
-    /// Whether standard output is to be one JSON object.
+    /// Returns true if standard output is to be one JSON object.
     pub(crate) fn json(&self) -> bool {
         self.format == Some(Format::Json)
     }
 
-    /// Whether standard output is to be a file for another tool.
+    /// Returns true if standard output is to be a file for another tool.
     fn is_file(&self) -> bool {
         matches!(self.format, Some(Format::Dot | Format::Alias))
     }
 
-    /// A sentence about the answer: on standard error where standard output is a file.
+    /// A sentence about the answer. It goes to standard error if standard output is a file.
     fn say(&self, text: &str) -> Words {
         match self.is_file() {
             true => Words::Remark(text.trim_start().to_owned()),
@@ -132,61 +131,51 @@ fn latency(text: &str) -> Result<Latency, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
-    let Scribble { import_path, limits, .. } = &arguments.scribble;
+    let Scribble { import_path, limits, protocol } = &arguments.scribble;
     let module = modules::read(&mut Reader::default(), &arguments.file, import_path, limits)?;
     module.warn(terminal);
     if !module.contents.diagnostics.is_empty() {
         return Ok(refuse(&module, &module.contents.diagnostics, terminal));
     }
-    let protocol = module.pick(arguments.scribble.protocol.as_deref())?;
+    let protocol = module.pick(protocol.as_deref())?;
     let known = |role: &Role| {
         let message = || format!("`{}` has no role `{role}`", protocol.name());
         modules::position(role, protocol.roles(), message)
     };
     let role = arguments.role.as_deref().map(|role| known(&role.into())).transpose()?;
-    let mut latencies = BTreeMap::new();
-    let mut default = 1;
-    for Latency { between, time } in &arguments.latency {
-        match between {
-            None => default = *time,
-            Some((from, to)) => {
-                known(from)?;
-                known(to)?;
-                latencies.insert((from.clone(), to.clone()), *time);
-            }
-        }
+    for (from, to) in arguments.latency.iter().filter_map(|latency| latency.between.as_ref()) {
+        known(from)?;
+        known(to)?;
     }
-
+    // The last of the options that are about a link, or else of those that are about all.
+    let latency = |from: &Role, to: &Role| {
+        let is_link = |(a, b): &(Role, Role)| (a, b) == (from, to);
+        let all = || arguments.latency.iter().rev();
+        let link = all().find(|latency| latency.between.as_ref().is_some_and(is_link));
+        let default = || all().find(|latency| latency.between.is_none());
+        link.or_else(default).map_or(1, |latency| latency.time)
+    };
     let projections = match protocol.project_all() {
         Ok(projections) => projections,
         Err(found) => return Ok(refuse(&module, &found, terminal)),
     };
-    let data = projections.iter();
-    let data = data.map(|of| Data::new(&module, of, arguments.assume_independent)).collect();
-    let between = |from: &Role, to: &Role| {
-        let link = latencies.get(&(from.clone(), to.clone()));
-        link.copied().unwrap_or(default)
-    };
-    let machines = projections.into_iter().map(|projection| projection.fsm).collect();
+    let data = |of: &Projection| Data::new(&module, of, arguments.assume_independent);
     let optimiser = Optimiser {
         arguments,
         module: &module,
         protocol,
-        costs: Costs { latency: &between, work: arguments.work },
+        costs: Costs { latency: &latency, work: arguments.work },
         options: Options {
             candidates: arguments.budget,
             window: arguments.window,
             limits: limits.verifier(),
             ..Options::default()
         },
-        machines,
-        data,
+        data: projections.iter().map(data).collect(),
+        machines: projections.into_iter().map(|projection| projection.fsm).collect(),
     };
-    Ok(match role {
-        Some(position) => optimiser.one(position),
-        None => optimiser.all(),
-    }
-    .unwrap_or_else(|error| impossible(&error)))
+    let reply = role.map_or_else(|| optimiser.all(), |position| optimiser.one(position));
+    Ok(reply.unwrap_or_else(|error| impossible(&error)))
 }
 
 fn refuse(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Reply {
@@ -195,18 +184,17 @@ fn refuse(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) 
     Reply::object(outcome, Answer::because(first.unwrap_or_default()).object(outcome))
 }
 
-/// The answer where a role cannot be judged.
+/// The answer for a role that cannot be judged.
 fn impossible(error: &VerifyError) -> Reply {
-    let text = match error {
-        VerifyError::Machine(error) => error.defect.to_string(),
-        error => error.to_string(),
+    let (text, by_hand) = match error {
+        VerifyError::Machine(error) => (error.defect.to_string(), Some(BY_HAND)),
+        error => (error.to_string(), None),
     };
     let (text, way_out) = split_way_out(&text);
-    let help = if matches!(error, VerifyError::Machine(_)) { Some(BY_HAND) } else { way_out };
     let notice = Notice::error(format!("undecided whether another order is faster: {text}"));
     Reply {
         outcome: Outcome::Undecided,
-        words: vec![Words::Notice(notice.maybe_help(help))],
+        words: vec![Words::Notice(notice.maybe_help(by_hand.or(way_out)))],
         object: Answer::because(text).object(Outcome::Undecided),
     }
 }
@@ -214,7 +202,7 @@ fn impossible(error: &VerifyError) -> Reply {
 const BY_HAND: &str =
     "write another order by hand: the build judges it together with all other roles";
 
-/// What it means that there is no faster order of a role, and the reason.
+/// The verdict on a role without a faster order, and the reason.
 fn not_faster(role: &Role, found: &Proposals) -> (Outcome, Option<String>) {
     let tried = count(found.candidates, "order");
     if found.cut || found.undecided > 0 {
@@ -247,9 +235,8 @@ impl Optimiser<'_> {
         let found = self.search(position, &[])?;
         let faster = found.proposals.iter().filter(|proposal| proposal.time < found.time);
         let faster: Vec<&Proposal> = faster.collect();
-        let tried = count(found.candidates, "order");
-        let verdict =
-            if faster.is_empty() { not_faster(role, &found) } else { (Outcome::Holds, None) };
+        let (number, tried) = (faster.len(), count(found.candidates, "order"));
+        let verdict = if number == 0 { not_faster(role, &found) } else { (Outcome::Holds, None) };
         let objects = faster.iter().zip(1..);
         let objects = objects.map(|(proposal, number)| self.object(found.time, proposal, number));
         let more = json!({
@@ -258,10 +245,10 @@ impl Optimiser<'_> {
             "tried": found.candidates,
             "proposals": objects.collect::<Vec<_>>(),
         });
-        let number = faster.len();
-        let is_cut = number > self.arguments.show;
-        let all =
-            if is_cut { format!("; `--show {number}` prints them all") } else { String::new() };
+        let all = match number > self.arguments.show {
+            true => format!("; `--show {number}` prints them all"),
+            false => String::new(),
+        };
         let summary = format!(
             "`{role}` of `{}`: {} faster and proven, of {tried} tried{all}\n",
             self.protocol.name(),
@@ -282,14 +269,14 @@ impl Optimiser<'_> {
         Ok(reply)
     }
 
-    /// The orders of a role, where nothing is assumed of the sends that are `free`.
+    /// The orders of a role. Sends that are `free` are taken to depend on nothing.
     fn search(&self, position: usize, free: &[&Action]) -> Result<Proposals, VerifyError> {
         let depends = |send: &_, receive: &_| self.data[position].depends(send, receive, free);
         let role = self.machines[position].role();
         propose(&self.machines, role, &depends, &self.costs, &self.options)
     }
 
-    /// What the answer rests on that the protocol does not say, if an order is faster without it.
+    /// A note about the dependencies that are assumed, if an order is faster without them.
     fn assumed(&self, position: usize, found: &Proposals) -> Result<Option<Notice>, VerifyError> {
         /// How many messages are looked at one by one.
         const MOST: usize = 8;
@@ -311,8 +298,9 @@ impl Optimiser<'_> {
         }
         let example = *alone.first().unwrap_or(first);
         let source = self.data[position].source(example).unwrap_or_default();
-        let example = interaction(role, example);
-        let alone: Vec<_> = alone.into_iter().map(|send| interaction(role, send)).collect();
+        let interaction = |send: &Action| format!("{} from {role} to {}", send.message, send.peer);
+        let example = interaction(example);
+        let alone: Vec<String> = alone.into_iter().map(interaction).collect();
         let (sends, is, each) = match alone.len() {
             0 => (format!("what `{role}` sends"), "is", "each message"),
             1 => (list(&alone), "is", "it"),
@@ -334,14 +322,13 @@ impl Optimiser<'_> {
         let found = propose_together(&self.machines, &depends, &self.costs, &self.options)?;
         let tried = count(found.candidates, "order");
         let roles = self.of_roles(&found);
-        let is_decided = roles.iter().all(|(_, outcome, _)| *outcome != Outcome::Undecided);
         let verdict = if found.after < found.before {
             (Outcome::Holds, None)
-        } else if is_decided {
+        } else if roles.iter().any(|(_, outcome, _)| *outcome == Outcome::Undecided) {
+            (Outcome::Undecided, Some(not_all("", &tried)))
+        } else {
             let reason = format!("no order of any role is faster, of {tried} tried");
             (Outcome::Fails, Some(reason))
-        } else {
-            (Outcome::Undecided, Some(not_all("", &tried)))
         };
         let system = self.machines.iter().zip(&found.proposals);
         let system = system.map(|(own, found)| found.as_ref().map_or(own, |found| &found.fsm));
@@ -379,16 +366,16 @@ impl Optimiser<'_> {
         Ok(reply)
     }
 
-    /// For each role what was found beside the others, and the reason if it has no proposal.
+    /// The verdict on each role, and the reason if it has no proposal.
     fn of_roles(&self, found: &Together) -> Vec<(Role, Outcome, Option<String>)> {
         let roles = self.machines.iter().zip(&found.proposals).zip(&found.roles);
-        let of_role = |((fsm, proposal), found): ((&Fsm, &Option<Proposal>), &Result<_, _>)| {
+        let of_role = |((fsm, proposal), found): ((&Fsm, &Option<_>), &Result<_, Defect>)| {
             let role = fsm.role();
-            let (outcome, reason) = match (proposal, found) {
-                (Some(_), _) => (Outcome::Holds, None),
-                (None, Ok(found)) => not_faster(role, found),
-                (None, Err(defect)) => {
-                    let text = Defect::to_string(defect);
+            let (outcome, reason) = match found {
+                _ if proposal.is_some() => (Outcome::Holds, None),
+                Ok(found) => not_faster(role, found),
+                Err(defect) => {
+                    let text = defect.to_string();
                     let why = split_way_out(&text).0;
                     let reason = format!("no other order of `{role}` is tried: {why}; {BY_HAND}");
                     (Outcome::Undecided, Some(reason))
@@ -425,11 +412,11 @@ impl Optimiser<'_> {
     }
 
     fn alias(&self, fsm: &Fsm, number: usize) -> String {
-        // What is proposed is a session type.
+        // Every proposal is a session type.
         optimised_items(&self.module.contents, self.protocol, fsm, number).unwrap_or_default()
     }
 
-    /// What happens first where the orders differ, before and after, if that was asked for.
+    /// The first steps of both orders from their first difference on, if that was asked for.
     fn chart(&self, system: &[Fsm]) -> Option<Words> {
         /// As many steps as fit beside each other on a screen.
         const MOST: usize = 12;
@@ -442,16 +429,17 @@ impl Optimiser<'_> {
         let start = start(&before, &after, MOST);
         let draw = |events: Vec<Event>| {
             let events: Vec<Event> = events.into_iter().skip(start).take(MOST).collect();
-            let time = |event: Option<&Event>| event.map_or(0, |event| event.time);
-            let times = match (time(events.first()), time(events.last())) {
-                (_, last) if start == 0 => format!("up to time {last}"),
-                (first, last) => format!("from time {first} to {last}"),
+            let (first, last) =
+                (events.first().map_or(0, |it| it.time), events.last().map_or(0, |it| it.time));
+            let times = match start {
+                0 => format!("up to time {last}"),
+                _ => format!("from time {first} to {last}"),
             };
             let states = system.iter().map(|fsm| (fsm.role().clone(), fsm.initial()));
-            let steps = events.into_iter().map(|event| Step {
-                role: event.role,
-                transition: rumpsteak_fsm::TransitionId::from_index(0),
-                action: event.action,
+            let steps = events.into_iter().map(|Event { role, action, .. }| Step {
+                role,
+                action,
+                transition: TransitionId::from_index(0),
             });
             let run = Run {
                 failure: Failure::Deadlock,
@@ -484,15 +472,15 @@ impl Optimiser<'_> {
     }
 }
 
-/// From where on the first difference of two runs is among so many steps: from the beginning, or
-/// else from where a round begins, if that is near enough.
+/// The number of steps to leave out of two runs, so that their first difference is among the next
+/// `most` steps: none if possible, or else as many as come before the difference's round.
 fn start(before: &[Event], after: &[Event], most: usize) -> usize {
-    let what = |event: &Event| (event.role.clone(), event.action.clone());
+    let done = |event: &Event| (event.role.clone(), event.action.clone());
     let mut both = before.iter().zip(after);
-    match both.position(|(before, after)| what(before) != what(after)) {
+    match both.position(|(before, after)| done(before) != done(after)) {
         Some(different) if different >= most => {
-            let first = what(&before[0]);
-            let round = before[..different].iter().rposition(|event| what(event) == first);
+            let first = done(&before[0]);
+            let round = before[..different].iter().rposition(|event| done(event) == first);
             round.unwrap_or_default().max(different + 1 - most)
         }
         _ => 0,
@@ -503,11 +491,6 @@ fn not_all(whose: &str, tried: &str) -> String {
     format!("no faster order{whose} was found among {tried}, which are not all")
 }
 
-/// A send as it is written in the protocol.
-fn interaction(role: &Role, send: &Action) -> String {
-    format!("{} from {role} to {}", send.message, send.peer)
-}
-
 fn dot(fsm: &Fsm) -> String {
     // DOT can say everything.
     text::print(Form::Dot, std::slice::from_ref(fsm)).unwrap_or_default()
@@ -516,11 +499,10 @@ fn dot(fsm: &Fsm) -> String {
 /// `up to 1 message to `s` before its turn`.
 fn windows(proposal: &Proposal) -> String {
     let windows = proposal.windows.iter();
-    let windows: Vec<String> =
-        windows.map(|(peer, most)| format!("{} to `{peer}`", count(*most, "message"))).collect();
-    let one = proposal.windows.iter().map(|(_, window)| window).sum::<usize>() == 1;
-    let whose = if one { "its" } else { "their" };
-    format!("up to {} before {whose} turn", windows.join(" and "))
+    let windows = windows.map(|(peer, most)| format!("{} to `{peer}`", count(*most, "message")));
+    let windows = windows.collect::<Vec<_>>().join(" and ");
+    let sum: usize = proposal.windows.iter().map(|(_, most)| most).sum();
+    format!("up to {windows} before {} turn", if sum == 1 { "its" } else { "their" })
 }
 
 /// `20 % less time (480 instead of 600; an action takes 1)`.
