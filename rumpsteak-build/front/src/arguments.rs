@@ -4,12 +4,12 @@
 //! #[protocol(Hospital)]                               the protocol
 //! #[protocol(Hospital, routes = rumpsteak_net::Net)]  generated routes are `Net<Label>`
 //! #[protocol(Hospital, derive(Clone))]                generated messages have these derives, too
-//! #[protocol(Hospital, fair)]                         less liveness is asked for: of all roles,
-//! #[protocol(Hospital, fair(p, q), every_run(r))]     or of these
+//! #[protocol(Hospital, fair)]                         asks less liveness of all roles,
+//! #[protocol(Hospital, fair(p, q), every_run(r))]     or of these roles
 //! #[protocol(Hospital, accept_closed_system)]         its sessions may be proven together
 //! #[protocol(Hospital, limits(queue = 128))]           the verifier gives up later
 //! #[protocol(Hospital, crate = "rt")]                 the runtime is the crate `rt`
-//! #[closed_system]                                    there is no protocol
+//! #[closed_system]                                    a system without a protocol
 //! ```
 
 use proc_macro2::{Span, TokenStream};
@@ -41,22 +41,22 @@ pub struct Arguments {
     pub krate: Option<Path>,
 }
 
-/// A liveness that is asked of roles.
+/// The liveness that some roles must have.
 pub struct Asked {
-    /// How much is asked.
+    /// The liveness.
     pub liveness: Liveness,
-    /// The roles of the protocol; all of them if there is none.
+    /// The roles of the protocol; empty for all of them.
     pub roles: Vec<Ident>,
 }
 
-/// When a message that waits is received, and a role that waits is served.
+/// The condition under which a waiting message is received, and a waiting role is served.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Liveness {
-    /// `every_run`: in every run, whatever the roles choose; as long as a role that can do
-    /// something does so sooner or later.
+    /// `every_run`: in every run, whatever the roles choose, if each role that can act does so
+    /// sooner or later.
     EveryRun,
-    /// `fair`: if choices are fair. Wherever the roles are, they can still choose so that it
-    /// happens. A role may choose for ever so that others wait, and messages pile up.
+    /// `fair`: if choices are fair. In every state, the roles can still choose so that it happens.
+    /// A role may choose for ever so that others wait, and messages pile up.
     Fair,
 }
 
@@ -70,7 +70,7 @@ impl Arguments {
             if kind == ModuleKind::Protocol {
                 this.protocol = Some(protocol(input)?);
                 if !input.is_empty() {
-                    expect(input, Token![,], EXPECTED_OPTION)?;
+                    expect::<Token![,]>(input, EXPECTED_OPTION)?;
                 }
             }
             let mut seen = Vec::new();
@@ -82,7 +82,7 @@ impl Arguments {
                 this.option(input, &word)?;
                 seen.push(word);
                 if !input.is_empty() {
-                    expect(input, Token![,], this.expected())?;
+                    expect::<Token![,]>(input, this.expected())?;
                 }
             }
             Ok(this)
@@ -97,7 +97,7 @@ impl Arguments {
         let of_protocol = self.protocol.is_some();
         match word.to_string().as_str() {
             "crate" => {
-                expect(input, Token![=], EXPECTED_RUNTIME)?;
+                expect::<Token![=]>(input, EXPECTED_RUNTIME)?;
                 self.krate = Some(runtime(input)?);
             }
             "derive" => self.derives = list(input, EXPECTED_DERIVES, Path::parse_mod_style)?,
@@ -109,7 +109,7 @@ impl Arguments {
                 })?;
             }
             "routes" if of_protocol => {
-                expect(input, Token![=], EXPECTED_ROUTES)?;
+                expect::<Token![=]>(input, EXPECTED_ROUTES)?;
                 self.routes = Some(routes(input)?);
             }
             "fair" | "every_run" if of_protocol => {

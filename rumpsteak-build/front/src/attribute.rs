@@ -5,7 +5,7 @@ use std::fmt::Display;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt as _;
-use syn::parse::{Parse, ParseStream, Peek};
+use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Data, DeriveInput, Error, Meta, Result, Token, Visibility};
 
 use crate::cut::{self, attribute_path, check_depth, end_of, has, is_punct, trees};
@@ -59,14 +59,9 @@ pub(crate) fn argument<T>(
 }
 
 /// Expects a token such as `Token![,]`.
-pub(crate) fn expect<T: Peek>(input: ParseStream<'_>, token: T, message: impl Display) -> Result<()>
-where
-    T::Token: Parse,
-{
-    if !input.peek(token) {
-        return Err(Error::new(input.span(), message));
-    }
-    input.parse::<T::Token>().map(drop)
+pub(crate) fn expect<T: Parse>(input: ParseStream<'_>, message: impl Display) -> Result<()> {
+    let span = input.span();
+    input.parse::<T>().map(drop).map_err(|_| Error::new(span, message))
 }
 
 /// Expects an identifier or a keyword.

@@ -54,7 +54,7 @@ pub(crate) fn items(mut trees: &[TokenTree]) -> Vec<Cut<'_>> {
     while !trees.is_empty() {
         let item = Cut::first(trees);
         trees = &trees[item.trees.len()..];
-        // A `;` after a struct in braces is no item.
+        // A `;` may follow a struct in braces.
         if !matches!(item.trees, [only] if is_punct(Some(only), ';')) {
             items.push(item);
         }
@@ -75,7 +75,7 @@ pub(crate) struct Cut<'a> {
 }
 
 impl<'a> Cut<'a> {
-    /// Cuts off the first item of some trees, of which there is at least one.
+    /// Cuts the first item off a slice that is not empty.
     fn first(trees: &'a [TokenTree]) -> Self {
         let mut attributes = 0;
         while is_punct(trees.get(attributes), '#') {
@@ -133,7 +133,7 @@ impl<'a> Cut<'a> {
         self.trees.get(self.start + offset)
     }
 
-    /// Returns the first word, such as `struct`; empty if there is none.
+    /// Returns the first word, such as `struct`, or an empty text.
     pub(crate) fn keyword(&self) -> String {
         self.tree(0).and_then(word).map_or(String::new(), |word| word.to_string())
     }
@@ -269,7 +269,8 @@ pub(crate) fn parse<T>(
     whole.parse2(TokenTree::Group(group).into())
 }
 
-/// The most tokens on the way to a token: on each level of brackets, those after the last comma.
+/// The most tokens on the way to a token: on each level of brackets, the tokens after the last
+/// comma.
 ///
 /// syn recurses at most once for each of them. Without optimisation that takes up to 32 KB of
 /// stack, and a thread may have no more than 2 MB.
@@ -277,7 +278,7 @@ const MOST_STEPS: usize = 48;
 
 /// Refuses tokens that are nested too deep.
 ///
-/// A session is parsed without recursion, so its angle brackets are no levels.
+/// A session is parsed without recursion, so its angle brackets do not count as levels.
 pub(crate) fn check_depth(tokens: TokenStream, is_session: bool) -> Result<()> {
     // The steps on each level, and true if its bracket is `<`.
     let mut levels = vec![(0, false)];

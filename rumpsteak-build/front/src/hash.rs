@@ -71,12 +71,9 @@ pub fn stamp(text: &str) -> String {
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
     let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
-    format!("{:016x}", words.fold(text.len() as u64, mix))
-}
-
-/// Adds a part to a fingerprint, as `private::fingerprint` of the runtime does.
-pub const fn mix(hash: u64, part: u64) -> u64 {
-    (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    let step =
+        |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    format!("{:016x}", words.fold(text.len() as u64, step))
 }
 
 /// Numbers a list of names with a [`Hasher`].
@@ -122,27 +119,21 @@ impl Hasher {
     ///
     /// The result is the same for rustc's tokens and for tokens that were lexed from a file.
     pub fn tokens(&mut self, stream: TokenStream) {
-        let mut pieces = Pieces::new(stream);
-        // A `#`, or `#!`, which may belong to documentation.
-        let mut marks = Vec::new();
+        let (mut pieces, mut before) = (Pieces::new(stream), None);
         while let Some(piece) = pieces.next() {
-            match &piece {
-                Piece::Tree(TokenTree::Punct(punct))
-                    if punct.as_char() == if marks.is_empty() { '#' } else { '!' } =>
-                {
-                    marks.push(piece);
-                }
-                Piece::Open(group) if !marks.is_empty() && is_documentation(group) => {
-                    marks.clear();
+            // The hash before a `#` or `#!`, which may belong to documentation.
+            before = match (&piece, before) {
+                (Piece::Open(group), Some(hash)) if is_documentation(group) => {
                     pieces.leave();
+                    (*self, before) = (hash, None);
+                    continue;
                 }
-                _ => {
-                    marks.drain(..).for_each(|mark| self.piece(&mark));
-                    self.piece(&piece);
-                }
-            }
+                (Piece::Tree(TokenTree::Punct(punct)), _) if punct.as_char() == '#' => Some(*self),
+                (Piece::Tree(TokenTree::Punct(punct)), hash) if punct.as_char() == '!' => hash,
+                _ => None,
+            };
+            self.piece(&piece);
         }
-        marks.iter().for_each(|mark| self.piece(mark));
     }
 
     fn piece(&mut self, piece: &Piece) {

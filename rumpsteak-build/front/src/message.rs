@@ -8,7 +8,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
-use syn::{Attribute, Data, Error, Fields, LitStr, Result, Type, Variant, Visibility, parse_quote};
+use syn::{Attribute, Data, Error, Fields, LitStr, Result, Type, Variant, parse_quote};
 
 use crate::attribute::{argument, check_generics, derive_input, first, take, take_derive};
 use crate::label::LabelItem;
@@ -20,10 +20,6 @@ use crate::set::bare;
 pub struct MessageItem {
     /// The name of the enum or struct.
     pub name: Ident,
-    /// The attributes, without `Message` in a derive and without `#[label(…)]`.
-    pub attributes: Vec<Attribute>,
-    /// The visibility; `pub` if it is inherited.
-    pub visibility: Visibility,
     /// True for a struct.
     pub is_struct: bool,
     /// The labels, in order. A struct has one, which carries the struct itself.
@@ -40,7 +36,7 @@ pub struct MessageItem {
 pub struct MessageVariant {
     /// The name of the variant, or of the struct.
     pub name: Ident,
-    /// The name of the label: that of `#[label("…")]`, or that of the variant or struct.
+    /// The name of the label: the one in `#[label("…")]`, or the name of the variant or struct.
     pub label: String,
     /// The type that the variant carries.
     pub ty: Type,
@@ -72,11 +68,9 @@ impl MessageItem {
         for index in 0..variants.len() {
             check_label(&variants, index)?;
         }
-        let visibility = input.vis.clone();
         let label = LabelItem::new(input);
-        let (attributes, tokens) = (label.attributes.clone(), label.tokens.clone());
-        let label = is_struct.then_some(label);
-        Ok(Self { name, attributes, visibility, is_struct, variants, tokens, label })
+        let (tokens, label) = (label.tokens.clone(), is_struct.then_some(label));
+        Ok(Self { name, is_struct, variants, tokens, label })
     }
 }
 
@@ -125,29 +119,25 @@ fn check_label(all: &[MessageVariant], index: usize) -> Result<()> {
     let text = |variant: &MessageVariant| variant.ty.to_token_stream().to_string();
     let MessageVariant { name, label, ty, .. } = &all[index];
     let own = text(&all[index]);
-    for earlier in &all[..index] {
-        if same(&earlier.label, label) {
-            return Err(Error::new(name.span(), format!("the label `{label}` exists already")));
-        }
-        if text(earlier) == own {
-            let others = all.iter().filter(|other| text(other) == own && other.name != own);
-            // A label that has its own name is a struct, and so is most likely the other one.
-            let is_copied = all.iter().any(|other| other.name == own);
-            let help = others.map(|MessageVariant { name, .. }| match is_copied {
-                true => format!(
-                    "\n      {name}({name}), and declare `struct {name}` if it is not there"
-                ),
-                false => format!("\n      {name}({name}), with `struct {name}({own});`"),
-            });
-            let text = format!(
-                "`{own}` already stands for the label `{}`\n\nhelp: give each label a type of its own:{}",
-                earlier.label,
-                help.collect::<String>()
-            );
-            return Err(Error::new_spanned(ty, text));
-        }
+    let mut earlier = all[..index].iter();
+    let Some(earlier) = earlier.find(|it| same(&it.label, label) || text(it) == own) else {
+        return Ok(());
+    };
+    if same(&earlier.label, label) {
+        return Err(Error::new(name.span(), format!("the label `{label}` exists already")));
     }
-    Ok(())
+    // A label with the name of its type has a struct, so the other labels probably have one, too.
+    let is_copied = all.iter().any(|other| other.name == own);
+    let others = all.iter().filter(|other| text(other) == own && other.name != own);
+    let help = others.map(|MessageVariant { name, .. }| match is_copied {
+        true => format!("\n      {name}({name}), and declare `struct {name}` if it is not there"),
+        false => format!("\n      {name}({name}), with `struct {name}({own});`"),
+    });
+    let (label, help) = (&earlier.label, help.collect::<String>());
+    let text = format!(
+        "`{own}` already stands for the label `{label}`\n\nhelp: give each label a type of its own:{help}"
+    );
+    Err(Error::new_spanned(ty, text))
 }
 
 const EXPECTED: &str =

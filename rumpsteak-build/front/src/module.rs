@@ -1,4 +1,4 @@
-//! A module of a protocol: what `#[protocol(Name)]` and `#[closed_system]` stand on.
+//! A module under `#[protocol(Name)]` or `#[closed_system]`, with its items.
 //!
 //! ```text
 //! #[protocol(DoubleBuffering)]
@@ -130,7 +130,7 @@ impl Module {
         let (mut attributes, visibility, name) = cut::parse(header, end, |input| {
             let attributes = input.call(Attribute::parse_outer)?;
             let visibility = input.parse::<Visibility>()?;
-            expect(input, Token![mod], EXPECTED)?;
+            expect::<Token![mod]>(input, EXPECTED)?;
             let name = ident(input, EXPECTED)?;
             expect_end(input, EXPECTED)?;
             Ok((attributes, visibility, name))
@@ -284,7 +284,7 @@ fn stub(cut: &Cut<'_>) -> TokenStream {
     }
 }
 
-/// Parses an item that is no session.
+/// Parses an item that is not a session.
 fn item(cut: &Cut<'_>, kind: ItemKind) -> Result<Item> {
     let tokens = cut.tokens();
     match kind {

@@ -39,11 +39,8 @@ fn kept(name: &str) -> impl Iterator<Item = char> {
 /// assert!(!rumpsteak_front::name::same("r#_", "__"));
 /// ```
 pub fn same(left: &str, right: &str) -> bool {
-    // A build script compares each label with each message, and most differ in their first letters.
-    match (kept(left).next(), kept(right).next()) {
-        (None, None) => plain(left) == plain(right),
-        (first, other) => first == other && normalise(left) == normalise(right),
-    }
+    let is_empty = kept(left).next().is_none();
+    kept(left).eq(kept(right)) && (!is_empty || plain(left) == plain(right))
 }
 
 /// The name of a Rust type for a Scribble name: `value_one` is `ValueOne`, `SYN` is `Syn`.

@@ -27,7 +27,7 @@ use crate::cut::has;
 pub struct RoleItem {
     /// The name of the struct.
     pub name: Ident,
-    /// The attributes, without those of roles and without `Role` in a derive.
+    /// The attributes, without the attributes of roles and without `Role` in a derive.
     pub attributes: Vec<Attribute>,
     /// The visibility of the struct; `pub` if it is inherited.
     pub visibility: Visibility,
@@ -47,7 +47,7 @@ pub struct RoleItem {
 pub struct Link {
     /// The protocol in `#[protocol(…)]`; `None` for `#[role("…")]` alone.
     pub protocol: Option<Ident>,
-    /// The name of the role: that in `#[protocol(P::k)]` or `#[role("k")]`, or that of the struct.
+    /// The name of the role in `#[protocol(P::k)]` or `#[role("k")]`, or else of the struct.
     pub role: String,
     /// The place that names the role.
     pub span: Span,
@@ -70,8 +70,8 @@ pub struct Route {
     pub visibility: Visibility,
 }
 
-/// The attributes that a role reads: those of the struct, and that of a field.
-pub(crate) const ROLE_ATTRIBUTES: [&str; 4] = ["message", "protocol", "role", "route"];
+/// The attributes of a role and of its fields.
+const ROLE_ATTRIBUTES: [&str; 4] = ["message", "protocol", "role", "route"];
 
 impl RoleItem {
     /// Parses a role with its attributes. An error is at the first token that does not fit.

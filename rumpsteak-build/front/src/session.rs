@@ -248,12 +248,12 @@ fn role(attributes: &mut Vec<Attribute>) -> Result<Option<Ident>> {
 }
 
 fn alias(input: ParseStream<'_>) -> Result<Form> {
-    expect(input, Token![=], "expected `=` and the session that the alias stands for")?;
+    expect::<Token![=]>(input, "expected `=` and the session that the alias stands for")?;
     let chain = Chain::read(input)?;
     if let Tail::Itself(itself) = &chain.tail {
         return Err(Error::new(itself.span(), NO_SELF_IN_ALIAS));
     }
-    expect(input, Token![;], "expected `;` after the session")?;
+    expect::<Token![;]>(input, "expected `;` after the session")?;
     Ok(Form::Alias(chain))
 }
 
@@ -271,7 +271,7 @@ fn structure(input: ParseStream<'_>) -> Result<Form> {
     let chain = Chain::read(&body)?;
     body.parse::<Option<Token![,]>>()?;
     expect_end(&body, "a session struct has one field: the session")?;
-    expect(input, Token![;], "expected `;` after the struct")?;
+    expect::<Token![;]>(input, "expected `;` after the struct")?;
     match &chain.tail {
         Tail::Itself(itself) if chain.actions.is_empty() => {
             Err(Error::new(itself.span(), ONLY_SELF))
@@ -331,7 +331,7 @@ impl Variant {
         }
         let label = name(input, "expected a label")?;
         check_label(input)?;
-        expect(input, Token![,], EXPECTED_OPTION_BODY)?;
+        expect::<Token![,]>(input, EXPECTED_OPTION_BODY)?;
         Ok((Head::Label(label), Chain::read(input)?))
     }
 }
@@ -370,9 +370,9 @@ impl Action {
     /// Parses `<P, L,` after the constructor.
     fn read(input: ParseStream<'_>, direction: Direction, constructor: Ident) -> Result<Self> {
         let usage = format!("{constructor}<Role, Label, Then>");
-        expect(input, Token![<], format_args!("`{constructor}` is written `{usage}`"))?;
+        expect::<Token![<]>(input, format_args!("`{constructor}` is written `{usage}`"))?;
         let peer = peer(input)?;
-        expect(input, Token![,], format_args!("expected `,` and the label: `{usage}`"))?;
+        expect::<Token![,]>(input, format_args!("expected `,` and the label: `{usage}`"))?;
         let label = name(input, "expected a label")?;
         if Constructor::of(&label).is_some() {
             let missing =
@@ -385,7 +385,7 @@ impl Action {
         let then = format!(
             "expected the role at the other end, the label and what follows, perhaps `End`: `{usage}`"
         );
-        expect(input, Token![,], then)?;
+        expect::<Token![,]>(input, then)?;
         Ok(Self { direction, constructor, peer, label })
     }
 }
@@ -422,7 +422,7 @@ impl Tail {
             None => String::new(),
         };
         let usage = format!("`{constructor}` is written {towards}`{constructor}<Choice>`");
-        expect(input, Token![<], &usage)?;
+        expect::<Token![<]>(input, &usage)?;
         let first = peer(input)?;
         let is_choice = Constructor::of(&first).is_some() || input.peek(Token![<]);
         let kept = "its `#[protocol(…)]` keeps that of the protocol";
@@ -462,7 +462,7 @@ fn eat_comma(input: ParseStream<'_>) -> Result<bool> {
 /// Expects `>`, after a trailing comma perhaps.
 fn close_angle(input: ParseStream<'_>, message: impl Display) -> Result<()> {
     eat_comma(input)?;
-    expect(input, Token![>], message)
+    expect::<Token![>]>(input, message)
 }
 
 fn peer(input: ParseStream<'_>) -> Result<Ident> {

@@ -340,7 +340,7 @@ impl Random {
     }
 }
 
-/// Parses all modules of a text, unless it is no Rust.
+/// Parses all modules of a text, if it is Rust.
 fn run(source: &str) {
     let Ok(tokens) = source.parse::<TokenStream>() else { return };
     for (kind, arguments, item) in modules(tokens) {
