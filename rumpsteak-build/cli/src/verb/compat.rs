@@ -86,61 +86,61 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         }
     };
 
-    let mut outcome = Outcome::Holds;
-    let mut objects = vec![];
-    let mut gravest = Answer::default().object(Outcome::Holds);
-    let mut joining = vec![];
     let answers: Vec<RoleAnswer<'_>> =
         asked.iter().map(|role| answer(role, old, new, &all, &limits)).collect();
     let mut words = told(old, new, &answers);
-    for answer in answers {
-        let role = answer.role;
-        if answer.join.outcome > outcome {
-            outcome = answer.join.outcome;
-            gravest = answer.join.object.clone();
+    let objects = answers.iter().map(|RoleAnswer { role, change, join, stay, .. }| {
+        let (join, stay) = (&join.object, &stay.object);
+        json!({"role": role.as_str(), "change": change, "join": join, "stay": stay})
+    });
+    let objects: Value = objects.collect();
+    let mut outcome = Outcome::Holds;
+    let mut gravest = Answer::default().object(outcome);
+    let mut joining = vec![];
+    for RoleAnswer { role, join, .. } in answers {
+        if join.outcome > outcome {
+            (outcome, gravest) = (join.outcome, join.object);
         }
-        let (join, stay) = (answer.join.object, answer.stay.object);
-        let change = answer.change;
-        objects.push(json!({"role": role.as_str(), "change": change, "join": join, "stay": stay}));
-        joining.extend(answer.join.accepted.map(|accepted| (role, accepted)));
+        joining.extend(join.accepted.map(|accepted| (role, accepted)));
     }
     if outcome == Outcome::Holds
         && arguments.role.is_none()
         && let Some(mix) = wrong_mix(old, new, &all, &joining, &limits)
     {
-        outcome = mix.outcome;
-        gravest = mix.object;
+        (outcome, gravest) = (mix.outcome, mix.object);
         words.extend(mix.report.map(Words::Notice));
     }
     gravest["old"] = old.name.into();
     gravest["new"] = new.name.into();
-    gravest["roles"] = objects.into();
+    gravest["roles"] = objects;
     Ok(Reply { outcome, words, object: gravest })
 }
 
+/// The words about all roles: a refusal that several roles share is reported once.
 fn told(old: &Version<'_>, new: &Version<'_>, answers: &[RoleAnswer<'_>]) -> Vec<Words> {
-    let once = lacking_roles(old, new, answers);
-    let others = answers.iter().filter(|answer| once.is_none() || answer.join.strangers.is_empty());
+    let shared = lacking_roles(old, new, answers);
+    let is_shared = |answer: &RoleAnswer<'_>| shared.is_some() && !answer.join.strangers.is_empty();
+    let others = answers.iter().filter(|answer| !is_shared(answer));
     let words = others.map(|answer| match &answer.join.report {
         Some(report) => Words::Notice(report.clone()),
         None => Words::Lines(answer.line.clone()),
     });
-    let words: Vec<Words> = words.collect();
-    once.map(Words::Notice).into_iter().chain(words).collect()
+    shared.clone().map(Words::Notice).into_iter().chain(words).collect()
 }
 
-/// What is said once where several roles may not join because of roles that only one version has.
+/// The refusal of several roles that may not join because of roles that only one version has.
 fn lacking_roles(
     old: &Version<'_>,
     new: &Version<'_>,
     answers: &[RoleAnswer<'_>],
 ) -> Option<Notice> {
-    let refused = || answers.iter().filter(|answer| !answer.join.strangers.is_empty());
-    let first = refused().next().filter(|_| refused().count() > 1)?;
-    let strangers: BTreeSet<&Role> = refused().flat_map(|answer| &answer.join.strangers).collect();
-    let lacking = |version: &Version<'_>| {
-        let roles = strangers.iter().filter(|role| version.machine(role).is_none());
-        roles.copied().collect::<Vec<_>>()
+    let refused = answers.iter().filter(|answer| !answer.join.strangers.is_empty());
+    let refused: Vec<&RoleAnswer<'_>> = refused.collect();
+    let [first, _, ..] = refused[..] else { return None };
+    let strangers: BTreeSet<&Role> =
+        refused.iter().flat_map(|answer| &answer.join.strangers).collect();
+    let lacking = |version: &Version<'_>| -> Vec<&Role> {
+        strangers.iter().copied().filter(|role| version.machine(role).is_none()).collect()
     };
     let (added, removed) = (lacking(old), lacking(new));
     let (old_name, new_name) = (old.name, new.name);
@@ -148,7 +148,7 @@ fn lacking_roles(
     let clauses = clauses.filter(|(_, roles)| !roles.is_empty());
     let clauses = clauses.map(|(name, roles)| format!("`{name}` has no role {}", either(roles)));
     let lacking = clauses.collect::<Vec<_>>().join(" and ");
-    let names = list(refused().map(|answer| answer.role));
+    let names = list(refused.iter().map(|answer| answer.role));
     let message = format!(
         "{lacking}, so {names} may not run `{new_name}` while their peers run `{old_name}`"
     );
@@ -164,18 +164,17 @@ fn lacking_roles(
         .map(|(role, known)| format!("did you mean `{known}` by `{role}`, which does the same? "));
     let same: String = same.collect();
     let upgrade = if same.is_empty() { "upgrade" } else { "If not, upgrade" };
-    let help = format!("{same}{upgrade} {names} together");
+    let help = Some(format!("{same}{upgrade} {names} together"));
+    let notes = vec!["`--role` shows what goes wrong for one of them".to_owned()];
     let report = first.join.report.clone()?;
-    let remark = "`--role` shows what goes wrong for one of them".to_owned();
-    let (code, notes, help) = (Some("V0202"), vec![remark], Some(help));
-    Some(Notice { code, message, notes, help, ..report })
+    Some(Notice { code: Some("V0202"), message, notes, help, ..report })
 }
 
-/// Why roles each of which may join may not do so in any order: the smallest mix of old and new
-/// roles that is not known to be safe.
+/// The smallest mix of old and new roles that is not known to be safe, although each new role may
+/// join by itself.
 ///
-/// Where subtyping is enough for each of them, it is enough for each mix. Of the others each was
-/// judged among roles that are all old; all of them together are the new version.
+/// If subtyping suffices for each role, it suffices for each mix. The other roles were judged among
+/// roles that are all old. All new roles together are the new version, which is safe.
 fn wrong_mix(
     old: &Version<'_>,
     new: &Version<'_>,
@@ -183,7 +182,7 @@ fn wrong_mix(
     joining: &[(&Role, Accepted)],
     limits: &Limits,
 ) -> Option<Question> {
-    /// Of how many roles each mix of the two versions is judged.
+    /// The most roles of which all mixes are judged.
     const MIXED: usize = 8;
     if joining.iter().all(|(_, accepted)| accepted.condition.is_none()) {
         return None;
@@ -202,26 +201,22 @@ fn wrong_mix(
         all.iter().map(|role| version.machine_or_idle(role).fsm).collect()
     };
     let (old, new) = (machines(old), machines(new));
-    let mut mixes: Vec<u32> = (0..1 << joining.len()).collect();
+    let is_mixed = |mix: &u32| (2..joining.len()).contains(&(mix.count_ones() as usize));
+    let mut mixes: Vec<u32> = (0..1 << joining.len()).filter(is_mixed).collect();
     mixes.sort_by_key(|mix| mix.count_ones());
     for mix in mixes {
         let is_in = |(bit, _): &(usize, _)| mix >> bit & 1 == 1;
         let joined = || joining.iter().enumerate().filter(is_in).map(|(_, found)| found);
-        if !(2..joining.len()).contains(&joined().count()) {
-            continue;
-        }
         let parts = old.iter().zip(&new).map(|(old, new)| {
             let accepted = joined().find(|(role, _)| *role == old.role());
             accepted.map_or(Part::projection(old), |(_, found)| {
                 Part::new(new, old, found.proof.as_ref())
             })
         });
-        let run = match together(&parts.collect::<Vec<_>>(), limits) {
-            Ok(found) => match found.verdict {
-                Verdict::Safe(()) => continue,
-                Verdict::Unsafe(run) => run,
-                Verdict::Undecided(limit) => return undecided(limit.to_string()),
-            },
+        let run = match together(&parts.collect::<Vec<_>>(), limits).map(|found| found.verdict) {
+            Ok(Verdict::Safe(())) => continue,
+            Ok(Verdict::Unsafe(run)) => run,
+            Ok(Verdict::Undecided(limit)) => return undecided(limit.to_string()),
             Err(error) => return undecided(error.to_string()),
         };
         let names = list(joined().map(|(role, _)| role));
@@ -238,7 +233,7 @@ fn wrong_mix(
 
 fn complain(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Outcome {
     match module.complain(diagnostics, terminal) {
-        // A version that is no safe protocol by itself cannot be compared with another.
+        // Only versions that are safe by themselves can be compared.
         Outcome::Fails => Outcome::BadInput,
         outcome => outcome,
     }
@@ -290,7 +285,7 @@ struct RoleAnswer<'a> {
 struct Question {
     outcome: Outcome,
     object: Value,
-    /// The report if the answer is no or unknown.
+    /// The report, unless the answer is yes.
     report: Option<Notice>,
     /// The roles that the refusal has to do with and that only one version has.
     strangers: Vec<Role>,
@@ -300,8 +295,9 @@ struct Question {
 
 impl Question {
     fn holds(bound: Option<usize>, accepted: Option<Accepted>) -> Self {
-        let object = Answer { bound, ..Answer::default() }.object(Outcome::Holds);
-        Self { outcome: Outcome::Holds, object, report: None, strangers: vec![], accepted }
+        let (outcome, answer) = (Outcome::Holds, Answer { bound, ..Answer::default() });
+        let object = answer.object(outcome);
+        Self { outcome, object, report: None, strangers: vec![], accepted }
     }
 
     fn other(outcome: Outcome, (report, object): (Notice, Value)) -> Self {
