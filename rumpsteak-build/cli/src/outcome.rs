@@ -2,7 +2,12 @@
 
 use std::process::ExitCode;
 
-use rumpsteak_build::command::Gravity;
+use rumpsteak_build::command::{Gravity, Notice};
+use serde_json::Value;
+
+/// The answer of a verb: its outcome, and its object for `--format json`. An error is about the
+/// call or its input.
+pub(crate) type Reply = Result<(Outcome, Value), Notice>;
 
 /// In order of severity, so that the outcome of several files is their maximum. A file that cannot
 /// be read hides all verdicts, and a refusal outweighs a search that came to no end.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rumpsteak_build::command::{Notice, count, list, split_way_out, visible};
-use rumpsteak_fsm::capacity::{self, Capacities, Occupancy};
+use rumpsteak_fsm::capacity::{self, Capacities, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Verdict, Witness};
 use rumpsteak_fsm::system::{SystemError, explore, live_in_every_run};
 use rumpsteak_fsm::{Defect, Limit, Limits, Role, Run, System};
@@ -15,8 +15,7 @@ use crate::json::{self, Answer};
 use crate::liveness::tell;
 use crate::machines::{self, Machine, mark, mark_waits};
 use crate::options::{Liveness, Output, Scribble, raise};
-use crate::outcome::Outcome;
-use crate::reply::{Reply, Words};
+use crate::outcome::{Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Tells whether a system of machines is safe: k-multiparty compatibility
@@ -63,7 +62,7 @@ fn bound(text: &str) -> Result<usize, String> {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let mut reader = Reader::default();
     let mut machines = vec![];
     for file in &arguments.files {
@@ -88,33 +87,34 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     let capacities = capacity::find(&system, &limits).ok();
     let findings = findings(&properties);
     let mut object = object(&report.verdict, &properties, &findings);
-    let (mut outcome, answer) = match &report.verdict {
+    let mut outcome = match &report.verdict {
         Verdict::Safe { bound } => {
             let names = list(machines.iter().map(|machine| machine.fsm.role().as_str()));
-            let line = format!("the system of {} is safe: {bound}-MC\n", visible(&names));
-            (Outcome::Holds, Words::Lines(line))
+            terminal.say(&format!("the system of {} is safe: {bound}-MC\n", visible(&names)));
+            Outcome::Holds
         }
-        Verdict::Unsafe(run) => (Outcome::Fails, Words::Notice(unsafe_system(&machines, run))),
+        Verdict::Unsafe(run) => {
+            terminal.say_notice(&unsafe_system(&machines, run));
+            Outcome::Fails
+        }
         Verdict::Undecided { limit, obstacle } => {
-            let notice = undecided(&machines, *limit, obstacle.as_ref());
-            (Outcome::Undecided, Words::Notice(notice))
+            terminal.say_notice(&undecided(&machines, *limit, obstacle.as_ref()));
+            Outcome::Undecided
         }
     };
     let configurations = count(properties.configurations, "configuration");
-    let mut table = format!("at k = {}, {configurations}:\n", properties.bound);
+    terminal.say(&format!("at k = {}, {configurations}:\n", properties.bound));
     for (_, name, (_, value, _)) in &findings {
-        table.push_str(&format!("  {name:<14} {}\n", visible(value)));
+        terminal.say(&format!("  {name:<14} {}\n", visible(value)));
     }
-    let mut words = vec![answer, Words::Lines(table)];
-    let (text, channels) = capacities.as_ref().map(channels).unzip();
-    words.extend(text.map(Words::Lines));
+    let channels = capacities.as_ref().map(|capacities| channels(capacities, terminal));
     object["channels"] = channels.into();
     object["minimal"] = capacities.map(|capacities| capacities.is_minimal).into();
     if arguments.liveness == Liveness::EveryRun && outcome == Outcome::Holds {
         let live = live_in_every_run(&system, || explore(&system, &limits), &limits);
         outcome = tell(&live, None, Notice::error, &mut object, |error| terminal.report(&error));
     }
-    Ok(Reply { outcome, words, object })
+    Ok((outcome, object))
 }
 
 fn no_system(machines: &[Machine], error: &SystemError) -> Notice {
@@ -232,11 +232,11 @@ fn findings(properties: &Properties) -> Findings<'_> {
     ]
 }
 
-/// The capacities of the channels: lines, and objects.
-fn channels(capacities: &Capacities) -> (String, Vec<Value>) {
+/// Prints the capacities of the channels, and returns their objects.
+fn channels(capacities: &Capacities, terminal: &mut Terminal) -> Vec<Value> {
     let least = if capacities.is_minimal { "the least " } else { "" };
-    let mut text = format!("channels, with {least}capacities that are enough:\n");
-    let objects = capacities.channels.iter().map(|channel| {
+    terminal.say(&format!("channels, with {least}capacities that are enough:\n"));
+    let object = |channel: &ChannelCapacity| {
         let (words, occupancy) = match channel.occupancy {
             Occupancy::AtMost(most) => {
                 (format!("holds at most {}", count(most, "message")), json!(most))
@@ -250,11 +250,10 @@ fn channels(capacities: &Capacities) -> (String, Vec<Value>) {
         };
         let (from, to, capacity) = (channel.from.as_str(), channel.to.as_str(), channel.capacity);
         let line = format!("  {from} to {to}: capacity {capacity}, {words}\n");
-        text.push_str(&visible(&line));
+        terminal.say(&visible(&line));
         json!({"from": from, "to": to, "capacity": capacity, "occupancy": occupancy})
-    });
-    let objects = objects.collect();
-    (text, objects)
+    };
+    capacities.channels.iter().map(object).collect()
 }
 
 fn object(verdict: &Verdict, properties: &Properties, findings: &Findings<'_>) -> Value {

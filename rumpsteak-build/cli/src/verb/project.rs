@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 
 use crate::input::Reader;
 use crate::options::Scribble;
-use crate::outcome::Outcome;
-use crate::reply::{Reply, Words};
+use crate::outcome::{Outcome, Reply};
 use crate::terminal::Terminal;
 use crate::verb::check::package::package_folder;
 use crate::verb::check::settings;
@@ -65,10 +64,10 @@ impl Arguments {
 ///
 /// Machines are printed only if all of them can be: a system without one of its roles is another
 /// system.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let Scribble { import_path, limits, .. } = &arguments.scribble;
     if let Some(session) = &arguments.session {
-        return reply(None, &session_of_package(session, arguments)?, arguments);
+        return reply(None, &session_of_package(session, arguments)?, arguments, terminal);
     }
     let file = arguments.file.clone().unwrap_or_default();
     let module = modules::read(&mut Reader::default(), &file, import_path, limits)?;
@@ -76,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     let refuse = |protocol, diagnostics: &[Diagnostic], terminal: &mut Terminal| {
         let outcome = module.complain(diagnostics, terminal);
         let reports = module.reports(diagnostics).map(|report| json::notice(&report)).collect();
-        Ok(Reply::object(outcome, object(protocol, &[], reports)))
+        Ok((outcome, object(protocol, &[], reports)))
     };
     if !module.contents.diagnostics.is_empty() {
         return refuse(None, &module.contents.diagnostics, terminal);
@@ -94,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     if !diagnostics.is_empty() {
         return refuse(Some(protocol), &diagnostics, terminal);
     }
-    reply(Some(protocol), &machines, arguments)
+    reply(Some(protocol), &machines, arguments, terminal)
 }
 
 fn session_of_package(wanted: &str, arguments: &Arguments) -> Result<Vec<Fsm>, Notice> {
@@ -135,8 +134,9 @@ fn reply(
     protocol: Option<&Protocol>,
     machines: &[Fsm],
     arguments: &Arguments,
-) -> Result<Reply, Notice> {
-    let reply = Reply::object(Outcome::Holds, object(protocol, machines, vec![]));
+    terminal: &mut Terminal,
+) -> Reply {
+    let reply = (Outcome::Holds, object(protocol, machines, vec![]));
     let form = match arguments.format {
         Format::Cfsm => Form::Cfsm,
         Format::Dot => Form::Dot,
@@ -153,7 +153,8 @@ fn reply(
             _ => notice,
         }
     })?;
-    Ok(Reply { words: vec![Words::Lines(text)], ..reply })
+    terminal.say(&text);
+    Ok(reply)
 }
 
 fn object(protocol: Option<&Protocol>, machines: &[Fsm], diagnostics: Vec<Value>) -> Value {

@@ -15,8 +15,7 @@ use crate::input::Reader;
 use crate::json::{self, Answer};
 use crate::machines::{self, Machine};
 use crate::options::{Output, Scribble};
-use crate::outcome::Outcome;
-use crate::reply::{Reply, Words};
+use crate::outcome::{Outcome, Reply};
 use crate::terminal::{Terminal, paragraph};
 
 /// Tells whether SUB may take the place of SUP: asynchronous subtyping of two machines
@@ -55,7 +54,7 @@ pub(crate) struct Arguments {
     pub(crate) output: Output,
 }
 
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let mut reader = Reader::default();
     let role = arguments.role.as_deref();
     let mut read = |path| machines::read(&mut reader, path, &arguments.scribble, terminal);
@@ -98,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
             notice.remark(format!("it holds if choices are fair, and `--fair` accepts that{among}"))
         }
     };
-    let (outcome, words, mut object) = match &verdict {
+    let (outcome, mut object) = match &verdict {
         Verdict::Safe(Accepted { proof, condition }) => {
             let starvation = starvation(sub, &peers, &limits);
             if let Some(run) = &starvation {
@@ -111,16 +110,18 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
             object["starvation"] = starvation.as_ref().map(json::run).into();
             let words = proven(proof.as_ref()) + &proven_among(condition.as_ref());
             let words = words + among.as_deref().unwrap_or_default();
-            let line = format!("{}: {}\n", visible(&claim), visible(&words));
-            (Outcome::Holds, Words::Lines(line), object)
+            terminal.say(&format!("{}: {}\n", visible(&claim), visible(&words)));
+            (Outcome::Holds, object)
         }
         Verdict::Unsafe(refused) => {
             let (notice, object) = refusal(&comparison, refused, hint);
-            (Outcome::Fails, Words::Notice(notice), object)
+            terminal.say_notice(&notice);
+            (Outcome::Fails, object)
         }
         Verdict::Undecided(limit) => {
             let (notice, object) = undecided(&claim, *limit);
-            (Outcome::Undecided, Words::Notice(hint(notice)), object)
+            terminal.say_notice(&hint(notice));
+            (Outcome::Undecided, object)
         }
     };
     object["liveness"] = match (&among, outcome) {
@@ -128,7 +129,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         (None, Outcome::Holds) => "every-run".into(),
         (None, _) => Value::Null,
     };
-    Ok(Reply { outcome, words: vec![words], object })
+    Ok((outcome, object))
 }
 
 /// Judges with the peers, if they and the supertype make a system. Otherwise without them, with a

@@ -23,8 +23,7 @@ use crate::input::Reader;
 use crate::json::{self, Answer};
 use crate::modules::{self, Module};
 use crate::options::Scribble;
-use crate::outcome::Outcome;
-use crate::reply::{Reply, Words};
+use crate::outcome::{Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Proposes orders of a role's sends and receives that are faster, and proven safe
@@ -98,11 +97,11 @@ impl Arguments {
         matches!(self.format, Some(Format::Dot | Format::Alias))
     }
 
-    /// A sentence about the answer. It goes to standard error if standard output is a file.
-    fn say(&self, text: &str) -> Words {
+    /// Prints a sentence about the answer: on standard error if standard output is a file.
+    fn say(&self, text: &str, terminal: &mut Terminal) {
         match self.is_file() {
-            true => Words::Remark(text.trim_start().to_owned()),
-            false => Words::Lines(text.to_owned()),
+            true => terminal.remark(text.trim_start()),
+            false => terminal.say(text),
         }
     }
 }
@@ -130,7 +129,7 @@ fn latency(text: &str) -> Result<Latency, String> {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let Scribble { import_path, limits, protocol } = &arguments.scribble;
     let module = modules::read(&mut Reader::default(), &arguments.file, import_path, limits)?;
     module.warn(terminal);
@@ -174,29 +173,33 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         data: projections.iter().map(data).collect(),
         machines: projections.into_iter().map(|projection| projection.fsm).collect(),
     };
-    let reply = role.map_or_else(|| optimiser.all(), |position| optimiser.one(position));
-    Ok(reply.unwrap_or_else(|error| impossible(&error)))
+    let reply = match role {
+        Some(position) => optimiser.one(position, terminal),
+        None => optimiser.all(terminal),
+    };
+    Ok(reply.unwrap_or_else(|error| impossible(&error, terminal)))
 }
 
-fn refuse(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Reply {
+fn refuse(
+    module: &Module,
+    diagnostics: &[Diagnostic],
+    terminal: &mut Terminal,
+) -> (Outcome, Value) {
     let outcome = module.complain(diagnostics, terminal);
     let first = diagnostics.first().map(|found| found.message.as_str());
-    Reply::object(outcome, Answer::because(first.unwrap_or_default()).object(outcome))
+    (outcome, Answer::because(first.unwrap_or_default()).object(outcome))
 }
 
 /// The answer for a role that cannot be judged.
-fn impossible(error: &VerifyError) -> Reply {
+fn impossible(error: &VerifyError, terminal: &mut Terminal) -> (Outcome, Value) {
     let (text, by_hand) = match error {
         VerifyError::Machine(error) => (error.defect.to_string(), Some(BY_HAND)),
         error => (error.to_string(), None),
     };
     let (text, way_out) = split_way_out(&text);
     let notice = Notice::error(format!("undecided whether another order is faster: {text}"));
-    Reply {
-        outcome: Outcome::Undecided,
-        words: vec![Words::Notice(notice.maybe_help(by_hand.or(way_out)))],
-        object: Answer::because(text).object(Outcome::Undecided),
-    }
+    terminal.say_notice(&notice.maybe_help(by_hand.or(way_out)));
+    (Outcome::Undecided, Answer::because(text).object(Outcome::Undecided))
 }
 
 const BY_HAND: &str =
@@ -230,7 +233,11 @@ struct Optimiser<'a> {
 }
 
 impl Optimiser<'_> {
-    fn one(&self, position: usize) -> Result<Reply, VerifyError> {
+    fn one(
+        &self,
+        position: usize,
+        terminal: &mut Terminal,
+    ) -> Result<(Outcome, Value), VerifyError> {
         let role = self.machines[position].role();
         let found = self.search(position, &[])?;
         let faster = found.proposals.iter().filter(|proposal| proposal.time < found.time);
@@ -245,27 +252,33 @@ impl Optimiser<'_> {
             "tried": found.candidates,
             "proposals": objects.collect::<Vec<_>>(),
         });
-        let all = match number > self.arguments.show {
-            true => format!("; `--show {number}` prints them all"),
-            false => String::new(),
-        };
-        let summary = format!(
-            "`{role}` of `{}`: {} faster and proven, of {tried} tried{all}\n",
-            self.protocol.name(),
-            count(number, "order"),
-        );
-        let mut words = vec![self.arguments.say(&summary)];
+        let assumed = self.assumed(position, &found)?;
+        let is_faster = verdict.1.is_none();
+        let reply = self.reply(verdict, more, terminal);
+        if is_faster {
+            let all = match number > self.arguments.show {
+                true => format!("; `--show {number}` prints them all"),
+                false => String::new(),
+            };
+            let summary = format!(
+                "`{role}` of `{}`: {} faster and proven, of {tried} tried{all}\n",
+                self.protocol.name(),
+                count(number, "order"),
+            );
+            self.arguments.say(&summary, terminal);
+        }
         for (number, proposal) in (1..).zip(faster).take(self.arguments.show) {
             let gain = gain(found.time, proposal.time, self.costs.work);
             let summary = format!("\n{number}. {}: {gain}\n", windows(proposal));
-            words.push(self.arguments.say(&summary));
-            words.push(self.machine_forms(&proposal.fsm, number));
+            self.arguments.say(&summary, terminal);
+            self.say_machine(&proposal.fsm, number, terminal);
             let mut system = self.machines.clone();
             system[position] = proposal.fsm.clone();
-            words.extend(self.chart(&system));
+            self.say_chart(&system, terminal);
         }
-        let mut reply = self.reply(verdict, words, more);
-        reply.words.extend(self.assumed(position, &found)?.map(Words::Report));
+        if let Some(note) = assumed.filter(|_| !terminal.is_json) {
+            terminal.report(&note);
+        }
         Ok(reply)
     }
 
@@ -315,7 +328,7 @@ impl Optimiser<'_> {
         ))))
     }
 
-    fn all(&self) -> Result<Reply, VerifyError> {
+    fn all(&self, terminal: &mut Terminal) -> Result<(Outcome, Value), VerifyError> {
         let depends = |position: usize, send: &_, receive: &_| {
             self.data[position].depends(send, receive, &[])
         };
@@ -346,22 +359,25 @@ impl Optimiser<'_> {
             "proposals": objects.collect::<Vec<_>>(),
             "roles": of_roles.collect::<Vec<_>>(),
         });
-        let summary = format!(
-            "all roles of `{}` together: {}, {tried} tried\n",
-            self.protocol.name(),
-            gain(found.before, found.after, self.costs.work),
-        );
-        let mut words = vec![self.arguments.say(&summary)];
-        for proposal in proposals() {
-            let summary = format!("\n`{}`: {}\n", proposal.fsm.role(), windows(proposal));
-            words.push(self.arguments.say(&summary));
-            words.push(self.machine_forms(&proposal.fsm, 1));
+        let is_faster = verdict.1.is_none();
+        let reply = self.reply(verdict, more, terminal);
+        if is_faster {
+            let summary = format!(
+                "all roles of `{}` together: {}, {tried} tried\n",
+                self.protocol.name(),
+                gain(found.before, found.after, self.costs.work),
+            );
+            self.arguments.say(&summary, terminal);
+            for proposal in proposals() {
+                let summary = format!("\n`{}`: {}\n", proposal.fsm.role(), windows(proposal));
+                self.arguments.say(&summary, terminal);
+                self.say_machine(&proposal.fsm, 1, terminal);
+            }
+            self.say_chart(&system, terminal);
         }
-        words.extend(self.chart(&system));
-        let mut reply = self.reply(verdict, words, more);
         for (number, reason) in roles.into_iter().filter_map(|(.., reason)| reason).enumerate() {
             let apart = if number == 0 { "\n" } else { "" };
-            reply.words.push(self.arguments.say(&format!("{apart}{reason}\n")));
+            self.arguments.say(&format!("{apart}{reason}\n"), terminal);
         }
         Ok(reply)
     }
@@ -386,29 +402,32 @@ impl Optimiser<'_> {
         roles.map(of_role).collect()
     }
 
-    /// The answer: the reason, if nothing is faster, or else the proposals.
+    /// The answer. Prints the reason if nothing is faster.
     fn reply(
         &self,
         (outcome, reason): (Outcome, Option<String>),
-        proposals: Vec<Words>,
         more: Value,
-    ) -> Reply {
-        let told = reason.as_ref().map(|reason| vec![self.arguments.say(&format!("{reason}\n"))]);
+        terminal: &mut Terminal,
+    ) -> (Outcome, Value) {
+        if let Some(reason) = &reason {
+            self.arguments.say(&format!("{reason}\n"), terminal);
+        }
         let mut object = Answer { reason, ..Answer::default() }.object(outcome);
         object["protocol"] = self.protocol.name().as_str().into();
-        Reply { outcome, words: told.unwrap_or(proposals), object: json::joined(object, more) }
+        (outcome, json::joined(object, more))
     }
 
     fn wants(&self, format: Format) -> bool {
         self.arguments.format.is_none_or(|wanted| wanted == format)
     }
 
-    fn machine_forms(&self, fsm: &Fsm, number: usize) -> Words {
+    fn say_machine(&self, fsm: &Fsm, number: usize, terminal: &mut Terminal) {
         let apart = if self.arguments.is_file() { "" } else { "\n" };
         let dot = self.wants(Format::Dot).then(|| dot(fsm));
         let alias = self.wants(Format::Alias).then(|| self.alias(fsm, number));
-        let forms = dot.into_iter().chain(alias);
-        Words::Lines(forms.map(|form| format!("{apart}{form}")).collect())
+        for form in [dot, alias].into_iter().flatten() {
+            terminal.say(&format!("{apart}{form}"));
+        }
     }
 
     fn alias(&self, fsm: &Fsm, number: usize) -> String {
@@ -416,12 +435,12 @@ impl Optimiser<'_> {
         optimised_items(&self.module.contents, self.protocol, fsm, number).unwrap_or_default()
     }
 
-    /// The first steps of both orders from their first difference on, if that was asked for.
-    fn chart(&self, system: &[Fsm]) -> Option<Words> {
+    /// Prints the steps of both orders from their first difference on, if that was asked for.
+    fn say_chart(&self, system: &[Fsm], terminal: &mut Terminal) {
         /// As many steps as fit beside each other on a screen.
         const MOST: usize = 12;
         if !self.wants(Format::Chart) {
-            return None;
+            return;
         }
         let work = Work::new(&self.machines);
         let events = |machines: &[Fsm]| work.events(machines, &self.costs, usize::MAX);
@@ -453,7 +472,7 @@ impl Optimiser<'_> {
             let shown = chart.trim_end().rsplit_once('\n').map_or("", |(shown, _)| shown);
             format!("{times}:\n{shown}\n")
         };
-        Some(Words::Lines(format!("\nbefore, {}after, {}", draw(before), draw(after))))
+        terminal.say(&format!("\nbefore, {}after, {}", draw(before), draw(after)));
     }
 
     fn object(&self, before: u64, proposal: &Proposal, number: usize) -> Value {
