@@ -1,4 +1,4 @@
-//! One machine in the place of another: what `subtype` and `compat` say of it.
+//! The answers of `subtype` and `compat` about one machine in the place of another.
 
 use rumpsteak_build::command::{self, Explanation, Notice, among_peers};
 use rumpsteak_fsm::subtype::{InputError, Refusal, Side};
@@ -36,13 +36,13 @@ impl From<verify::Refused> for Refused {
 }
 
 pub(crate) struct Told {
-    /// The words for the rule that is broken, if subtyping is what refuses.
+    /// The rule that is broken, in words, if subtyping refuses.
     pub(crate) explanation: Option<Explanation>,
     pub(crate) notice: Notice,
-    /// Its run is what the subtype does until the rule is broken.
+    /// Its run is the actions of the subtype until the rule is broken.
     pub(crate) answer: Answer,
     pub(crate) system: Value,
-    /// With whom the actions are that it shows.
+    /// The peers of the actions that it shows.
     pub(crate) peers: Vec<Role>,
 }
 
@@ -54,7 +54,7 @@ impl Comparison {
         }
     }
 
-    /// Tells a refusal; `title` says that the one may not take the place of the other.
+    /// Explains a refusal. `title` says that the one may not take the place of the other.
     pub(crate) fn refused(&self, title: String, refused: &Refused) -> Told {
         let refusal = refused.refusal.as_ref();
         let comparison = command::Comparison {
@@ -111,7 +111,8 @@ impl Comparison {
     }
 }
 
-/// A limit ended the search; `claim` says that the one may take the place of the other.
+/// The answer after a limit ended the search. `claim` says that the one may take the place of the
+/// other.
 pub(crate) fn undecided(claim: &str, limit: Limit) -> (Notice, Value) {
     let notice = Notice::error(format!("undecided whether {claim}: {limit}")).help(raise(limit));
     (notice, Answer::limited(limit).object(Outcome::Undecided))

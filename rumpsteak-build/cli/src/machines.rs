@@ -26,7 +26,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// The machine of a role that has no part in a file.
+    /// The machine of a role that a file does not have: it does nothing.
     pub(crate) fn idle(role: Role, file: String) -> Self {
         let mut builder = Fsm::builder(role);
         let only = builder.add_state();
@@ -61,8 +61,8 @@ impl Machine {
     }
 }
 
-/// Reads all machines of a file, `-` being standard input; at least one. Those of a Scribble file
-/// are the projections of its protocol.
+/// Reads all machines of a file, or of standard input for `-`: at least one. The machines of a
+/// Scribble file are the projections of its protocol.
 pub(crate) fn read(
     reader: &mut Reader,
     path: &Path,
@@ -72,7 +72,7 @@ pub(crate) fn read(
     let source =
         reader.read(path, "machines, such as `digraph k { 0 -> 1 [label=\"s!ready\"]; }`")?;
     let form = Form::detect(&source.text);
-    // What is nothing else is taken for types.
+    // A text of no other form is detected as types.
     let is_scribble = path.extension().is_some_and(|extension| extension == "scr")
         || matches!(form, Form::Binary | Form::Local) && modules::is_scribble(&source.text);
     if is_scribble {
@@ -118,11 +118,11 @@ fn projections(
     Ok(of_projections(module, projections))
 }
 
-/// The machines of projections, at the interactions of the module.
+/// The machines of projections. The places of actions are the module's interactions.
 pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> Vec<Machine> {
     let machine = |projection: Projection| {
         let places = projection.fsm.transitions().map(|transition| {
-            // The first place: the others say the same to this role.
+            // All of its interactions are the same to this role.
             let origin = projection.origins(transition.id).first()?;
             let (text, range) = module.place(*origin);
             Some((Arc::clone(text), range))
@@ -178,7 +178,7 @@ pub(crate) fn mark(
     }
 }
 
-/// Marks what the roles wait for at the end of a run.
+/// Marks the actions that roles wait for at the end of a run.
 pub(crate) fn mark_waits(mut notice: Notice, machines: &[Machine], run: &Run) -> Notice {
     for wait in &run.waits {
         for (transition, action) in &wait.transitions {

@@ -22,17 +22,16 @@ const SCRIBBLE: &str =
 /// A Scribble module that was read and checked with all that it imports.
 #[derive(Debug)]
 pub(crate) struct Module {
-    /// The module with its imports, and what is wrong with them.
+    /// The module with its imports, and its diagnostics.
     pub(crate) contents: ScrModule,
     /// The errors for imported files that exist and cannot be read.
     pub(crate) unreadable: Vec<Notice>,
 }
 
-/// Reads and checks a module, `-` being standard input.
+/// Reads and checks a module, or standard input for `-`.
 ///
-/// An imported module `shop.Base` is the file `shop/Base.scr` below the import paths, below the
-/// folder in which the path of the importing file is its own name, or below the folder of that
-/// file.
+/// An imported module `shop.Base` is the file `shop/Base.scr` below an import path, below the root
+/// that the importing file's own `module` line tells, or below the folder of that file.
 pub(crate) fn read(
     reader: &mut Reader,
     path: &Path,
@@ -59,7 +58,7 @@ pub(crate) fn load(
     let mut roots = import_paths.to_vec();
     let place = place_of(path);
     if let Some(place) = &place {
-        // As it was given first, since imports are shown as they are found.
+        // The path as given comes first, since messages show the paths of imports.
         let named = |header: &_| [path, place].map(|place| root_of(place, header));
         let named = header.iter().flat_map(|header| named(header.as_str())).flatten();
         roots.extend(named.chain(path.parent().map(Path::to_owned)));
@@ -96,8 +95,8 @@ pub(crate) fn is_scribble(text: &str) -> bool {
     !parse(text).module.protocols.is_empty()
 }
 
-/// The absolute path of a file, with all folders that its `module` line may name. `None` for
-/// standard input.
+/// The absolute path of a file, in which its `module` line may name folders. `None` for standard
+/// input.
 fn place_of(path: &Path) -> Option<PathBuf> {
     if path == Path::new("-") {
         return None;
@@ -160,7 +159,7 @@ pub(crate) fn pick(
         (None, [_]) => Ok(0),
         (_, []) => Err(Notice::error(format!("`{file}` holds no protocol that can be {done}"))
             .help(format!(
-                "`aux` protocols and those with parameters are {done} where others call them"
+                "`aux` protocols and those with parameters are {done} when others call them"
             ))),
         (None, _) => Err(Notice::error(format!("`{file}` holds several protocols"))
             .help(format!("say which one with `--protocol`: {}", list(names)))),

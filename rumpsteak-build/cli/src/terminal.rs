@@ -1,4 +1,4 @@
-//! What the command writes, and whether in colour.
+//! Writing to the terminal, in colour or not.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -20,8 +20,8 @@ pub(crate) enum Colour {
 }
 
 impl Colour {
-    /// The option decides, then NO_COLOR (no-color.org), then CARGO_TERM_COLOR, and then whether
-    /// the stream is a terminal with colours.
+    /// The option decides, then NO_COLOR (no-color.org), then CARGO_TERM_COLOR. If none is set, a
+    /// terminal that has colours gets them.
     fn applies(self, is_terminal: bool) -> bool {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty());
         match self {
@@ -97,7 +97,7 @@ impl Terminal {
         self.say(&paragraph(notice, self.colour.applies(io::stdout().is_terminal())));
     }
 
-    /// Says where to read more, and gives the outcome, given that everything was written.
+    /// Says how to read more about the codes, and returns the outcome if everything was written.
     pub(crate) fn finish(mut self, outcome: Outcome) -> Outcome {
         let codes = std::mem::take(&mut self.codes);
         if let Some(first) = codes.first() {

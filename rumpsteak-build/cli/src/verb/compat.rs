@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     role: Option<String>,
     #[command(flatten)]
     scribble: Scribble,
-    /// Let at most N actions be pending because others are done first, for each hundred states
+    /// Let a role run at most N actions ahead of the other version, for each hundred states
     #[arg(long, value_name = "N", default_value_t = Limits::default().anticipation)]
     bound: usize,
     /// Compare at most N actions
@@ -131,7 +131,7 @@ struct Version<'a> {
 }
 
 impl Version<'_> {
-    /// The roles of this version, and then those that only the other one has.
+    /// The roles of this version, and then the roles that only the other version has.
     fn roles_with(&self, other: &Self) -> Vec<Role> {
         let more = other.machines.iter().map(|machine| machine.fsm.role());
         let more = more.filter(|role| self.machine(role).is_none());
@@ -158,7 +158,7 @@ struct RoleAnswer<'a> {
     join: Question,
     /// May it stay as it is while its peers run the new one?
     stay: Question,
-    /// The line that is printed if it may join.
+    /// The line to print if it may join.
     line: String,
 }
 
@@ -167,9 +167,9 @@ struct Question {
     object: Value,
     /// The report, unless the answer is yes.
     report: Option<Notice>,
-    /// The roles that the refusal has to do with and that only one version has.
+    /// The roles in the refusal that only one version has.
     strangers: Vec<Role>,
-    /// The proof, if the answer is yes and the role is not the same in both.
+    /// The proof, if the answer is yes and the role has changed.
     accepted: Option<Accepted>,
 }
 
@@ -334,7 +334,7 @@ impl Upgrade<'_> {
     /// If subtyping suffices for each role, it suffices for each mix. The other roles were judged among
     /// roles that are all old. All new roles together are the new version, which is safe.
     fn wrong_mix(&self, joining: &[(&Role, Accepted)]) -> Option<Question> {
-        /// The most roles of which all mixes are judged.
+        /// All mixes of so many roles are judged, and not of more.
         const MIXED: usize = 8;
         if joining.iter().all(|(_, accepted)| accepted.condition.is_none()) {
             return None;
@@ -389,7 +389,7 @@ impl Upgrade<'_> {
     }
 }
 
-/// The way out for a role that may not be upgraded first, if it may stay as `stay` says.
+/// The way out for a role that may not be upgraded first. `stay` tells if it may stay.
 fn advice(role: &Role, old: &str, new: &str, change: &str, stay: Outcome) -> String {
     let together = format!("upgrade `{role}` together with its peers");
     match (change, stay) {

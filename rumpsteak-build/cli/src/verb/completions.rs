@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::outcome::{Outcome, Reply};
 use crate::terminal::Terminal;
 
-/// Prints what makes a shell complete `cargo-rumpsteak`
+/// Prints a script for a shell that completes `cargo-rumpsteak`
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Which shell
@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, mut command: Command, terminal: &mut Terminal) -> Reply {
     let mut text = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "cargo-rumpsteak", &mut text);
-    // The script for bash takes the `-` of the name for the blank before a verb, in some places.
+    // In some places, the script for bash mistakes the `-` in the name for the blank before a verb.
     let text = String::from_utf8_lossy(&text);
     terminal.say(&text.replace("cargo__subcmd__rumpsteak", "cargo__rumpsteak"));
     Ok((Outcome::Holds, Value::Null))

@@ -8,7 +8,7 @@ use crate::options::Output;
 use crate::outcome::{Outcome, Reply};
 use crate::terminal::Terminal;
 
-/// Explains the code of a diagnostic; of the beginning of a code, or without one, lists all
+/// Explains a diagnostic by its code; lists all codes with a given beginning, or all
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The code, such as S0404 or V0407

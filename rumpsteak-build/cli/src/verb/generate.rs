@@ -22,7 +22,7 @@ use crate::terminal::Terminal;
 pub(crate) struct Arguments {
     /// The Scribble file
     file: PathBuf,
-    /// Which protocol, where the file holds several
+    /// Which protocol, if the file holds several
     #[arg(long, value_name = "NAME")]
     protocol: Option<String>,
     /// Write the code to FILE, unless it is there already
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         let message = "the code of a protocol depends on the machines beside its file";
         return Err(Notice::error(message).help("name the file instead of standard input"));
     }
-    // Without a text for it, the folder is the current one.
+    // If the current folder is unknown, paths are taken as they are.
     let configuration = rumpsteak_build::configure().protocols(&arguments.file);
     let limits = arguments.limits.build(arguments.generated_lines);
     let folder = std::env::current_dir().unwrap_or_default();

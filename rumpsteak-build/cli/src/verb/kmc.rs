@@ -22,7 +22,7 @@ use crate::terminal::Terminal;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The machines of all files make one system, one machine for each role. Files are DOT, local types or CFSM text, or
-Scribble files, of which the projections are taken; the content tells which.
+Scribble files, which stand for their projections; the content tells which.
 
 A system that is k-exhaustive and k-safe, and in which the bound k never decides what happens next, is safe with queues
 of any length.
@@ -38,10 +38,10 @@ pub(crate) struct Arguments {
     /// Search for the least bound up to N
     #[arg(long, value_name = "N", default_value_t = Limits::default().queue, value_parser = bound)]
     max_k: usize,
-    /// With -k, explore every configuration, also where some tell nothing new
+    /// With -k, explore every configuration, without partial-order reduction
     #[arg(long, requires = "k")]
     unreduced: bool,
-    /// Let every role start again when it is finished, with nothing that keeps its sessions apart
+    /// Let every role start again when it is finished, without keeping its sessions apart
     #[arg(long)]
     repeated: bool,
     /// Which liveness the system must have
@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         None => report.properties,
     };
 
-    // Refused for systems that are not safe.
+    // Only safe systems have capacities.
     let capacities = capacity::find(&system, &limits).ok();
     let findings = findings(&properties);
     let mut object = object(&report.verdict, &properties, &findings);
@@ -183,10 +183,10 @@ fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice 
     }
 }
 
-/// The answer about a property, `None` if it is not known; its text; and the run that refutes it.
+/// The answer about a property, if it is known; its text; and the run that refutes the property.
 type Finding<'a> = (Option<bool>, String, Option<&'a Witness>);
 
-/// The answer about a property of the form of machines.
+/// The answer about a property of single machines, from the first machine that lacks it.
 fn form(found: &Option<(Role, Defect)>) -> Finding<'_> {
     let Some((role, defect)) = found else { return (Some(true), "yes".to_owned(), None) };
     let defect = defect.to_string();
@@ -207,7 +207,7 @@ fn behaviour(property: &Property) -> Finding<'_> {
 type Findings<'a> = [(&'static str, &'static str, Finding<'a>); 11];
 
 fn findings(properties: &Properties) -> Findings<'_> {
-    // Directed: neither of the two. k-safe: both of the two.
+    // A directed machine is neither mixed nor undirected. A k-safe system has both properties.
     let undirected = match &properties.mixed {
         Some(_) => &properties.mixed,
         None => &properties.undirected,

@@ -54,7 +54,7 @@ enum Format {
 }
 
 impl Arguments {
-    /// True if standard output is to be one JSON object.
+    /// Returns true if standard output is to be one JSON object.
     pub(crate) fn json(&self) -> bool {
         self.format == Format::Json
     }
@@ -62,8 +62,7 @@ impl Arguments {
 
 /// Projects the protocol onto one role or all.
 ///
-/// Machines are printed only if all of them can be: a system without one of its roles is another
-/// system.
+/// Machines are printed only if all roles can be projected: a part of a system is another system.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let Scribble { import_path, limits, .. } = &arguments.scribble;
     if let Some(session) = &arguments.session {
@@ -113,7 +112,7 @@ fn session_of_package(wanted: &str, arguments: &Arguments) -> Result<Vec<Fsm>, N
         }
         [session] => {
             let mut machines = vec![session.fsm.clone()];
-            // Participants are numbers there, so the peers' sessions follow.
+            // CFSM text numbers the participants, so the peers' sessions follow.
             let peers = sessions.iter().filter(|of| of.module == session.module);
             for peer in peers.filter(|_| arguments.format == Format::Cfsm) {
                 if machines.iter().all(|machine| machine.role() != peer.fsm.role()) {
@@ -148,7 +147,7 @@ fn reply(
     let text = text::print(form, machines).map_err(|unsayable| {
         let notice = Notice::of_error(&unsayable);
         match arguments.role {
-            // Participants are numbers there, so a machine makes sense beside its peers only.
+            // CFSM text numbers the participants, so a machine makes sense only beside its peers.
             Some(_) if form == Form::Cfsm => notice.help("leave out `--role`"),
             _ => notice,
         }

@@ -22,7 +22,7 @@ use crate::terminal::{Terminal, paragraph};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Machines are digraphs in DOT, local types, CFSM text or binary types, or the projections of a Scribble file; the file's
-content tells which. Where SUP is in a file with its peers, SUB is also tried among them: a refusal then shows the shortest run that goes
+content tells which. If SUP is in a file with its peers, SUB is also tried among them: a refusal then shows the shortest run that goes
 wrong, and a role that may wait for ever is noted.
 
   cargo rumpsteak subtype kernel.dot protocols/double_buffering.scr --role k")]
@@ -31,18 +31,17 @@ pub(crate) struct Arguments {
     sub: PathBuf,
     /// The machine whose place it takes
     sup: PathBuf,
-    /// Which machine, where a file holds several
+    /// Which machine, if a file holds several
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
-    /// Let at most N actions of SUP be pending because SUB does others first, for each hundred
-    /// states
+    /// Let SUB run at most N actions ahead of SUP, for each hundred states
     #[arg(long, value_name = "N", default_value_t = Limits::default().anticipation)]
     bound: usize,
-    /// Keep at most N open choices that SUB overtakes in a loop
+    /// Let SUB overtake at most N open choices in a loop
     #[arg(long, value_name = "N", default_value_t = Limits::default().branching)]
     branching: usize,
-    /// Accept also what holds only if choices are fair: what SUB puts off need not be done in every
-    /// run, but can always still be done
+    /// Accept also a SUB that is right only if choices are fair: an action that it puts off can
+    /// always still be done, but need not be done in every run
     #[arg(long)]
     fair: bool,
     /// Compare at most N actions
@@ -65,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let Arguments { bound, branching, steps, .. } = *arguments;
     let limits = arguments.scribble.limits.verifier();
     let mut limits = limits.anticipation(bound).branching(branching).steps(steps);
-    // A bound that is lowered is meant as one.
+    // A lowered bound is not to be widened.
     if bound < Limits::default().anticipation {
         limits.widening = 0;
     }
@@ -132,8 +131,8 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     Ok((outcome, object))
 }
 
-/// Judges with the peers, if they and the supertype make a system. Otherwise without them, with a
-/// note that says why.
+/// Judges SUB among the peers, if they and SUP make a system. If not, judges it without them, and
+/// a note says why.
 fn judge(
     comparison: &Comparison,
     peers: &[Fsm],
@@ -169,7 +168,7 @@ fn judge(
     })
 }
 
-/// The fair relation, as [`judge`]; without the peers, with a remark about them.
+/// Judges SUB as [`judge`] does, by the fair relation. Without the peers, a remark is about them.
 fn judge_fair(
     comparison: &Comparison,
     peers: &[Fsm],
@@ -188,9 +187,9 @@ fn judge_fair(
     }))
 }
 
-/// A run to where a role waits for ever, if there is one once the subtype has taken its place.
+/// A run after which a role waits for ever, with SUB in the place of SUP.
 fn starvation(sub: &Machine, peers: &[Fsm], limits: &Limits) -> Option<Run> {
-    // Without its peers, a machine makes no system.
+    // A machine without its peers is not a system.
     let machines = iter::once(&sub.fsm).chain(peers).cloned();
     explore(&System::new(machines.collect()).ok()?, limits).starvation
 }

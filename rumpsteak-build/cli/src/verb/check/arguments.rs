@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     /// Look for imported modules below DIR: `shop.Base` is `shop/Base.scr`
     #[arg(long, value_name = "DIR")]
     pub(super) import_path: Vec<PathBuf>,
-    /// Where the package keeps its protocols, as its build script says it [default: protocols]
+    /// The protocols of the package, as its build script names them [default: protocols]
     #[arg(long, value_name = "PATH", conflicts_with = "files")]
     pub(super) protocols: Vec<PathBuf>,
     #[command(flatten)]

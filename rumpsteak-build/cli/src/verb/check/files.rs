@@ -48,7 +48,7 @@ fn check_module(module: &Module, output: &mut Output<'_>) {
         let note = Notice::note(format!("`{}` declares no protocol to check", module.name()));
         output.report(
             &note.help(
-                "`aux` protocols and those with parameters are checked where others call them",
+                "`aux` protocols and those with parameters are checked when others call them",
             ),
         );
     }
@@ -74,7 +74,7 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
     let fsms = machines.iter().map(|machine| machine.fsm.clone());
     let system = match System::new(fsms.collect()) {
         Ok(system) => system,
-        // A well-formed protocol has none of these defects.
+        // This does not happen to a well-formed protocol.
         Err(error) => {
             output.report(&Notice::error(error.to_string()));
             let verdict = Answer::because(error.to_string()).object(Outcome::Fails);
@@ -111,7 +111,7 @@ fn judge(
         }
         Verdict::Safe(Grounds::Compatible { bound }) => Ok((Some(bound), format!("{bound}-MC"))),
         Verdict::Unsafe(run) => Err(*run),
-        // Other protocols are judged with these limits when they are projected.
+        // The projection of such a protocol has judged it with these limits.
         Verdict::Undecided(_) => match exploration.starvation.clone() {
             Some(run) => Err(run),
             None => Ok((None, "by construction: every role can be projected".to_owned())),

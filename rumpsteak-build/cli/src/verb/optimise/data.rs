@@ -1,9 +1,9 @@
-//! The received messages that a sent one is made from, as the protocol declares them.
+//! The data dependencies of a role: the received messages that a sent message is made from.
 //!
-//! It declares them by labels, `value(i32) from k to t; @"depends: value, ready"`, or by payloads
-//! of one name, `value(x: i32)` on both sides. Where it declares nothing, or labels that the role
-//! never receives, a payload is taken to be made from what was received before it in the round, if
-//! that has a payload, too.
+//! The protocol declares them by labels, `value(i32) from k to t; @"depends: value, ready"`, or by
+//! payloads of one name, `value(x: i32)` on both sides. If it declares nothing, or labels that the
+//! role never receives, then a payload is assumed to be made from all messages that were received
+//! before it in the round, provided that one of them has a payload.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ pub(super) struct Data {
 
 #[derive(Debug, Default)]
 struct Known {
-    /// The labels that it depends on, where they are declared.
+    /// The labels that it depends on, if they are declared.
     labels: Option<BTreeSet<String>>,
     /// The names of its payloads.
     payloads: BTreeSet<String>,
@@ -66,7 +66,7 @@ impl Data {
     }
 
     fn assume(&mut self, fsm: &Fsm) {
-        // No order of a larger machine is tried.
+        // Other orders of a larger machine are not tried.
         if fsm.len() > Options::default().states {
             return;
         }

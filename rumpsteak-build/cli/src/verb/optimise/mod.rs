@@ -42,10 +42,10 @@ The gain is predicted: an action takes its role --work, a message --latency from
 pub(crate) struct Arguments {
     /// The Scribble file; `-` is standard input
     file: PathBuf,
-    /// Whose order to change
+    /// The role whose order to change
     #[arg(long, value_name = "ROLE", required_unless_present = "all_roles")]
     role: Option<String>,
-    /// Change the orders of all roles together, as far as each can be changed
+    /// Change the orders of all roles together
     #[arg(long, conflicts_with = "role")]
     all_roles: bool,
     #[command(flatten)]
@@ -63,13 +63,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = Options::default().window,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     window: usize,
-    /// How long a message is on its way: N for all, FROM:TO=N for one direction
+    /// The time from send to arrival of a message: N for all, FROM:TO=N for one direction
     #[arg(long, value_name = "[FROM:TO=]N", value_parser = latency)]
     latency: Vec<Latency>,
-    /// Take nothing to be made from what was received, but where the protocol says so
+    /// Assume that payloads are independent, unless the protocol says otherwise
     #[arg(long)]
     assume_independent: bool,
-    /// How long a send or a receive takes its role
+    /// The time that a send or a receive takes its role
     #[arg(long, value_name = "N", default_value_t = 1)]
     work: u64,
 }
@@ -115,14 +115,14 @@ struct Latency {
 
 fn latency(text: &str) -> Result<Latency, String> {
     let number = |text: &str| {
-        // Times are added up, so there is a largest one.
+        // Times are added up, and the sum must not overflow.
         let time = text.parse().ok().filter(|&time| time <= 1_000_000_000_u64);
-        time.ok_or_else(|| format!("`{text}` is no time between 0 and 1000000000"))
+        time.ok_or_else(|| format!("`{text}` is not a time between 0 and 1000000000"))
     };
     match text.split_once('=') {
         None => Ok(Latency { between: None, time: number(text)? }),
         Some((link, time)) => {
-            let unnamed = || format!("`{link}` names no two roles: write `FROM:TO=N`");
+            let unnamed = || format!("`{link}` does not name two roles: write `FROM:TO=N`");
             let (from, to) = link.split_once(':').ok_or_else(unnamed)?;
             Ok(Latency { between: Some((from.into(), to.into())), time: number(time)? })
         }
@@ -146,7 +146,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         known(from)?;
         known(to)?;
     }
-    // The last of the options that are about a link, or else of those that are about all.
+    // The last option about this link decides, or else the last option about all links.
     let latency = |from: &Role, to: &Role| {
         let is_link = |(a, b): &(Role, Role)| (a, b) == (from, to);
         let all = || arguments.latency.iter().rev();
@@ -228,7 +228,7 @@ struct Optimiser<'a> {
     costs: Costs<'a>,
     options: Options,
     machines: Vec<Fsm>,
-    /// For each role, the messages that its sends are made from.
+    /// The dependencies of each role's sends.
     data: Vec<Data>,
 }
 
@@ -291,7 +291,7 @@ impl Optimiser<'_> {
 
     /// A note about the dependencies that are assumed, if an order is faster without them.
     fn assumed(&self, position: usize, found: &Proposals) -> Result<Option<Notice>, VerifyError> {
-        /// How many messages are looked at one by one.
+        /// So many messages are tried one by one.
         const MOST: usize = 8;
         let role = self.machines[position].role();
         let assumed = self.data[position].assumed();
@@ -467,7 +467,7 @@ impl Optimiser<'_> {
                 queues: vec![],
                 waits: vec![],
             };
-            // Nothing goes wrong here: the chart without its last line, which says what does.
+            // Nothing goes wrong here, so the last line of the chart is left out: it is the failure.
             let chart = run.chart();
             let shown = chart.trim_end().rsplit_once('\n').map_or("", |(shown, _)| shown);
             format!("{times}:\n{shown}\n")
@@ -511,7 +511,7 @@ fn not_all(whose: &str, tried: &str) -> String {
 }
 
 fn dot(fsm: &Fsm) -> String {
-    // DOT can say everything.
+    // Every machine can be printed as DOT.
     text::print(Form::Dot, std::slice::from_ref(fsm)).unwrap_or_default()
 }
 
