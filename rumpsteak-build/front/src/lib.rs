@@ -25,7 +25,6 @@ pub mod arguments;
 mod attribute;
 pub mod cut;
 pub mod hash;
-pub mod label;
 pub mod message;
 pub mod module;
 pub mod name;
@@ -34,8 +33,7 @@ pub mod session;
 pub mod set;
 
 pub use arguments::Arguments;
-pub use label::LabelItem;
-pub use message::MessageItem;
+pub use message::{LabelItem, MessageItem};
 pub use module::{Module, ModuleKind};
 pub use role::RoleItem;
 pub use session::SessionItem;

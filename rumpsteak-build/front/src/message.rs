@@ -1,4 +1,4 @@
-//! Message types.
+//! Message types, and the labels that they carry.
 //!
 //! ```text
 //! #[derive(Message)]
@@ -8,10 +8,11 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
-use syn::{Attribute, Data, Error, Fields, LitStr, Result, Type, Variant, parse_quote};
+use syn::{
+    Attribute, Data, DeriveInput, Error, Fields, LitStr, Result, Type, Variant, parse_quote,
+};
 
 use crate::attribute::{argument, check_generics, derive_input, first, take, take_derive};
-use crate::label::LabelItem;
 use crate::name::same;
 use crate::set::bare;
 
@@ -138,6 +139,39 @@ fn check_label(all: &[MessageVariant], index: usize) -> Result<()> {
         "`{own}` already stands for the label `{label}`\n\nhelp: give each label a type of its own:{help}"
     );
     Err(Error::new_spanned(ty, text))
+}
+
+/// A struct or an enum that may be a label.
+#[derive(Clone)]
+pub struct LabelItem {
+    /// The name.
+    pub name: Ident,
+    /// The attributes, as written.
+    pub attributes: Vec<Attribute>,
+    /// The types of the fields of a struct without parameters; `None` for another item, which
+    /// carries itself.
+    pub fields: Option<Vec<Type>>,
+    /// The whole item with its attributes, where inherited visibilities, of the item and of the
+    /// fields of a struct, are `pub`.
+    pub tokens: TokenStream,
+}
+
+impl LabelItem {
+    /// Parses a struct or an enum with its attributes. Attributes that may change it are errors.
+    pub fn parse(item: TokenStream) -> Result<Self> {
+        Ok(Self::new(derive_input(item, &[])?))
+    }
+
+    pub(crate) fn new(input: DeriveInput) -> Self {
+        let fields = match &input.data {
+            Data::Struct(data) if input.generics.params.is_empty() => {
+                Some(data.fields.iter().map(|field| field.ty.clone()).collect())
+            }
+            _ => None,
+        };
+        let tokens = input.to_token_stream();
+        Self { name: input.ident, attributes: input.attrs, fields, tokens }
+    }
 }
 
 const EXPECTED: &str =

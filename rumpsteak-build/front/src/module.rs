@@ -37,8 +37,7 @@ use crate::cut::{
     self, Cut, check_depth, delimiter, end_of, inner_attributes, is_item, is_punct, trees,
 };
 use crate::hash::{Hasher, Piece, Pieces};
-use crate::label::LabelItem;
-use crate::message::MessageItem;
+use crate::message::{LabelItem, MessageItem};
 use crate::role::RoleItem;
 use crate::session::{Chain, Constructor, SessionItem, Tail};
 use crate::set::SetItem;
@@ -217,14 +216,23 @@ fn sessions(cuts: &[Cut<'_>], kinds: &[ItemKind]) -> Vec<Option<Result<SessionIt
         }
     }
     while let Some(index) = found.pop() {
-        let parts = match &parsed[index] {
-            Some(Ok(session)) => parts(session),
+        let part = |chain: &Chain| match &chain.tail {
+            Tail::Choice { choice, .. } => Some((choice.to_string(), true)),
+            Tail::Named(part) => Some((part.to_string(), false)),
+            Tail::End(_) | Tail::Itself(_) => None,
+        };
+        // The names of sessions, each with true if it is in the place of a choice.
+        let parts: Vec<(String, bool)> = match &parsed[index] {
+            Some(Ok(session)) => session.chains().filter_map(part).collect(),
             _ => choices_in(&cuts[index], cuts, &candidates),
         };
         for (part, is_choice) in parts {
             for index in candidates.remove(&part).unwrap_or_default() {
                 let session = SessionItem::parse(cuts[index].tokens());
-                // The mistake is where a label is named in the place of a session.
+                // Parts are called as items are, and not as `u8` is.
+                let is_item = |part: &Ident| part.to_string().starts_with(char::is_uppercase);
+                let names_items = |session: &SessionItem| session.parts().all(is_item);
+                // If not, the mistake is that a label is named in the place of a session.
                 let is_label = is_choice || !session.as_ref().is_ok_and(names_items);
                 if !(is_plain_struct(&cuts[index]) && is_label) {
                     parsed[index] = Some(session);
@@ -337,21 +345,6 @@ fn kind(cut: &Cut<'_>) -> ItemKind {
         "enum" | "struct" => ItemKind::Label,
         _ => ItemKind::Other,
     }
-}
-
-/// Returns true if all parts of a session are called as items are, and not as `u8` is.
-fn names_items(session: &SessionItem) -> bool {
-    session.parts().all(|part| part.to_string().starts_with(char::is_uppercase))
-}
-
-/// The items that a session goes on as, each with true if it is the place of a choice.
-fn parts(session: &SessionItem) -> Vec<(String, bool)> {
-    let part = |chain: &Chain| match &chain.tail {
-        Tail::Choice { choice, .. } => Some((choice.to_string(), true)),
-        Tail::Named(part) => Some((part.to_string(), false)),
-        Tail::End(_) | Tail::Itself(_) => None,
-    };
-    session.chains().filter_map(part).collect()
 }
 
 /// Returns true for a struct without any `<`, as labels have them.

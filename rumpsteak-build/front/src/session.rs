@@ -343,7 +343,12 @@ impl Chain {
         let tail = loop {
             let word = name(input, EXPECTED_SESSION)?;
             match Constructor::of(&word) {
-                None => break Tail::named(input, word)?,
+                None if input.peek(Token![<]) => {
+                    let text = format!("`{word}` is none of {NO_CONSTRUCTOR}");
+                    return Err(Error::new(input.span(), text));
+                }
+                None if word == "Self" => break Tail::Itself(word),
+                None => break Tail::Named(word),
                 Some(Constructor::End) if input.peek(Token![<]) => {
                     return Err(Error::new(input.span(), NO_ARGUMENTS_OF_END));
                 }
@@ -360,7 +365,7 @@ impl Chain {
             }
         };
         for _ in &actions {
-            close_angle(input, EXPECTED_CLOSE)?;
+            close_angle(input, "expected `>` after the session that follows")?;
         }
         Ok(Self { actions, tail })
     }
@@ -401,27 +406,9 @@ impl Tail {
         }
     }
 
-    fn named(input: ParseStream<'_>, name: Ident) -> Result<Self> {
-        if input.peek(Token![<]) {
-            let text = format!(
-                "`{name}` is none of `Send`, `Receive`, `Select`, `Branch` and `Race`, and the name of another session \
-                 stands without arguments: `#[session]` adds those that it needs"
-            );
-            return Err(Error::new(input.span(), text));
-        }
-        Ok(if name == "Self" { Self::Itself(name) } else { Self::Named(name) })
-    }
-
-    fn choice(
-        input: ParseStream<'_>,
-        direction: Option<Direction>,
-        constructor: Ident,
-    ) -> Result<Self> {
-        let towards = match direction {
-            Some(_) => format!("`{constructor}<Role, Choice>`, or "),
-            None => String::new(),
-        };
-        let usage = format!("`{constructor}` is written {towards}`{constructor}<Choice>`");
+    fn choice(input: ParseStream<'_>, direction: Option<Direction>, word: Ident) -> Result<Self> {
+        let towards = direction.map_or(String::new(), |_| format!("`{word}<Role, Choice>`, or "));
+        let usage = format!("`{word}` is written {towards}`{word}<Choice>`");
         expect::<Token![<]>(input, &usage)?;
         let first = peer(input)?;
         let is_choice = Constructor::of(&first).is_some() || input.peek(Token![<]);
@@ -431,7 +418,7 @@ impl Tail {
         }
         let mut peer = None;
         let mut choice = first;
-        if !is_choice && eat_comma(input)? && !input.peek(Token![>]) {
+        if !is_choice && input.parse::<Option<Token![,]>>()?.is_some() && !input.peek(Token![>]) {
             let options =
                 name(input, "expected the name of the `#[session] enum` with the options")?;
             peer = Some(std::mem::replace(&mut choice, options));
@@ -450,18 +437,13 @@ impl Tail {
             "{usage}: the options are the variants of that `#[session] enum`, and one message alone is {single}"
         );
         close_angle(input, text)?;
-        Ok(Self::Choice { direction, constructor, peer, choice })
+        Ok(Self::Choice { direction, constructor: word, peer, choice })
     }
 }
 
-/// Steps over a comma, and returns true if there was one.
-fn eat_comma(input: ParseStream<'_>) -> Result<bool> {
-    Ok(input.parse::<Option<Token![,]>>()?.is_some())
-}
-
-/// Expects `>`, after a trailing comma perhaps.
+/// Expects `>`, or a trailing comma and `>`.
 fn close_angle(input: ParseStream<'_>, message: impl Display) -> Result<()> {
-    eat_comma(input)?;
+    input.parse::<Option<Token![,]>>()?;
     expect::<Token![>]>(input, message)
 }
 
@@ -478,8 +460,7 @@ fn peer(input: ParseStream<'_>) -> Result<Ident> {
 /// Returns the error for a word of sessions that stands in place of a role or label, with more
 /// behind it. `None` if it may be meant as that word.
 fn reserved(input: ParseStream<'_>, word: &Ident, [what, kept]: [&str; 2]) -> Option<Error> {
-    let has_comma = eat_comma(input).unwrap_or_default();
-    let is_name = has_comma && !input.peek(Token![>]) && !input.is_empty();
+    let is_name = input.parse::<Token![,]>().is_ok() && !input.peek(Token![>]) && !input.is_empty();
     is_name.then(|| {
         let text = format!(
             "`{word}` is a word of sessions, so no {what} can have this name here\n\n\
@@ -536,12 +517,13 @@ const EXPECTED_CHOICE: &str =
     "a choice is the name of a `#[session] enum`: write the options there";
 const EXPECTED_ACTION: &str = "an option of a choice among peers begins with the message: `Variant(Send<Role, Label, Then>)` or \
                                `Variant(Receive<Role, Label, Then>)`";
-const EXPECTED_CLOSE: &str = "expected `>` after the session that follows";
 const MIXED_OPTIONS: &str = "either all options of a choice name a peer, `Variant(Send<Role, Label, Then>)`, or none does, \
                              `Variant(Label, Then)`";
 const NO_ARGUMENTS_OF_END: &str =
     "`End` is written without arguments: `#[session]` adds what it needs";
 const ONLY_SELF: &str = "this session is itself and nothing else: it needs an action before `Self`";
+const NO_CONSTRUCTOR: &str = "`Send`, `Receive`, `Select`, `Branch` and `Race`, and the name of another session stands without \
+                              arguments: `#[session]` adds those that it needs";
 const NO_GENERIC_LABEL: &str =
     "a label is a type without arguments: give this one a name of its own";
 const NO_GENERICS: &str =
