@@ -229,7 +229,7 @@ pub(crate) fn is_punct(tree: Option<&TokenTree>, character: char) -> bool {
 }
 
 fn is_word(tree: Option<&TokenTree>, words: &str) -> bool {
-    matches!(tree, Some(TokenTree::Ident(ident)) if has(words, &ident.to_string()))
+    matches!(tree, Some(TokenTree::Ident(ident)) if words.split(' ').any(|word| ident == word))
 }
 
 /// Returns true if a word is in a list of words with blanks between them.
