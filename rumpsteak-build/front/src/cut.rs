@@ -110,14 +110,22 @@ impl<'a> Cut<'a> {
     fn is_cut_off_by(&self, tree: &TokenTree, next: Option<&TokenTree>) -> bool {
         const BEGINNINGS: &str = "enum mod pub struct trait type";
         const OTHERS: &str = "async const extern fn impl static unsafe";
-        let (tree, length) = (Some(tree), self.trees.len() - self.start);
-        // Half a word, and no macro call.
-        let is_stray = length == 1 && !is_item(&self.keyword());
-        let is_attribute = delimiter(next) == Some(Delimiter::Bracket) || is_punct(next, '!');
-        is_punct(tree, '#') && is_attribute
-            || length > 0 && is_word(tree, BEGINNINGS)
-            || length > 0 && is_word(tree, "use") && !is_punct(next, '<')
-            || is_stray && is_word(tree, OTHERS)
+        let length = self.trees.len() - self.start;
+        match tree {
+            TokenTree::Punct(mark) => {
+                let is_attribute = delimiter(next) == Some(Delimiter::Bracket);
+                mark.as_char() == '#' && (is_attribute || is_punct(next, '!'))
+            }
+            TokenTree::Ident(word) if length > 0 => {
+                let word = word.to_string();
+                // Half a word, and no macro call.
+                let is_stray = || length == 1 && !is_item(&self.keyword());
+                has(BEGINNINGS, &word)
+                    || word == "use" && !is_punct(next, '<')
+                    || has(OTHERS, &word) && is_stray()
+            }
+            _ => false,
+        }
     }
 
     /// Returns true if a `{…}` does not end the item.
