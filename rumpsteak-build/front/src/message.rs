@@ -177,4 +177,4 @@ impl LabelItem {
 const EXPECTED: &str =
     "expected an enum with one variant for each label, or a struct that is the only label";
 const SEVERAL: &str = "a label carries one type: put several values into a struct; \
-                       if this is an option of a choice, the enum is a `#[session]`, and no message";
+                       if this is an option of a choice, the enum is a `#[session]`, not a message";

@@ -111,8 +111,9 @@ impl RoleItem {
 fn misfit(ty: &Type, message: Option<&Ident>) -> Option<String> {
     const HALVES: &str = "QueueReceiver QueueSender SyncSender UnboundedReceiver UnboundedSender";
     let text = ty.to_token_stream().to_string().replace(' ', "");
-    let no_route =
-        format!("`{text}` is no route: a route both sends and receives, as `Channel<Label>` does");
+    let no_route = format!(
+        "`{text}` is not a route: a route both sends and receives, as `Channel<Label>` does"
+    );
     let path = match ty {
         Type::Path(of) => &of.path,
         Type::Tuple(_) => return Some(no_route),
@@ -208,7 +209,7 @@ impl Route {
     }
 }
 
-const NO_HALF: &str = "this is no route: a route both sends and receives, by itself\n\n\
+const NO_HALF: &str = "this is not a route: a route both sends and receives, by itself\n\n\
                        help: use `Channel<Label>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a \
                        half that is not needed";
 const EXPECTED_LINK: &str =

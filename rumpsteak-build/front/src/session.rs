@@ -344,7 +344,7 @@ impl Chain {
             let word = name(input, EXPECTED_SESSION)?;
             match Constructor::of(&word) {
                 None if input.peek(Token![<]) => {
-                    let text = format!("`{word}` is none of {NO_CONSTRUCTOR}");
+                    let text = format!("`{word}` is {NO_CONSTRUCTOR}");
                     return Err(Error::new(input.span(), text));
                 }
                 None if word == "Self" => break Tail::Itself(word),
@@ -382,7 +382,7 @@ impl Action {
         if Constructor::of(&label).is_some() {
             let missing =
                 format!("the role at the other end is missing in front of `{peer}`: `{usage}`");
-            let kept = format!("its variant keeps that of the protocol: `{label}({label}Message)`");
+            let kept = format!("its variant keeps the protocol's name: `{label}({label}Message)`");
             return Err(reserved(input, &label, ["label", &kept])
                 .unwrap_or_else(|| Error::new(label.span(), missing)));
         }
@@ -412,7 +412,7 @@ impl Tail {
         expect::<Token![<]>(input, &usage)?;
         let first = peer(input)?;
         let is_choice = Constructor::of(&first).is_some() || input.peek(Token![<]);
-        let kept = "its `#[protocol(…)]` keeps that of the protocol";
+        let kept = "its `#[protocol(…)]` keeps the protocol's name";
         if is_choice && let Some(error) = reserved(input, &first, ["role", kept]) {
             return Err(error);
         }
@@ -522,17 +522,17 @@ const MIXED_OPTIONS: &str = "either all options of a choice name a peer, `Varian
 const NO_ARGUMENTS_OF_END: &str =
     "`End` is written without arguments: `#[session]` adds what it needs";
 const ONLY_SELF: &str = "this session is itself and nothing else: it needs an action before `Self`";
-const NO_CONSTRUCTOR: &str = "`Send`, `Receive`, `Select`, `Branch` and `Race`, and the name of another session stands without \
+const NO_CONSTRUCTOR: &str = "not `Send`, `Receive`, `Select`, `Branch` or `Race`, and the name of another session has no \
                               arguments: `#[session]` adds those that it needs";
 const NO_GENERIC_LABEL: &str =
     "a label is a type without arguments: give this one a name of its own";
 const NO_GENERICS: &str =
     "a session is written without parameters: `#[session]` adds the lifetime and the role";
-const NO_PAYLOAD: &str = "a session names the label alone: what it carries stands in its `struct`";
+const NO_PAYLOAD: &str = "a session names only the label: its `struct` has the payload";
 const NO_SELF_IN_ALIAS: &str = "a `type` alias cannot name itself: below the same attribute, write `struct Name(…);` and `Self`";
-const ROLE_ON_CHOICE: &str = "a choice is a part of a session and no session by itself: put the role on the `type` or \
+const ROLE_ON_CHOICE: &str = "a choice is only a part of a session: put the role on the `type` or \
                               `struct` that selects or branches with it";
 const TOO_MANY_ACTIONS: &str = "more than 2,000 actions in one item, which is too deep for rustc: from here on, write another \
                                 `#[session] type` and its name here";
-const SELF_IS_CHOICE: &str = "`Self` is this choice, which is no session by itself: write `Select<Role, Self>` or \
+const SELF_IS_CHOICE: &str = "`Self` is this choice, which is not a session by itself: write `Select<Role, Self>` or \
                               `Branch<Role, Self>`, or name a session";

@@ -134,7 +134,7 @@ fn refused_roles() {
         ),
         (
             "struct K(#[route(S)] mpsc::UnboundedSender<M>);",
-            "mpsc::UnboundedSender<M>: this is no route: a route both sends and receives, by itself\n\n\
+            "mpsc::UnboundedSender<M>: this is not a route: a route both sends and receives, by itself\n\n\
              help: use `Channel<Label>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a half \
              that is not needed".to_owned(),
         ),
@@ -220,7 +220,7 @@ fn refused_messages() {
         (
             "enum L { V(A, B) }",
             "B: a label carries one type: put several values into a struct; if this is an option of a choice, the enum is a \
-             `#[session]`, and no message",
+             `#[session]`, not a message",
         ),
         (
             "enum L<T> { V(T) }",

@@ -479,8 +479,8 @@ fn a_route_sends_and_receives_the_messages_of_its_role() {
         ("Receiver<Label>", None),
         ("Own<Label>", None),
         ("Channel<Job>", Some("carries other messages than `Label`")),
-        ("tokio::sync::mpsc::Sender<Label>", Some("is no route")),
-        ("(Sender<Label>, Receiver<Label>)", Some("is no route")),
+        ("tokio::sync::mpsc::Sender<Label>", Some("is not a route")),
+        ("(Sender<Label>, Receiver<Label>)", Some("is not a route")),
     ] {
         let source = format!("#[derive(Role)] #[message(Label)] struct K(#[route(S)] {ty});");
         let (_, errors) = show(&source);
