@@ -76,7 +76,7 @@ pub(crate) fn read(
     let is_scribble = path.extension().is_some_and(|extension| extension == "scr")
         || matches!(form, Form::Binary | Form::Local) && modules::is_scribble(&source.text);
     if is_scribble {
-        let module = modules::load(reader, source, path, &scribble.import_path, &scribble.limits);
+        let module = modules::load(reader, source, path, &scribble.reading);
         return projections(&module, scribble.protocol.as_deref(), terminal);
     }
     let machines = text::parse_named(&source.text, form).map_err(|error| {

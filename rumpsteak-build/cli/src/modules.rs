@@ -11,7 +11,7 @@ use rumpsteak_fsm::Role;
 use rumpsteak_scribble::{Diagnostic, Protocol, Span, file_of_module, parse};
 
 use crate::input::Reader;
-use crate::options::Limits;
+use crate::options::Reading;
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
@@ -32,18 +32,13 @@ pub(crate) struct Module {
 ///
 /// An imported module `shop.Base` is the file `shop/Base.scr` below an import path, below the root
 /// that the importing file's own `module` line tells, or below the folder of that file.
-pub(crate) fn read(
-    reader: &mut Reader,
-    path: &Path,
-    import_paths: &[PathBuf],
-    limits: &Limits,
-) -> Result<Module, Notice> {
+pub(crate) fn read(reader: &mut Reader, path: &Path, reading: &Reading) -> Result<Module, Notice> {
     let is_machine = |extension: &OsStr| extension == "local" || extension == "dot";
     if path.extension().is_some_and(is_machine) && path.is_file() {
         return Err(machine(path));
     }
     let source = reader.read(path, SCRIBBLE)?;
-    Ok(load(reader, source, path, import_paths, limits))
+    Ok(load(reader, source, path, reading))
 }
 
 /// Checks a module that was read from `path`, as [`read`] does.
@@ -51,11 +46,10 @@ pub(crate) fn load(
     reader: &mut Reader,
     source: Arc<NamedText>,
     path: &Path,
-    import_paths: &[PathBuf],
-    limits: &Limits,
+    reading: &Reading,
 ) -> Module {
     let header = parse(&source.text).module.header;
-    let mut roots = import_paths.to_vec();
+    let mut roots = reading.import_path.clone();
     let place = place_of(path);
     if let Some(place) = &place {
         // The path as given comes first, since messages show the paths of imports.
@@ -72,7 +66,7 @@ pub(crate) fn load(
         let imported = reader.read(&found, SCRIBBLE);
         imported.map_err(|error| unreadable.push(error)).ok()
     };
-    let contents = ScrModule::load(source, place.as_deref(), &limits.scribble(), find);
+    let contents = ScrModule::load(source, place.as_deref(), &reading.limits.scribble(), find);
     Module { contents, unreadable }
 }
 

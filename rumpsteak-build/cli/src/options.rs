@@ -34,12 +34,19 @@ pub(crate) enum Liveness {
     Fair,
 }
 
-/// The options for reading Scribble files.
+/// The options for one protocol of a Scribble file.
 #[derive(Debug, Args)]
 pub(crate) struct Scribble {
     /// Which protocol, if a Scribble file holds several
     #[arg(long, value_name = "NAME")]
     pub(crate) protocol: Option<String>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// The options for reading Scribble files.
+#[derive(Debug, Args)]
+pub(crate) struct Reading {
     /// Look for imported modules below DIR: `shop.Base` is `shop/Base.scr`
     #[arg(long, value_name = "DIR")]
     pub(crate) import_path: Vec<PathBuf>,

@@ -45,13 +45,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = Limits::default().steps)]
     steps: usize,
     #[command(flatten)]
-    pub(crate) output: Output,
+    output: Output,
 }
 
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
+    terminal.is_json = arguments.output.json();
     let mut reader = Reader::default();
-    let Scribble { import_path, limits, .. } = &arguments.scribble;
-    let mut read = |path| modules::read(&mut reader, path, import_path, limits);
+    let Scribble { protocol, reading } = &arguments.scribble;
+    let mut read = |path| modules::read(&mut reader, path, reading);
     let modules = [read(&arguments.old)?, read(&arguments.new)?];
     let mut wrong = Outcome::Holds;
     for module in &modules {
@@ -61,10 +62,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     if wrong != Outcome::Holds {
         return Ok(broken(wrong));
     }
-    let name = arguments.scribble.protocol.as_deref();
     let mut versions = vec![];
     for module in &modules {
-        match module.pick(name)?.project_all() {
+        match module.pick(protocol.as_deref())?.project_all() {
             Ok(projections) => versions.push(Version {
                 name: module.name(),
                 machines: of_projections(module, projections),
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         }
     }
     let [old, new] = &versions[..] else { return Ok(broken(wrong)) };
-    let limits = limits.verifier().anticipation(arguments.bound).steps(arguments.steps);
+    let limits = reading.limits.verifier().anticipation(arguments.bound).steps(arguments.steps);
     let upgrade = Upgrade { old, new, roles: old.roles_with(new), limits };
     let asked = match arguments.role.as_deref().map(Role::from) {
         None => upgrade.roles.clone(),

@@ -14,10 +14,11 @@ pub(crate) struct Arguments {
     /// The code, such as S0404 or V0407
     code: Option<String>,
     #[command(flatten)]
-    pub(crate) output: Output,
+    output: Output,
 }
 
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
+    terminal.is_json = arguments.output.json();
     let wanted = arguments.code.as_deref().unwrap_or_default();
     let upper = wanted.to_uppercase();
     let found: Vec<_> = explanations().filter(|(code, _)| code.starts_with(&upper)).collect();

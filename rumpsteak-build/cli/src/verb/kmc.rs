@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     scribble: Scribble,
     #[command(flatten)]
-    pub(crate) output: Output,
+    output: Output,
 }
 
 /// A bound: at least 1, because nothing can be sent into a queue of length 0.
@@ -63,6 +63,7 @@ fn bound(text: &str) -> Result<usize, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
+    terminal.is_json = arguments.output.json();
     let mut reader = Reader::default();
     let mut machines = vec![];
     for file in &arguments.files {
@@ -74,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         system = capacity::repeated(&system);
     }
 
-    let limits = arguments.scribble.limits.verifier();
+    let limits = arguments.scribble.reading.limits.verifier();
     let limits = limits.queue(arguments.k.unwrap_or(arguments.max_k));
     let report = kmc::check(&system, &limits);
     let reduction = if arguments.unreduced { Reduction::None } else { Reduction::PartialOrder };

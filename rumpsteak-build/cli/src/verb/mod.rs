@@ -34,16 +34,6 @@ pub(crate) enum Verb {
 
 /// Runs a verb of the command that `command` makes. An error is reported here.
 pub(crate) fn run(verb: &Verb, command: fn() -> Command, terminal: &mut Terminal) -> Outcome {
-    terminal.is_json = match verb {
-        Verb::Check(arguments) => arguments.form() == check::Form::Json,
-        Verb::Compat(arguments) => arguments.output.json(),
-        Verb::Explain(arguments) => arguments.output.json(),
-        Verb::Kmc(arguments) => arguments.output.json(),
-        Verb::Optimise(arguments) => arguments.json(),
-        Verb::Project(arguments) => arguments.json(),
-        Verb::Subtype(arguments) => arguments.output.json(),
-        Verb::Completions(_) | Verb::Generate(_) | Verb::Init(_) | Verb::Man(_) => false,
-    };
     let reply: Reply = match verb {
         Verb::Check(arguments) => match check::run(arguments, terminal) {
             // It was written as it was found.

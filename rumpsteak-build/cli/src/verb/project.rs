@@ -53,23 +53,17 @@ enum Format {
     Json,
 }
 
-impl Arguments {
-    /// Returns true if standard output is to be one JSON object.
-    pub(crate) fn json(&self) -> bool {
-        self.format == Format::Json
-    }
-}
-
 /// Projects the protocol onto one role or all.
 ///
 /// Machines are printed only if all roles can be projected: a part of a system is another system.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
-    let Scribble { import_path, limits, .. } = &arguments.scribble;
+    terminal.is_json = arguments.format == Format::Json;
+    let Scribble { protocol, reading } = &arguments.scribble;
     if let Some(session) = &arguments.session {
         return reply(None, &session_of_package(session, arguments)?, arguments, terminal);
     }
     let file = arguments.file.clone().unwrap_or_default();
-    let module = modules::read(&mut Reader::default(), &file, import_path, limits)?;
+    let module = modules::read(&mut Reader::default(), &file, reading)?;
     module.warn(terminal);
     let refuse = |protocol, diagnostics: &[Diagnostic], terminal: &mut Terminal| {
         let outcome = module.complain(diagnostics, terminal);
@@ -79,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     if !module.contents.diagnostics.is_empty() {
         return refuse(None, &module.contents.diagnostics, terminal);
     }
-    let protocol = module.pick(arguments.scribble.protocol.as_deref())?;
+    let protocol = module.pick(protocol.as_deref())?;
     let role = arguments.role.as_deref().map(Role::from);
     let mut machines = vec![];
     let mut diagnostics = vec![];
@@ -98,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
 fn session_of_package(wanted: &str, arguments: &Arguments) -> Result<Vec<Fsm>, Notice> {
     let folder = package_folder()?;
     let (configuration, _) = settings::read(&folder);
-    let sessions = configuration.sessions(&folder, &arguments.scribble.limits.build(None));
+    let sessions = configuration.sessions(&folder, &arguments.scribble.reading.limits.build(None));
     let path = |of: &Session| format!("{}::{}", of.module, of.name);
     let found = sessions.iter().filter(|of| of.name == wanted || path(of) == wanted);
     match found.collect::<Vec<_>>()[..] {

@@ -50,10 +50,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     scribble: Scribble,
     #[command(flatten)]
-    pub(crate) output: Output,
+    output: Output,
 }
 
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
+    terminal.is_json = arguments.output.json();
     let mut reader = Reader::default();
     let role = arguments.role.as_deref();
     let mut read = |path| machines::read(&mut reader, path, &arguments.scribble, terminal);
@@ -62,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let sup = machines::pick(system.clone(), role)?;
 
     let Arguments { bound, branching, steps, .. } = *arguments;
-    let limits = arguments.scribble.limits.verifier();
+    let limits = arguments.scribble.reading.limits.verifier();
     let mut limits = limits.anticipation(bound).branching(branching).steps(steps);
     // A lowered bound is not to be widened.
     if bound < Limits::default().anticipation {

@@ -7,7 +7,7 @@ use rumpsteak_fsm::{Run, Verdict};
 use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
 
-use super::arguments::{Arguments, Form};
+use super::{Arguments, Form};
 use crate::input::Reader;
 use crate::json::{self, Answer};
 use crate::liveness::tell;
@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Outcome {
     let mut output = Output { arguments, terminal, files: vec![], gravest: None };
     let mut reader = Reader::default();
     for path in &arguments.files {
-        match modules::read(&mut reader, path, &arguments.import_path, &arguments.limits) {
+        match modules::read(&mut reader, path, &arguments.reading) {
             Ok(module) => check_module(&module, &mut output),
             Err(report) => {
                 output.open_file(&path.display().to_string());
@@ -98,7 +98,7 @@ fn judge(
     system: &System,
     output: &mut Output<'_>,
 ) -> Outcome {
-    let limits = output.arguments.limits.verifier();
+    let limits = output.arguments.reading.limits.verifier();
     let Decision { verdict, exploration } = decide(system, &limits);
     let name = protocol.name();
     let with_run = |notice, run: &Run| mark_waits(notice, machines, run).remark(shortest(run));
@@ -178,7 +178,7 @@ impl Output<'_> {
 
     /// A diagnostic of the file that was opened last.
     fn report(&mut self, report: &Notice) {
-        match self.arguments.form() {
+        match self.arguments.format {
             Form::Text | Form::Json => self.terminal.report(report),
             Form::JsonLines => self.line("diagnostic", json::notice(report)),
         }
@@ -194,7 +194,7 @@ impl Output<'_> {
             "roles": roles.collect::<Vec<_>>(),
         });
         let object = json::joined(named, verdict.clone());
-        match self.arguments.form() {
+        match self.arguments.format {
             Form::Text => self.terminal.print(line),
             Form::Json => {}
             Form::JsonLines => self.line("protocol", object.clone()),
@@ -235,7 +235,7 @@ impl Output<'_> {
     fn finish(mut self) -> Outcome {
         let holds = || (Outcome::Holds, Answer::default().object(Outcome::Holds));
         let (outcome, mut object) = self.gravest.take().unwrap_or_else(holds);
-        match self.arguments.form() {
+        match self.arguments.format {
             Form::Text => {}
             Form::Json => {
                 object["files"] = Value::Array(std::mem::take(&mut self.files));

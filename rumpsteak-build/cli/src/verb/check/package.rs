@@ -6,8 +6,7 @@ use std::{fs, io};
 use rumpsteak_build::command::{Check, Notice, count, visible};
 use serde_json::{Value, json};
 
-use super::arguments::{Arguments, Form};
-use super::settings;
+use super::{Arguments, Form, settings};
 use crate::json::{self, Answer};
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
@@ -28,11 +27,11 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
             "say with `--protocols` what its build script says, or name the `.scr` files to check",
         ));
     }
-    let limits = arguments.limits.build(arguments.generated_lines);
+    let limits = arguments.reading.limits.build(arguments.generated_lines);
     let check = configuration.check(&folder, &limits);
 
     let outcome = check.gravest().into();
-    match arguments.form() {
+    match arguments.format {
         Form::JsonLines => print_lines(&check, outcome, terminal),
         Form::Json => {
             print_diagnostics(&check, terminal);

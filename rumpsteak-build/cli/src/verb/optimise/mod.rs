@@ -87,11 +87,6 @@ enum Format {
 }
 
 impl Arguments {
-    /// Returns true if standard output is to be one JSON object.
-    pub(crate) fn json(&self) -> bool {
-        self.format == Some(Format::Json)
-    }
-
     /// Returns true if standard output is to be a file for another tool.
     fn is_file(&self) -> bool {
         matches!(self.format, Some(Format::Dot | Format::Alias))
@@ -130,8 +125,9 @@ fn latency(text: &str) -> Result<Latency, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
-    let Scribble { import_path, limits, protocol } = &arguments.scribble;
-    let module = modules::read(&mut Reader::default(), &arguments.file, import_path, limits)?;
+    terminal.is_json = arguments.format == Some(Format::Json);
+    let Scribble { protocol, reading } = &arguments.scribble;
+    let module = modules::read(&mut Reader::default(), &arguments.file, reading)?;
     module.warn(terminal);
     if !module.contents.diagnostics.is_empty() {
         return Ok(refuse(&module, &module.contents.diagnostics, terminal));
@@ -167,7 +163,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         options: Options {
             candidates: arguments.budget,
             window: arguments.window,
-            limits: limits.verifier(),
+            limits: reading.limits.verifier(),
             ..Options::default()
         },
         data: projections.iter().map(data).collect(),
