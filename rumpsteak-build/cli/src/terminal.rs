@@ -39,9 +39,9 @@ impl Colour {
 
 /// Standard output for answers, standard error for diagnostics.
 ///
-/// If the reader closes the pipe (`… | head`), the rest of the text is dropped. Any other failure to
-/// write, such as a full disk, is reported at the end and makes the outcome [`Outcome::BadInput`]:
-/// a part of the text must not be taken for the whole.
+/// If the reader closes the pipe (`… | head`), the rest of the text is dropped. Any other failure
+/// to write, such as a full disk, is reported at the end and makes the outcome
+/// [`Outcome::BadInput`]: a part of the text must not be taken for the whole.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     colour: Colour,

@@ -155,8 +155,8 @@ pub(crate) fn parse_item<T>(
     cut::parse(trees.into_iter().collect(), end, grammar)
 }
 
-/// Parses a struct or an enum as [`parse_item`] does. Inherited visibilities, of the item and of the
-/// fields of a struct, become `pub`.
+/// Parses a struct or an enum as [`parse_item`] does. Inherited visibilities, of the item and of
+/// the fields of a struct, become `pub`.
 pub(crate) fn derive_input(item: TokenStream, ours: &[&str]) -> Result<DeriveInput> {
     let mut input = parse_item(item, ours, false, DeriveInput::parse)?;
     input.vis = public(input.vis, input.ident.span());

@@ -248,7 +248,7 @@ impl Upgrade<'_> {
                         "`{role}` has no part in `{sub_name}`, and peers that run `{sup_name}` cannot do without it"
                     ),
                 };
-                let told = comparison.refused(title, &refused.into());
+                let told = comparison.refused(title, refused.refusal.as_ref(), Some(&refused));
                 let met = told.peers.iter().chain([role]);
                 let is_in_both = |role| sub.machine(role).and(sup.machine(role)).is_some();
                 let strangers = met.filter(|role| !is_in_both(role)).cloned().collect();
@@ -328,11 +328,11 @@ impl Upgrade<'_> {
         Some(Notice { code: Some("V0202"), message, notes, help, ..report })
     }
 
-    /// The smallest mix of old and new roles that is not known to be safe, although each new role may
-    /// join by itself.
+    /// The smallest mix of old and new roles that is not known to be safe, although each new role
+    /// may join by itself.
     ///
-    /// If subtyping suffices for each role, it suffices for each mix. The other roles were judged among
-    /// roles that are all old. All new roles together are the new version, which is safe.
+    /// If subtyping suffices for each role, it suffices for each mix. The other roles were judged
+    /// among roles that are all old. All new roles together are the new version, which is safe.
     fn wrong_mix(&self, joining: &[(&Role, Accepted)]) -> Option<Question> {
         /// All mixes of so many roles are judged, and not of more.
         const MIXED: usize = 8;

@@ -5,12 +5,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rumpsteak_build::command::{Notice, fair_among, proven, proven_among, shortest, visible};
+use rumpsteak_fsm::subtype::Refusal;
 use rumpsteak_fsm::system::explore;
-use rumpsteak_fsm::verify::{Accepted, VerifyError, certified, certified_fair, verify_fair};
+use rumpsteak_fsm::verify::{
+    Accepted, Refused, VerifyError, certified, certified_fair, verify_fair,
+};
 use rumpsteak_fsm::{Fsm, Limits, Run, System, Verdict, verify};
 use serde_json::{Value, json};
 
-use crate::comparison::{Comparison, Refused, undecided};
+use crate::comparison::{Comparison, undecided};
 use crate::input::Reader;
 use crate::json::{self, Answer};
 use crate::machines::{self, Machine};
@@ -133,13 +136,13 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
 }
 
 /// Judges SUB among the peers, if they and SUP make a system. If not, judges it without them, and
-/// a note says why.
+/// a note says why. The refusal tells these cases apart.
 fn judge(
     comparison: &Comparison,
     peers: &[Fsm],
     limits: &Limits,
     terminal: &mut Terminal,
-) -> Result<Verdict<Accepted, Refused>, Notice> {
+) -> Result<Verdict<Accepted, Result<Refused, Refusal>>, Notice> {
     let (sub, sup) = (&comparison.sub.fsm, &comparison.sup.fsm);
     let bad = |error| match error {
         VerifyError::Machine(error) => machines::defect(comparison.blamed(&error), &error.defect),
@@ -148,7 +151,7 @@ fn judge(
     if !peers.is_empty() {
         match verify(sub, sup, peers, limits) {
             Ok(Verdict::Safe(accepted)) => return Ok(Verdict::Safe(accepted)),
-            Ok(Verdict::Unsafe(refused)) => return Ok(Verdict::Unsafe(refused.into())),
+            Ok(Verdict::Unsafe(refused)) => return Ok(Verdict::Unsafe(Ok(refused))),
             Ok(Verdict::Undecided(limit)) => return Ok(Verdict::Undecided(limit)),
             Err(error @ (VerifyError::Machine(_) | VerifyError::Certificate(_))) => {
                 return Err(bad(error));
@@ -159,12 +162,9 @@ fn judge(
             ))),
         }
     }
-    let condition = None;
     Ok(match certified(sub, sup, limits).map_err(bad)? {
-        Verdict::Safe(proof) => Verdict::Safe(Accepted { proof: Some(proof), condition }),
-        Verdict::Unsafe(refusal) => {
-            Verdict::Unsafe(Refused { refusal: Some(refusal), condition, evidence: None })
-        }
+        Verdict::Safe(proof) => Verdict::Safe(Accepted { proof: Some(proof), condition: None }),
+        Verdict::Unsafe(refusal) => Verdict::Unsafe(Err(refusal)),
         Verdict::Undecided(limit) => Verdict::Undecided(limit),
     })
 }
@@ -197,16 +197,17 @@ fn starvation(sub: &Machine, peers: &[Fsm], limits: &Limits) -> Option<Run> {
 
 fn refusal(
     comparison: &Comparison,
-    refused: &Refused,
+    refused: &Result<Refused, Refusal>,
     hint: impl Fn(Notice) -> Notice,
 ) -> (Notice, Value) {
     let Comparison { sub, sup } = comparison;
     let title = format!("`{}` may not take the place of `{}`", sub.file, sup.file);
-    let told = comparison.refused(title, refused);
+    let refusal = refused.as_ref().map_or_else(Some, |among| among.refusal.as_ref());
+    let told = comparison.refused(title, refusal, refused.as_ref().ok());
     let mut notice = hint(told.notice);
     let mut object = told.answer.object(Outcome::Fails);
     object["refusal"] = Value::Null;
-    if let (Some(refusal), Some(explanation)) = (&refused.refusal, told.explanation) {
+    if let (Some(refusal), Some(explanation)) = (refusal, told.explanation) {
         let own = |id| comparison.action(id);
         object["refusal"] = json!({
             "rule": explanation.rule,

@@ -85,8 +85,8 @@ impl File<'_> {
         configure().protocols(self.path).check(self.folder.path(), &Limits::default())
     }
 
-    /// Puts machines that `optimise` proposes beside the protocol. Returns the errors of the build or
-    /// of `generate` against them.
+    /// Puts machines that `optimise` proposes beside the protocol. Returns the errors of the build
+    /// or of `generate` against them.
     fn refused(&self, protocol: &str, proposals: &[&Value]) -> Option<String> {
         let stem = self.path.file_stem().unwrap().to_str().unwrap();
         let place = |proposal: &Value| {

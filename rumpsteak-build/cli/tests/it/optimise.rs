@@ -53,7 +53,7 @@ fn the_session_types_can_be_pasted() {
 type <rust> \"crate::Order\" from \"crate\" as Order;
 global protocol Shop(role a, role b) { rec X { order(Order) from a to b; paid() from b to a; continue X; } }
 ";
-    // One label has the name of its payload, which the module imports, and another the name of a role.
+    // One label is called as its payload, an imported name, and another label as a role.
     const NAMES: &str = "\
 global protocol Names(role a, role b, role c) {
   rec X { order(Order) from a to b; c() from b to a; d() from b to c; continue X; }

@@ -6,7 +6,8 @@ use std::{fs, io};
 use rumpsteak_build::command::{Check, Notice, count, visible};
 use serde_json::{Value, json};
 
-use super::{Arguments, Form, settings};
+use super::arguments::{Arguments, Form};
+use super::settings;
 use crate::json::{self, Answer};
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;

@@ -16,7 +16,7 @@ use crate::modules::Module;
 #[derive(Debug, Default)]
 pub(super) struct Data {
     known: BTreeMap<Action, Known>,
-    /// The sends without declared dependencies, and the messages that they are taken to be made from.
+    /// The sends without declared dependencies, and the messages that they are assumed to depend on.
     assumed: BTreeMap<Action, BTreeSet<Action>>,
 }
 
@@ -81,8 +81,8 @@ impl Data {
         }
     }
 
-    /// Returns true if the protocol says what a send is made from: by labels, or by a payload of the
-    /// same name as one that is received.
+    /// Returns true if the protocol says what a send is made from: by labels, or by a payload of
+    /// the same name as one that is received.
     fn is_declared(&self, send: &Action) -> bool {
         let Some(sent) = self.known.get(send) else { return false };
         let received = self.known.iter();
@@ -102,8 +102,8 @@ impl Data {
         Some(self.assumed.get(send)?.iter().find(carries)?.message.label.as_str())
     }
 
-    /// Returns true if a send is made from a received message. Of the sends that are `free`, nothing
-    /// is assumed.
+    /// Returns true if a send is made from a received message. Of the sends that are `free`,
+    /// nothing is assumed.
     pub(super) fn depends(&self, send: &Action, receive: &Action, free: &[&Action]) -> bool {
         let (Some(sent), Some(received)) = (self.known.get(send), self.known.get(receive)) else {
             return false;

@@ -463,7 +463,7 @@ impl Optimiser<'_> {
                 queues: vec![],
                 waits: vec![],
             };
-            // Nothing goes wrong here, so the last line of the chart is left out: it is the failure.
+            // The last line of the chart is the failure, and nothing fails here.
             let chart = run.chart();
             let shown = chart.trim_end().rsplit_once('\n').map_or("", |(shown, _)| shown);
             format!("{times}:\n{shown}\n")
