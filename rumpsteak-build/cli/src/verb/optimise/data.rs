@@ -16,7 +16,7 @@ use crate::modules::Module;
 #[derive(Debug, Default)]
 pub(super) struct Data {
     known: BTreeMap<Action, Known>,
-    /// The sends without declared dependencies, and the messages that they are assumed to depend on.
+    /// The sends without declared dependencies, and the messages that they may depend on.
     assumed: BTreeMap<Action, BTreeSet<Action>>,
 }
 
