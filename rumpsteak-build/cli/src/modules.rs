@@ -89,8 +89,8 @@ pub(crate) fn is_scribble(text: &str) -> bool {
     !parse(text).module.protocols.is_empty()
 }
 
-/// The absolute path of a file, in which its `module` line may name folders. `None` for standard
-/// input.
+/// The absolute path of a file, because its `module` line may name folders above the current one.
+/// `None` for standard input.
 fn place_of(path: &Path) -> Option<PathBuf> {
     if path == Path::new("-") {
         return None;
