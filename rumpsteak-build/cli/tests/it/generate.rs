@@ -1,4 +1,4 @@
-//! `generate`: the code of a protocol, and whether a file holds it.
+//! `generate`: the code of a protocol, and the check that a file holds it.
 
 use crate::common::{Folder, says};
 
@@ -51,7 +51,7 @@ fn a_file_is_written_once_and_checked() {
         says(&stale.stderr, expected);
     }
 
-    // Somebody changes the code.
+    // A hand changes the code.
     assert_eq!(folder.call("generate ping.scr -o ping.rs").status, Some(0));
     let text = std::fs::read_to_string(folder.path().join("ping.rs")).unwrap();
     let folder = folder.with("ping.rs", text.replace("Receive<S, Pong, End>", "End"));
@@ -104,7 +104,7 @@ fn calls_that_cannot_be_answered() {
     says(&one.stdout, "\n#[rumpsteak::protocol(Pong)]\npub mod pong {\n");
 }
 
-/// Each of the two waits for the other one, as a `par` allows either alone.
+/// A `par` in which each role waits for the other, although each order alone is allowed.
 const IDENT: &str = "global protocol Ident(role client, role server) {
     par { clientVersion(String) from client to server; } and { serverVersion(String) from server to client; }
     par { clientKexInit(String) from client to server; } and { serverKexInit(String) from server to client; }

@@ -3,7 +3,7 @@
 use crate::common::{DOUBLE_BUFFERING, Folder, begins, ends, says};
 use serde_json::{Value, json};
 
-/// The kernel of double buffering as the protocol has it, and asking for one value ahead.
+/// The kernel of double buffering as in the protocol, and one that asks for a value ahead.
 const KERNEL: &str = "k: rec x . s!ready; s?value<i32>; t?ready; t!value<i32>; x\n";
 const AHEAD: &str = "k: s!ready; rec x . s!ready; s?value<i32>; t?ready; t!value<i32>; x\n";
 /// The kernel that waits for its sink's request after it has sent the value.
@@ -156,15 +156,14 @@ C: B?bye; end
     let object = folder.call("subtype never.txt system.txt --role A --format json").exits(0).json();
     assert_eq!(object["starvation"]["end"]["failure"], "C waits for ever");
 
-    // Alone it is a subtype, and nothing is known of `C`.
+    // Without its peers it is a subtype, and nothing is known of `C`.
     let folder = folder.with("alone.txt", "A: rec x . {B!go; B?ok; x, B!stop; end}\n");
     folder.call("subtype never.txt alone.txt").exits(0).says("");
 }
 
 #[test]
 fn a_refusal_that_these_peers_survive_says_so() {
-    // `B` sends to `A` whatever `A` does, and `A` answers late: two sends have changed places that
-    // these peers do not wait for.
+    // `A` has exchanged two sends, and `B` waits for neither of them before it sends.
     let system = "A: B!x; B!y; end\nB: A?x; A?y; end\n";
     let folder = Folder::new("subtype_survives")
         .with("system.txt", system)
