@@ -1,4 +1,4 @@
-//! Sockets of Unix.
+//! Unix sockets.
 
 use std::io;
 use std::net::IpAddr;
@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tokio::net::{UnixListener, UnixStream};
 
-use super::connection::{Connection, framed};
-use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
+use super::connection::*;
 
 /// A socket in the file system: `unix:///run/app.sock`.
 ///
@@ -62,7 +61,7 @@ impl Listener for Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        // Somebody may have removed it already.
+        // Another process may have removed it already.
         let _ = std::fs::remove_file(&self.path);
     }
 }
