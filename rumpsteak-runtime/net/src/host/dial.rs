@@ -96,12 +96,13 @@ impl Shared {
         };
         let (protocol, peer) = (&own.route.protocol, &own.route.peer);
         let refusal = match answer {
-            Answer::Welcome(hello) if !hello.route.is_back_of(&own.route) => Refusal::Unknown,
-            Answer::Welcome(_) | Answer::Moved(_) | Answer::Offers(_)
-                if !connection.may_play(protocol, peer) =>
-            {
-                Refusal::Certificate
+            // The role may join there a moment later.
+            Answer::Refused(Refusal::Unknown) if own.lane.known.is_none() => {
+                return Err(absent(io::Error::other(Refusal::Unknown.to_string())));
             }
+            Answer::Refused(refusal) => refusal,
+            Answer::Welcome(hello) if !hello.route.is_back_of(&own.route) => Refusal::Unknown,
+            _ if !connection.may_play(protocol, peer) => Refusal::Certificate,
             Answer::Welcome(hello) => match own.fits(&hello).await {
                 Ok(()) => {
                     let home = connection.home.take();
@@ -112,17 +113,11 @@ impl Shared {
                 Err(refusal) => refusal,
             },
             Answer::Moved(to) => {
-                // The host waits for a confirmation that this end knows the address. If it gets none,
-                // it expects another call.
+                // Confirms the address. Otherwise the host would expect another call.
                 tokio::spawn(dismiss(connection, Answer::Moved(to.clone()), true));
                 return Ok(Greeted::Moved(to));
             }
             Answer::Offers(at) => return Ok(Greeted::Offers(at)),
-            // The role may join there a moment later.
-            Answer::Refused(Refusal::Unknown) if own.lane.known.is_none() => {
-                return Err(absent(io::Error::other(Refusal::Unknown.to_string())));
-            }
-            Answer::Refused(refusal) => refusal,
         };
         Err(NetError::Refused { peer: peer.clone(), refusal })
     }

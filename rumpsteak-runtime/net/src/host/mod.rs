@@ -5,8 +5,8 @@ mod negotiation;
 mod reception;
 mod shared;
 
+use std::io;
 use std::sync::{Arc, Mutex};
-use std::{fmt, io};
 
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
@@ -50,8 +50,8 @@ impl Host {
         self.listen_for(address, true).await
     }
 
-    /// Listens at an address where no session runs. Callers are told the addresses at which the host
-    /// [listens](Self::listen), and use the best one.
+    /// Listens at an address where no session runs. Callers are redirected to the best address at
+    /// which the host [listens](Self::listen).
     pub async fn meet(&self, address: &str) -> Result<Address, NetError> {
         self.listen_for(address, false).await
     }
@@ -77,15 +77,13 @@ impl Host {
         let Shared { transports, limits, .. } = &*self.shared;
         let transport = transports.of(&address)?;
         let (until, mut pause) = (Instant::now() + limits.join, FIRST_PAUSE);
+        let is_absent = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
         let (listener, place) = loop {
             match transport.listen(address.place(), limits.frame).await {
                 Ok(listens) => break listens,
-                Err(error)
-                    if error.kind() == io::ErrorKind::ConnectionRefused
-                        && Instant::now() < until => {}
+                Err(error) if is_absent(&error) && Instant::now() < until => sleep(pause).await,
                 Err(error) => return Err(NetError::Listen { address, source: Arc::new(error) }),
             }
-            sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         };
         let reached = Address::new(address.scheme(), &place);
@@ -102,14 +100,7 @@ impl Default for Host {
     }
 }
 
-impl fmt::Debug for Host {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Host")
-            .field("listens", &self.shared.listens())
-            .field("plays", &self.shared.registry().roles.keys().collect::<Vec<_>>())
-            .finish()
-    }
-}
+debug!([] Host, "listens": |it| it.shared.listens());
 
 /// Accepts connections for as long as the host listens.
 async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>, at: Listened) {

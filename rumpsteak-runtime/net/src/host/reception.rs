@@ -28,7 +28,6 @@ impl Shared {
         let hears = tokio::spawn(async move {
             let heard = timeout(MOMENT.min(limit), hear_greeting(opening)).await;
             let Ok(Ok((connection, hello))) = heard else { return };
-            // A task that the gate does not drop.
             tokio::spawn(async move {
                 // A peer that resumes needs no permit. A new peer may call again.
                 let place = shared.handshakes.try_acquire().ok();

@@ -16,7 +16,6 @@ use crate::transport::{Connection, Transports};
 use crate::wire::{Endpoint, Hello, PackedLane};
 use crate::{Address, Limits, NetError, Refusal};
 
-/// The state that a host and its tasks share.
 pub(crate) struct Shared {
     pub(crate) transports: Transports,
     pub(crate) limits: Limits,
@@ -43,7 +42,6 @@ pub(super) struct Registry {
     /// The slots of each role that has joined, by peer.
     pub(super) roles: BTreeMap<Endpoint, BTreeMap<String, Slot>>,
     services: BTreeMap<(String, String), Announced>,
-    /// The roles that have moved to another host in the middle of a session.
     pub(super) moved: BTreeMap<Endpoint, Moved>,
 }
 
@@ -62,7 +60,7 @@ pub(super) struct Moved {
     pub(super) until: Instant,
     /// The peers that may still ask, and until when.
     pub(super) asks: BTreeMap<String, Instant>,
-    /// The tokens of both ends of each lane. The host tells the address only to an end that has both.
+    /// The tokens of both ends of each lane. The host tells the address only to an end with both.
     pub(super) tokens: BTreeMap<String, [Option<u128>; 2]>,
 }
 
@@ -84,7 +82,6 @@ pub(super) enum SlotPeer {
     Wired(u128),
     /// The peer was on this host and has moved. The task serves the lane to it.
     Left(u128, Option<LaneTask>),
-    /// The peer has come over a connection.
     Remote(u128),
 }
 
@@ -150,11 +147,10 @@ pub(crate) enum Arrival {
     Leave(oneshot::Sender<Result<PackedLane, NetError>>),
 }
 
+/// The result of a call: see [`Answer`](crate::wire::Answer).
 pub(crate) enum Greeted {
     Welcome(Connection, Box<Hello>),
-    /// The peer has moved to one of these addresses.
     Moved(Vec<Address>),
-    /// The peer is to be called at one of these addresses.
     Offers(Vec<Address>),
 }
 
@@ -200,8 +196,8 @@ impl Shared {
         of_sessions.map(|listened| listened.address.clone()).collect()
     }
 
-    /// Begins a service, and returns the names of the sessions in which others expect the role here,
-    /// including sessions in which roles already wait for it.
+    /// Begins a service. Returns the names of the sessions in which others expect the role here,
+    /// including those that have already begun.
     pub(crate) fn serve(&self, protocol: &str, role: &str) -> UnboundedReceiver<String> {
         let (to, announced) = mpsc::unbounded_channel();
         let service = Announced { to, sessions: BTreeMap::new(), next_sweep: Instant::now() };

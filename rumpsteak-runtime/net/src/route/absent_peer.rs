@@ -1,9 +1,9 @@
 //! Peers that have not joined yet. A role waits for them, unless one of the two plays on demand.
 //!
-//! If one of two roles plays on demand, neither waits for the other. A task serves the route between
-//! them: it calls the peer, or waits for its call, for as long as the role is there. The peer need
-//! not join before the role sends its first message, or loses another peer, which may have been the
-//! one to call this peer. Then the usual time limit of joining begins.
+//! If one of two roles plays on demand, neither waits for the other. A task calls the peer, or
+//! waits for its call, for as long as the role is there. The time limit of joining begins when the
+//! role sends its first message, or loses another peer, which may have been the one to call this
+//! peer.
 
 use std::future::{pending, poll_fn};
 use std::sync::Arc;

@@ -17,8 +17,8 @@ use super::net_of_messages;
 use crate::transport::BUFFER;
 use crate::{CodecError, Net, NetError};
 
-/// A connection to a program without sessions that plays a role, such as a database that follows the
-/// protocol. A codec defines the bytes of a message.
+/// A connection to a program without sessions that plays a role, such as a database. A codec
+/// defines the bytes of a message.
 ///
 /// A task moves messages between the route and the stream. It always reads incoming bytes, so the
 /// role may send as far ahead as was verified, whatever the window of the stream is. Messages that

@@ -87,9 +87,8 @@ pub(crate) struct Lane<M, C> {
     /// The largest frame, in bytes: of the host, and over this connection.
     frame: usize,
     largest: usize,
-    /// The messages that the role sends. `None` once the role or its peer has left.
+    /// The queues from and to the role. `None` once the role or its peer has left.
     outgoing: Option<QueueReceiver<M>>,
-    /// `None` once the role or its peer has left.
     incoming: Option<Incoming<M>>,
     pub(crate) state: LaneState,
     /// The frames that the peer may not have, in order.
@@ -178,7 +177,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
 
     /// Makes frames of the messages that the role has sent, as far as the peer is in their session.
     fn pack_outgoing(&mut self) -> Result<(), NetError> {
-        // The messages are in the queue already, so there is nothing to wait for.
         let mut context = Context::from_waker(Waker::noop());
         while let Poll::Ready(Some(message)) = self.poll_outgoing(&mut context) {
             self.add(&message)?;
@@ -187,8 +185,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         Ok(())
     }
 
-    /// Continues from a snapshot of another host. The peer may be a session behind only if both ends
-    /// count the same sessions. Fails if the snapshot is invalid.
+    /// Continues from a snapshot of another host. If both ends count the same sessions, the peer
+    /// may be a session behind. Fails if the snapshot is invalid.
     pub(crate) fn unpack(
         mut self,
         snapshot: LaneSnapshot,
@@ -373,7 +371,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                     }
                     let Some(bytes) = messages.next() else { break Ok(()) };
                     match read(bytes, numbers.as_deref()) {
-                        // The queue is ready.
                         Ok(message) => drop(Pin::new(&mut *queue).start_send(message)),
                         Err(error) => break Err(error),
                     }
@@ -396,7 +393,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
     }
 
-    /// The next message of the role; `None` if the role or its peer has left.
     fn poll_outgoing(&mut self, context: &mut Context<'_>) -> Poll<Option<M>> {
         self.outgoing.as_mut().map_or(Poll::Ready(None), |it| Pin::new(it).poll_next(context))
     }
@@ -431,7 +427,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         {
             let Some(message) = message else {
                 let outgoing = self.outgoing.take();
-                // 0 if the role was in the middle of a session.
                 sessions = match outgoing.map_or(0, |outgoing| outgoing.left_after() as u64) {
                     0 => 0,
                     here => here + self.state.completed,

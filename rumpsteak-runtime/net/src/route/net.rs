@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::cell::Cell;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -59,7 +58,7 @@ impl RouteStatus {
         self.check().map_or_else(Into::into, |()| Disconnected.into())
     }
 
-    /// The number of messages that the role has reported as received. Wakes the task at the next report.
+    /// The number of messages that the role has reported as received. Wakes the task at a report.
     pub(crate) fn received(&self, context: &Context<'_>) -> u64 {
         self.lane.register(context.waker());
         self.received.load(Ordering::Acquire)
@@ -176,8 +175,7 @@ impl<M> Source<M> {
     }
 }
 
-/// Both ends of a route within a host. They share a status for errors after one of them has moved to
-/// another host.
+/// Both ends of a route within a host. The shared status reports errors after one end has moved.
 pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, SharedStatus); 2] {
     let status = SharedStatus::default();
     let ((out, far_in), (far_out, inbox)) = (pair(sent), pair(received));
@@ -209,7 +207,7 @@ pub(crate) fn every(window: usize) -> u64 {
 }
 
 /// A route with this sending queue and this window, and the end for the task of its lane. The queue
-/// to the role grows, because the task limits it by credit.
+/// to the role grows: credit limits it.
 pub(crate) fn net<M: 'static>(sent: Queue, window: usize, read: Read<M>) -> (Net<M>, FarEnd<M>) {
     let status = SharedStatus::default();
     let ((far_out, queue), (out, outgoing)) = (pair(Queue::default()), pair(sent));
@@ -392,7 +390,6 @@ impl<M: 'static> Pair<Inbox<M>> for Outbox<M> {
     fn pair_as(sent: Queue, received: Queue) -> (Self, Inbox<M>) {
         let (queue, receiver) = Pair::pair_as(sent, received);
         let (status, source) = (SharedStatus::default(), Source::Messages(receiver));
-        // The other end needs no reports.
         let inbox = Inbox { source, status: Arc::clone(&status), every: u64::MAX, unreported: 0 };
         (Outbox { queue, status }, inbox)
     }
@@ -413,8 +410,4 @@ impl<M: 'static> Pair<Outbox<M>> for Inbox<M> {
     const HALVES: (Half<Self>, Half<Outbox<M>>) = (Inbox::HALF, Outbox::HALF);
 }
 
-impl<M> fmt::Debug for Inbox<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Inbox").field("status", &self.status).finish_non_exhaustive()
-    }
-}
+debug!([M] Inbox<M>, "status": |it| Arc::clone(&it.status));

@@ -148,7 +148,7 @@ impl Remote {
     }
 }
 
-/// Moves the address of the end that has answered to the front. Other ends may listen at the others.
+/// Moves the address of the end that has answered to the front.
 pub(crate) fn answered_at(addresses: &mut Vec<Address>, connection: &Connection) {
     if let Some(at) = &connection.at {
         addresses.retain(|address| address != at);
@@ -158,8 +158,8 @@ pub(crate) fn answered_at(addresses: &mut Vec<Address>, connection: &Connection)
 
 /// The search for a connection that replaces a broken one.
 ///
-/// If connections break again and again before anything gets through, the deadline and the pauses of
-/// the search carry over from break to break.
+/// If connections break again and again before anything gets through, the deadline and the pauses
+/// carry over from break to break.
 struct Search {
     waited: Duration,
     until: Instant,

@@ -1,6 +1,6 @@
 //! Joining a session, playing a role in it, and leaving it.
 
-use std::fmt;
+use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub struct Join<R: Role, C = Postcard> {
     host: Host,
     session: String,
     codec: C,
-    addresses: Vec<(String, Vec<Address>)>,
+    addresses: BTreeMap<String, Vec<Address>>,
     directory: Directory,
     transports: Vec<String>,
     wrong: Option<NetError>,
@@ -57,7 +57,7 @@ impl Host {
             host: self.clone(),
             session: session.into(),
             codec: Postcard,
-            addresses: Vec::new(),
+            addresses: BTreeMap::new(),
             directory: Directory::default(),
             transports: Vec::new(),
             wrong: None,
@@ -92,7 +92,7 @@ impl<R: Role, C> Join<R, C> {
     /// role, or join at the same [`Host`].
     pub fn peer(mut self, role: &str, addresses: impl IntoIterator<Item: AsRef<str>>) -> Self {
         match addresses_of(addresses) {
-            Ok(addresses) => self.addresses.push((role.to_owned(), addresses)),
+            Ok(addresses) => self.addresses.entry(role.to_owned()).or_default().extend(addresses),
             Err(error) => self.wrong = Some(error.into()),
         }
         self
@@ -140,7 +140,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     }
     let queues = queues::<R>()?;
     let peers: Vec<&str> = queues.iter().map(|queue| queue.to).collect();
-    if let Some((peer, _)) = join.addresses.iter().find(|(peer, _)| !peers.contains(&&**peer)) {
+    if let Some(peer) = join.addresses.keys().find(|peer| !peers.contains(&&***peer)) {
         return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
     }
     let mut hellos = hellos::<R, C>(&join.session, &queues)?;
@@ -176,7 +176,6 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
         } else {
             match remote.arrival(until).await {
                 Arrival::Failed(error) => return Err(error),
-                // Only a role that has joined can move.
                 Arrival::Leave(_) => return Err(remote.absent()),
                 Arrival::Local(end) => {
                     let (end, status) = local(end, &own.route.peer)?;
@@ -205,9 +204,8 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
 
 impl<R: Role, C> Join<R, C> {
     fn addresses_of(&self, peer: &str) -> Vec<Address> {
-        let of_peer = self.addresses.iter().filter(|(role, _)| role == peer);
-        let told: Vec<Address> = of_peer.flat_map(|(_, at)| at.clone()).collect();
-        if told.is_empty() { self.directory.of(peer) } else { told }
+        let given = self.addresses.get(peer).filter(|addresses| !addresses.is_empty());
+        given.cloned().unwrap_or_else(|| self.directory.of(peer))
     }
 }
 
@@ -261,7 +259,6 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
         theirs: Hello,
         status: SharedStatus,
     ) -> LaneTask {
-        // The window with which the role was wired.
         let window = window(incoming.queue().capacity);
         let incoming = Incoming::Messages(incoming, reader(&remote.own.route.peer, self.clone()));
         let far = FarEnd { incoming, outgoing, status };
@@ -337,22 +334,6 @@ impl<R: Role> Joined<R> {
     }
 }
 
-impl<R: Role, C> fmt::Debug for Join<R, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { session, addresses, .. } = self;
-        let shown = (R::NAME, session, addresses);
-        f.debug_struct("Join").field("joins", &shown).finish_non_exhaustive()
-    }
-}
-
-impl<R: Role> fmt::Debug for Service<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Service").field("role", &R::NAME).finish_non_exhaustive()
-    }
-}
-
-impl<R: Role> fmt::Debug for Joined<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Joined").field("role", &R::NAME).finish_non_exhaustive()
-    }
-}
+debug!([R: Role, C] Join<R, C>, "joins": |it| (R::NAME, it.session.clone(), it.addresses.clone()));
+debug!([R: Role] Service<R>, "role": |_| R::NAME);
+debug!([R: Role] Joined<R>, "role": |_| R::NAME);

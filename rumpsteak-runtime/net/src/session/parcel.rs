@@ -1,6 +1,5 @@
 //! Sessions that move to another host.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -172,12 +171,4 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
     }
 }
 
-impl<S> fmt::Debug for Parcel<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Parcel");
-        if let Some(PackedLane { own, .. }) = self.routes.first() {
-            shown.field("role", &own.route.role).field("session", &own.route.session);
-        }
-        shown.finish_non_exhaustive()
-    }
-}
+debug!([S] Parcel<S>, "role": |it| it.routes.first().map(|packed| packed.own.route.near()));

@@ -12,7 +12,7 @@ use rumpsteak_runtime::transport::Labelled;
 
 use crate::error::LONGEST_NAME;
 use crate::host::{Arrival, Shared};
-use crate::route::{Lane, SharedStatus, WINDOW, net, reader, window, wired};
+use crate::route::{Lane, SharedStatus, WINDOW, net, reader, wired};
 use crate::transport::random;
 use crate::wire::{Contract, Format, Hello, LaneId, Room, RouteId, schema};
 use crate::{Codec, Net, NetError, Portable, Refusal};
@@ -112,42 +112,37 @@ const LONGEST: usize = 48 << 10;
 
 /// The two ends of a route within the host: for `near`, and for `far`.
 pub(super) fn wire<M: Send + 'static>(near: &Hello, far: &Hello) -> [Arrival; 2] {
-    let [sent, received] =
-        [(near, far), (far, near)].map(|(from, to)| Queue::new(sending(capacity(from, to))));
+    let [sent, received] = [(near, far), (far, near)].map(|(from, to)| sending(from, to, 0));
     wired::<M>(sent, received).map(|end| Arrival::Local(Box::new(end)))
 }
 
 /// The capacity of the queue from one end to another. It is proven for the sessions of a whole
 /// system, so it only counts if both ends belong to one system.
-fn capacity(from: &Hello, to: &Hello) -> Capacity {
+fn capacity(from: &Hello, to: &Hello) -> Room {
     match from.contract.capacity {
         _ if from.contract.system == 0 || from.contract.system != to.contract.system => {
-            Capacity::Growable
+            Room::Growable
         }
         // Limits the memory that a stranger can ask for.
-        Room::AtMost(most) if most <= LARGEST => Capacity::AtMost(most as usize),
-        Room::Waits(room) if room <= LARGEST => Capacity::Waits(room as usize),
+        Room::AtMost(most) | Room::Waits(most) if most > LARGEST => Room::Growable,
+        room => room,
+    }
+}
+
+/// The queue that a role sends into, with at least this much room if waiting is safe. It grows even
+/// if a maximum was proven: a third role may be of another build, and exceed it.
+fn sending(from: &Hello, to: &Hello, least: u32) -> Queue {
+    Queue::new(match capacity(from, to) {
+        Room::Waits(room) => Capacity::Waits(room.max(least) as usize),
         _ => Capacity::Growable,
-    }
+    })
 }
-
-/// The capacity of the queue that a role sends into. It grows even if a maximum was proven: a third
-/// role may be of another build, and exceed it.
-fn sending(capacity: Capacity) -> Capacity {
-    match capacity {
-        Capacity::AtMost(_) => Capacity::Growable,
-        other => other,
-    }
-}
-
-/// The largest number of messages that wait for the task of a lane, if waiting is safe.
-const ROOM: usize = 1024;
 
 /// The largest queue that another end can ask for.
 const LARGEST: u32 = 1024;
 
-/// A route to another host: the end of the role, its lane and their status. If the peer has not come
-/// yet, its capacities are unknown.
+/// A route to another host: the end of the role, its lane and their status. The capacities of a
+/// peer that has not come yet are unknown.
 pub(super) fn lane<M, C>(
     own: &Hello,
     theirs: Option<&Hello>,
@@ -162,12 +157,11 @@ where
     stranger.contract.system = 0;
     let theirs = theirs.unwrap_or(&stranger);
     // If waiting is safe with some room, it is safe with more, and larger frames cost less.
-    let at_least = |least: usize, capacity| match capacity {
-        Capacity::Waits(room) => Capacity::Waits(room.max(least)),
-        other => other,
+    let window = match capacity(theirs, own) {
+        Room::AtMost(most) => most as usize,
+        Room::Waits(_) | Room::Growable => WINDOW,
     };
-    let window = window(at_least(WINDOW, capacity(theirs, own)));
-    let sent = Queue::new(at_least(ROOM, sending(capacity(own, theirs))));
+    let sent = sending(own, theirs, LARGEST);
     let (end, far) = net(sent, window, reader(&own.route.peer, codec.clone()));
     let status = Arc::clone(&far.status);
     (end, Lane::new([own, theirs], codec, far, window, &shared.limits), status)

@@ -1,6 +1,5 @@
-//! Connections, which carry frames in both directions, and the traits of a transport that makes them.
+//! Connections, which carry frames in both directions, and the traits of a transport.
 
-use std::fmt;
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -35,7 +34,7 @@ pub trait Transport: Send + Sync + 'static {
 /// The future of a transport.
 pub type IoFuture<'a, T> = BoxFuture<'a, io::Result<T>>;
 
-/// A listener, and the place by which others reach it. The place differs from the requested one if a
+/// A listener, and the place by which others reach it. It differs from the requested place if a
 /// part was left open, such as port 0.
 pub type Listens = (Box<dyn Listener>, String);
 
@@ -87,7 +86,7 @@ impl Connection {
         Self { frames, may_play: None, max_payload, home: None, at: None }
     }
 
-    /// A connection whose other end may play only the roles for which `may_play` returns true. It is
+    /// A connection whose other end may play only the roles for which `may_play` returns true,
     /// given the protocol and the role.
     #[must_use]
     pub fn only_for(self, may_play: impl Fn(&str, &str) -> bool + Send + Sync + 'static) -> Self {
@@ -114,11 +113,7 @@ impl Connection {
     }
 }
 
-impl fmt::Debug for Connection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection").field("restricted", &self.may_play.is_some()).finish()
-    }
-}
+debug!([] Connection, "restricted": |it| it.may_play.is_some());
 
 impl Stream for Connection {
     type Item = io::Result<BytesMut>;

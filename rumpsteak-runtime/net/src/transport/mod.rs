@@ -1,8 +1,8 @@
 //! Transports: reliable, ordered duplexes of frames.
 //!
 //! A [`Transport`] connects to a place, and listens at a place. A connection is a stream and a sink
-//! of frames: byte strings that arrive whole, once and in order, until the connection ends. All else
-//! (sessions, credit, reconnecting) is the same over every transport.
+//! of frames: byte strings that arrive whole, once and in order, until the connection ends.
+//! Sessions, credit and reconnecting are the same over every transport.
 //!
 //! | scheme | feature | |
 //! |---|---|---|
@@ -16,8 +16,8 @@
 //! | `wss://host:port/path` | `tls`, `websocket` | WebSocket over TLS |
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
-use std::{fmt, io};
 
 use crate::{Address, NetError};
 
@@ -92,11 +92,7 @@ impl Transports {
     }
 }
 
-impl fmt::Debug for Transports {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.by_scheme.keys()).finish()
-    }
-}
+debug!([] Transports, "schemes": |it| it.schemes());
 
 /// Returns true if no further try can succeed after this error.
 pub(crate) fn is_final(error: &io::Error) -> bool {

@@ -21,13 +21,13 @@ use tokio::time::sleep;
 
 use super::connection::*;
 
-/// A broker, `nats://server:4222/name`: a role listens under a name at a NATS server, and every peer
-/// that reaches the server reaches the role by that name.
+/// A broker, `nats://server:4222/name`: a role listens under a name at a NATS server, and peers
+/// that reach the server reach the role by that name.
 ///
-/// NATS delivers a message at most once. So frames are numbered, and a connection with a gap counts
-/// as broken, and is replaced. As long as both ends live, messages are delivered exactly once and in
-/// order, even if the server restarts. Several instances of a service may listen under one name: a
-/// new peer reaches any of them, and a peer that resumes reaches the same instance again.
+/// NATS delivers a message at most once. So frames are numbered, and a connection with a gap is
+/// replaced. As long as both ends live, messages are delivered exactly once and in order, even if
+/// the server restarts. Several instances of a service may listen under one name: a new peer
+/// reaches any of them, and a peer that resumes reaches the same instance again.
 #[derive(Clone, Debug, Default)]
 pub struct Nats {
     /// By server.
@@ -117,15 +117,10 @@ impl Nats {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
         let mut servers = self.servers.lock().await;
-        let known = match servers.get(server) {
-            Some(known) => known.clone(),
-            None => {
-                let connected = Server::connect(server).await?;
-                servers.insert(server.to_owned(), connected.clone());
-                connected
-            }
-        };
-        Ok((known, format!("{LISTENERS}{name}")))
+        if !servers.contains_key(server) {
+            servers.insert(server.to_owned(), Server::connect(server).await?);
+        }
+        Ok((servers[server].clone(), format!("{LISTENERS}{name}")))
     }
 }
 
@@ -134,6 +129,7 @@ fn own_subject() -> io::Result<String> {
     Ok(format!("rumpsteak.connections.{:032x}", random()?))
 }
 
+/// Subscribes to a subject, and waits until the server has been told.
 async fn inbox(client: &Client, subject: &str) -> io::Result<Subscriber> {
     let inbox = client.subscribe(subject.to_owned()).await.map_err(io::Error::other)?;
     client.flush().await.map_err(io::Error::other)?;
@@ -174,9 +170,7 @@ impl Transport for Nats {
                 .unless_denied([&name, &instance], async {
                     // A new peer calls any listener of this name, and later the same instance.
                     let calls = client.queue_subscribe(name.clone(), GROUP.to_owned()).await;
-                    let returns =
-                        client.subscribe(instance.clone()).await.map_err(io::Error::other)?;
-                    client.flush().await.map_err(io::Error::other)?;
+                    let returns = inbox(&client, &instance).await?;
                     sleep(DENIED_WITHIN).await;
                     Ok([calls.map_err(io::Error::other)?, returns])
                 })

@@ -109,7 +109,6 @@ pub(super) fn is_denied(error: &io::Error) -> bool {
         Some(ConnectionError::ConnectionClosed(close)) => u64::from(close.error_code),
         _ => return false,
     };
-    // QUIC encodes TLS alerts so.
     u8::try_from(code.wrapping_sub(0x100)).is_ok_and(is_denial)
 }
 

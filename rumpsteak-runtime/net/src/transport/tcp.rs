@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use tokio::net::{TcpListener, TcpStream};
 
@@ -50,12 +49,12 @@ pub(super) async fn listen(
 ) -> io::Result<Listens> {
     let listener = TcpListener::bind(with_port(place)?).await?;
     let place = listener.local_addr()?.to_string();
-    Ok((Box::new(Listening { listener, open: Arc::new(open) }), place))
+    Ok((Box::new(Listening { listener, open: Box::new(open) }), place))
 }
 
 struct Listening {
     listener: TcpListener,
-    open: Arc<dyn Fn(TcpStream) -> Opening + Send + Sync>,
+    open: Box<dyn Fn(TcpStream) -> Opening + Send + Sync>,
 }
 
 impl Listener for Listening {

@@ -23,10 +23,12 @@ impl Transport for Unix {
         Box::pin(async move {
             let path = Path::new(place);
             let bound = match UnixListener::bind(path) {
-                Err(error)
-                    if error.kind() == io::ErrorKind::AddrInUse && is_abandoned(path).await =>
-                {
-                    std::fs::remove_file(path)?;
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                    let connected = UnixStream::connect(path).await;
+                    // No process listens at the socket.
+                    if connected.is_err_and(|it| it.kind() == io::ErrorKind::ConnectionRefused) {
+                        std::fs::remove_file(path)?;
+                    }
                     UnixListener::bind(path)
                 }
                 bound => bound,
@@ -35,12 +37,6 @@ impl Transport for Unix {
             Ok((Box::new(listening) as _, place.to_owned()))
         })
     }
-}
-
-/// Returns true if no process listens at the socket.
-async fn is_abandoned(path: &Path) -> bool {
-    let connected = UnixStream::connect(path).await;
-    connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 struct Listening {

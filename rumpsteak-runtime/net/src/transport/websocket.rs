@@ -82,8 +82,8 @@ trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
-/// A stream that ends after the bytes of a greeting, until the limit is lifted: the library collects
-/// a whole message before it says how large the message is.
+/// A stream that ends after the bytes of a greeting, until the limit is lifted: the library reads a
+/// whole message before it reports the length.
 type Limited = Join<Take<ReadHalf<Box<dyn ByteStream>>>, WriteHalf<Box<dyn ByteStream>>>;
 
 fn limited(stream: impl ByteStream + 'static) -> Limited {

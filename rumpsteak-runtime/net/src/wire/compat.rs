@@ -1,10 +1,10 @@
 //! The comparison of two versions of a protocol whose ends want to talk to each other.
 //!
-//! Version N *refines* version O if each role of N is an asynchronous subtype of the same role of O.
+//! Version N *refines* version O if each role of N is an asynchronous subtype of the role in O.
 //! Then every mix of the two is safe: the roles of N can replace the roles of O one by one.
 //!
-//! A session may mix any number of versions, and two ends compare only their own. If each role talks
-//! to every other role, it is enough that of any two versions one refines the other: refinement is
+//! A session may mix any number of versions, and two ends compare only their own. If every role
+//! talks to every other, it is enough that of any two versions one refines the other: refinement is
 //! transitive, so there is a version that all others refine. If some roles do not talk to each
 //! other, their versions are never compared. Then each of two versions must refine the other, which
 //! is transitive as well.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! frame ::= 0 count (length payload)*    messages
-//!         | 1 sessions                   the role has left. It had completed so many sessions, or 0
+//!         | 1 sessions                   the role has left. It had completed so many sessions, 0
 //!                                        if it left in the middle of one
 //!         | 2 received limit sessions    all before `received` has come; all before `limit` may
 //!                                        be sent; the role has completed so many sessions

@@ -6,15 +6,12 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use serde_reflection::{ContainerFormat, Format, FormatHolder, Samples, Tracer, TracerConfig};
 
-/// The fingerprints of the types in messages, by name. A fingerprint depends on the names, types and
-/// order of the fields or variants. The labels, which are the variants of the message type, are
-/// compared separately.
+/// The fingerprints of the types in messages, by name, which depend on the names, types and order
+/// of the fields or variants. The labels, which are the variants of the message type, are compared
+/// separately. If a label and a type in a payload have the same name, returns it as an error.
 ///
 /// The types are found by deserialising a message from invented values. A type with its own
 /// `Deserialize` that refuses them ends the search: it and the types after it have no fingerprint.
-///
-/// Types are identified by their names. If a label and a type in a payload have the same name, it is
-/// returned as an error.
 pub(crate) fn of<M: DeserializeOwned>() -> Result<BTreeMap<String, u64>, String> {
     let mut tracer = Tracer::new(TracerConfig::default());
     // If this fails, the registry has the types that were found before.
