@@ -93,7 +93,7 @@ fn what_has_to_hold(page: &mut String, data: &Data<'_>) {
     );
 }
 
-/// Where a peer is better than the best of ours.
+/// The places at which a peer is better than the best of ours.
 fn losses(page: &mut String, data: &Data<'_>) {
     line!(page, "## Where we lose\n");
     let mut any = false;
