@@ -47,7 +47,7 @@ pub fn figures() -> Vec<Figure> {
     let series = |name, about| Series { name, of: Of::Ours, about };
     let places = || {
         vec![
-            series("threads", "all roles at one host: messages are moved, nobody calls anybody"),
+            series("threads", "all roles at one host: messages are moved in memory"),
             series("processes", "the workers are processes, over TCP on the loopback"),
             series(
                 "processes, 1 ms",

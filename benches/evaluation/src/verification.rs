@@ -143,7 +143,7 @@ fn figure(
             name,
             of: Of::Published(values.to_vec()),
             about: "PPoPP'22, full version, App. C.2: user time of a whole process, which starts and reads its files, on a 16-core AMD Opteron 6200 at \
-                    2.6 GHz; not measured here, so there is no ratio",
+                    2.6 GHz; not measured here, so it has no ratio",
         });
     }
     Figure {

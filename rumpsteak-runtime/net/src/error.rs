@@ -85,7 +85,7 @@ pub enum NetError {
         last: Option<Arc<io::Error>>,
     },
     /// The ends are incompatible, or one of them refuses the other.
-    #[error("`{peer}` {}{refusal}", relation(refusal))]
+    #[error("the connection to `{peer}` was refused: {refusal}")]
     Refused { peer: String, refusal: Refusal },
     /// A peer sent bytes that are not a frame, or a frame that it may not send.
     #[error("`{peer}` sent {what}")]
@@ -125,15 +125,6 @@ fn wanted(scheme: &str, known: &[&str]) -> String {
     }
 }
 
-/// The words between a peer and its refusal.
-fn relation(refusal: &Refusal) -> &'static str {
-    match refusal {
-        // The peer is the subject of these.
-        Refusal::Gone | Refusal::StartedAgain | Refusal::Taken => "",
-        _ => "and this end do not fit together: ",
-    }
-}
-
 impl fmt::Debug for NetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}{}", self.source().map_or(String::new(), |source| format!(": {source}")))
@@ -166,8 +157,8 @@ pub enum Refusal {
     Protocol(String),
     /// Another end already has the role in the session.
     #[error(
-        "already has this role in this session: another process plays it, or this process did \
-         before it restarted"
+        "another process already plays this role in this session, or this process did before it \
+         restarted"
     )]
     Taken,
     /// The caller and the host accept no transport in common.
@@ -184,10 +175,10 @@ pub enum Refusal {
     #[error("the host there does not play this role in this session")]
     Unknown,
     /// The role has left the session, or has restarted.
-    #[error("no longer has this session, and may have restarted")]
+    #[error("it no longer has this session, and may have restarted")]
     Gone,
     /// The role restarted, and has joined a new session of this name.
-    #[error("has restarted: this session ended with the previous process")]
+    #[error("it has restarted, and this session ended with the previous process")]
     StartedAgain,
     /// A name in the greeting is too long.
     #[error("a name in the greeting, such as the session's, is longer than {LONGEST_NAME} bytes")]

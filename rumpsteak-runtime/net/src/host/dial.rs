@@ -48,6 +48,23 @@ impl Slot {
         }
         true
     }
+
+    /// Notes that the peer has called for a session, perhaps an earlier one of this name.
+    pub(super) fn called_for(&mut self, session: &str) {
+        self.failed_call = Some(if self.hello.route.session == session {
+            ", but has called for a session of this name that ended with the previous process"
+                .to_owned()
+        } else {
+            format!(", and has called for the session `{session}`")
+        });
+    }
+
+    /// Notes that the peer, or a stranger in its name, was refused.
+    pub(super) fn refused(&mut self, refusal: &Refusal) {
+        // A stranger may send a long text.
+        let why: String = refusal.to_string().chars().take(1_000).collect();
+        self.failed_call = Some(format!(", and an end that called for it does not fit: {why}"));
+    }
 }
 
 impl Shared {
@@ -95,19 +112,19 @@ impl Shared {
             greeted => greeted.map_err(absent)?,
         };
         let (protocol, peer) = (&own.route.protocol, &own.route.peer);
+        let is_back = |it: &RouteId| it.far() == own.route.near() && it.near() == own.route.far();
         let refusal = match answer {
             // The role may join there a moment later.
             Answer::Refused(Refusal::Unknown) if own.lane.known.is_none() => {
                 return Err(absent(io::Error::other(Refusal::Unknown.to_string())));
             }
             Answer::Refused(refusal) => refusal,
-            Answer::Welcome(hello) if !hello.route.is_back_of(&own.route) => Refusal::Unknown,
+            Answer::Welcome(hello) if !is_back(&hello.route) => Refusal::Unknown,
             _ if !connection.may_play(protocol, peer) => Refusal::Certificate,
             Answer::Welcome(hello) => match own.fits(&hello).await {
                 Ok(()) => {
-                    let home = connection.home.take();
-                    let home = home.as_deref().unwrap_or(address.place());
-                    connection.at = Some(Address::new(address.scheme(), home));
+                    let place = connection.at.as_ref().unwrap_or(address).place();
+                    connection.at = Some(Address::new(address.scheme(), place));
                     return Ok(Greeted::Welcome(connection, Box::new(hello)));
                 }
                 Err(refusal) => refusal,
@@ -147,9 +164,7 @@ impl Shared {
         let answer = hear(&mut connection).await?;
         Ok((connection, answer.unwrap_or(Answer::Refused(Refusal::NoGreeting))))
     }
-}
 
-impl Shared {
     /// The error of a role whose peer has not joined, and was called at these addresses.
     pub(crate) fn absent(
         &self,
@@ -204,24 +219,5 @@ impl Shared {
                 slot.called_for(session);
             }
         }
-    }
-}
-
-impl Slot {
-    /// Notes that the peer has called for a session, perhaps an earlier one of this name.
-    pub(super) fn called_for(&mut self, session: &str) {
-        self.failed_call = Some(if self.hello.route.session == session {
-            ", but has called for a session of this name that ended with the previous process"
-                .to_owned()
-        } else {
-            format!(", and has called for the session `{session}`")
-        });
-    }
-
-    /// Notes that the peer, or a stranger in its name, was refused.
-    pub(super) fn refused(&mut self, refusal: &Refusal) {
-        // A stranger may send a long text.
-        let why: String = refusal.to_string().chars().take(1_000).collect();
-        self.failed_call = Some(format!(", and an end that called for it does not fit: {why}"));
     }
 }

@@ -34,7 +34,10 @@ impl Shared {
             greeted => return Ok(greeted),
         };
         let mut last = None;
-        for better in self.choose(address, own, &offers) {
+        let is_taken = |offer: &&Address| own.takes(offer) && self.transports.of(offer).is_ok();
+        let mut best: Vec<&Address> = offers.iter().filter(is_taken).collect();
+        best.sort_by_key(|offer| own.transports.iter().position(|way| way == offer.scheme()));
+        for better in best.into_iter().map(|offer| offer.seen_from(address)) {
             match self.greet_at(&better, &settled).await {
                 Err(NetError::Absent { last: why, .. }) => last = why,
                 // The role accepts fewer transports than its host.
@@ -55,14 +58,6 @@ impl Shared {
         let taken = Some(own.transports.join(", ")).filter(|list| !list.is_empty());
         let refusal = Refusal::Transport([taken.unwrap_or_else(all), offered]);
         Err(NetError::Refused { peer: own.route.peer.clone(), refusal })
-    }
-
-    /// The addresses of a peer that this end accepts, best first.
-    fn choose(&self, called: &Address, own: &Hello, offers: &[Address]) -> Vec<Address> {
-        let is_taken = |offer: &&Address| own.takes(offer) && self.transports.of(offer).is_ok();
-        let mut taken: Vec<&Address> = offers.iter().filter(is_taken).collect();
-        taken.sort_by_key(|offer| own.transports.iter().position(|way| way == offer.scheme()));
-        taken.into_iter().map(|offer| offer.seen_from(called)).collect()
     }
 
     /// The answer to a peer that should call another address; `None` if this address is the best.

@@ -147,7 +147,7 @@ impl Shared {
     }
 }
 
-/// Receives the greeting of a connection. If there is none, says so to the caller.
+/// Receives the greeting of a connection. Refuses a caller that sends something else.
 pub(super) async fn hear_greeting(opening: Opening) -> io::Result<(Connection, Hello)> {
     let mut connection = opening.await?;
     if let Some(hello) = hear(&mut connection).await? {

@@ -316,7 +316,7 @@ impl Shared {
         })?
     }
 
-    /// Changes the slot of a role for a peer. `None` if there is no such slot.
+    /// Changes the slot of a role for a peer. `None` without such a slot.
     pub(super) fn with_slot<T>(
         &self,
         own: &Hello,

@@ -18,7 +18,7 @@ use super::{Lane, Remote, answered_at, run};
 use crate::host::{Arrival, Call, LONGEST_PAUSE};
 use crate::limits::FOR_EVER;
 use crate::transport::Connection;
-use crate::wire::{Hello, PackedLane, RouteId};
+use crate::wire::{Hello, RouteId};
 use crate::{Address, Codec, NetError, Portable};
 
 impl Remote {
@@ -82,7 +82,7 @@ impl Remote {
                 biased;
                 Some(arrival) = self.arrivals.recv() => match arrival {
                     Arrival::Remote(connection, theirs, call) => {
-                        lane.set_numbers(self.own.numbers(&theirs));
+                        lane.numbers = self.own.numbers(&theirs).map(Arc::new);
                         // Only a role that plays on demand itself waits for this.
                         let _ = meets.send(());
                         drop((calls, meets));
@@ -94,8 +94,14 @@ impl Remote {
                         continue;
                     }
                     Arrival::Leave(packed) => {
-                        // If this fails, the role that asked has given up.
-                        let _ = packed.send(self.pack_absent(&mut lane));
+                        // Without addresses, another host could not call the peer.
+                        let result = if self.addresses.is_empty() {
+                            let RouteId { role, peer, .. } = self.own.route;
+                            Err(NetError::Expected { role, peer })
+                        } else {
+                            lane.pack().map(|snapshot| self.pack(None, snapshot))
+                        };
+                        let _ = packed.send(result);
                         return Ok(());
                     }
                     // The role also calls a peer on this host.
@@ -130,18 +136,6 @@ impl Remote {
         lane.status.fail(failed.clone());
         // Without a message for the peer, its absence is not an error.
         if is_asked { Err(failed) } else { Ok(()) }
-    }
-
-    /// Packs the lane of a peer that has not come. Fails if another host could not call the peer.
-    fn pack_absent<M: Labelled + Portable, C: Codec>(
-        self,
-        lane: &mut Lane<M, C>,
-    ) -> Result<PackedLane, NetError> {
-        if self.addresses.is_empty() {
-            let RouteId { role, peer, .. } = self.own.route;
-            return Err(NetError::Expected { role, peer });
-        }
-        Ok(self.pack(None, lane.pack()?))
     }
 
     /// Calls the peer, if this end has addresses of it.

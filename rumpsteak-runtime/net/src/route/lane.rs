@@ -83,7 +83,7 @@ pub(crate) struct Lane<M, C> {
     peer: String,
     codec: C,
     /// The numbers of the peer's labels here, if they differ.
-    numbers: Option<Arc<Numbers>>,
+    pub(crate) numbers: Option<Arc<Numbers>>,
     /// The largest frame, in bytes: of the host, and over this connection.
     frame: usize,
     largest: usize,
@@ -214,7 +214,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             added.map_err(|_| self.violation(INVALID))?;
         }
         frames.extend(batch.take());
-        self.arrived.extend(frames.into_iter().filter_map(Arrived::read));
+        let unread = frames.into_iter().filter_map(Messages::read);
+        self.arrived.extend(unread.map(|messages| Arrived { messages, numbers: None }));
         self.unacknowledged = unacknowledged.into_iter().map(Bytes::from).collect();
         if state.left_after.is_some() {
             self.outgoing = None;
@@ -222,12 +223,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         let peer_completed = if is_counted { peer_completed } else { u64::MAX };
         let next = first + counts.iter().sum::<u64>();
         Ok(Self { state: LaneState { next, peer_completed, ..state }, ..self })
-    }
-
-    /// Moves the messages that have arrived into the role's queue, without a connection.
-    pub(crate) fn poll_rest(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        self.poll_deliver(context);
-        if self.arrived.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     }
 
     /// Begins to use a first connection.
@@ -239,7 +234,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     }
 
     /// Continues over a new connection, whose other end has received so many messages. Fails if
-    /// fewer were sent, or if it has acknowledged more before.
+    /// fewer were sent.
     pub(crate) fn resume(&mut self, connection: &Connection, received: u64) -> Result<(), Stop> {
         self.connect(connection);
         Ok(self.acknowledge(received)?)
@@ -253,7 +248,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     ) -> Poll<Result<(), Stop>> {
         loop {
             let came = self.poll_read(connection, context)?;
-            self.poll_deliver(context);
+            let _ = self.poll_deliver(context);
             let taken = self.poll_take(context);
             let before = self.sent;
             self.poll_write(connection, context)?;
@@ -354,8 +349,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         Ok(())
     }
 
-    /// Moves messages that have arrived into the role's queue, as long as it has room.
-    fn poll_deliver(&mut self, context: &mut Context<'_>) {
+    /// Moves messages that have arrived into the role's queue. Ready when none is left.
+    pub(crate) fn poll_deliver(&mut self, context: &mut Context<'_>) -> Poll<()> {
         while let Some(Arrived { messages, numbers }) = self.arrived.front_mut() {
             let is_delivered = match &mut self.incoming {
                 // The queue grows. It fails only if the role has left.
@@ -365,7 +360,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 }
                 Some(Incoming::Messages(queue, read)) => loop {
                     match Pin::new(&mut *queue).poll_ready(context) {
-                        Poll::Pending => return,
+                        Poll::Pending => return Poll::Pending,
                         Poll::Ready(Err(_)) => break Ok(()),
                         Poll::Ready(Ok(())) => {}
                     }
@@ -391,6 +386,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 None => {}
             }
         }
+        Poll::Ready(())
     }
 
     fn poll_outgoing(&mut self, context: &mut Context<'_>) -> Poll<Option<M>> {
@@ -406,11 +402,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             }
             _ => !self.unacknowledged.is_empty(),
         })
-    }
-
-    /// Sets the numbers that the labels of the peer have here, once the peer has come.
-    pub(crate) fn set_numbers(&mut self, numbers: Option<Numbers>) {
-        self.numbers = numbers.map(Arc::new);
     }
 
     /// Takes messages from the role, as far as the peer has granted. Returns true if it took any.

@@ -8,7 +8,6 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker, ready};
 
 use atomic_waker::AtomicWaker;
-use bytes::Bytes;
 use futures_core::Stream;
 use futures_sink::Sink;
 use rumpsteak_runtime::channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
@@ -103,13 +102,6 @@ pub(crate) struct Arrived {
     pub(crate) numbers: Option<Arc<Numbers>>,
 }
 
-impl Arrived {
-    /// The messages of a frame that was made here.
-    pub(crate) fn read(frame: Bytes) -> Option<Self> {
-        Messages::read(frame).map(|messages| Self { messages, numbers: None })
-    }
-}
-
 pub(crate) type Read<M> = Box<dyn Fn(&[u8], Option<&Numbers>) -> Result<M, NetError> + Send + Sync>;
 
 /// The end of a [`Net`] for the task of its lane.
@@ -182,7 +174,7 @@ pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, Share
     [(out, inbox), (far_out, far_in)].map(|(out, inbox)| {
         let window = window(inbox.queue().capacity);
         let source = Source::Messages(inbox);
-        let route = route(out, source, window, &status, || (Outbox::HALF, Inbox::HALF));
+        let route = route(out, source, window, &status, false);
         (route, Arc::clone(&status))
     })
 }
@@ -212,7 +204,7 @@ pub(crate) fn net<M: 'static>(sent: Queue, window: usize, read: Read<M>) -> (Net
     let status = SharedStatus::default();
     let ((far_out, queue), (out, outgoing)) = (pair(Queue::default()), pair(sent));
     let source = Source::Frames(Box::new(Frames { queue, current: None, held: None, read }));
-    let near = route(out, source, window, &status, || (Outbox::HALF, Inbox::HALF));
+    let near = route(out, source, window, &status, false);
     (near, FarEnd { incoming: Incoming::Frames(far_out), outgoing, status })
 }
 
@@ -224,7 +216,7 @@ pub(crate) fn net_of_messages<M: 'static>()
     // The peer never reports a completed session.
     far_in.complete(usize::MAX);
     let source = Source::Messages(queue);
-    let near = route(out, source, WINDOW, &status, || (Outbox::HALF, Inbox::FOREIGN));
+    let near = route(out, source, WINDOW, &status, true);
     (near, far_out, far_in, status)
 }
 
@@ -237,10 +229,14 @@ fn route<M: 'static>(
     source: Source<M>,
     window: usize,
     status: &SharedStatus,
-    abilities: fn() -> (Half<Outbox<M>>, Half<Inbox<M>>),
+    is_foreign: bool,
 ) -> Net<M> {
     let outbox = Outbox { queue, status: Arc::clone(status) };
     let inbox = Inbox { source, status: Arc::clone(status), every: every(window), unreported: 0 };
+    let abilities = match is_foreign {
+        true => || (Outbox::HALF, Inbox::FOREIGN),
+        false => || (Outbox::HALF, Inbox::HALF),
+    };
     Net::of_halves(Some((outbox, inbox)), abilities, ByMacro(()))
 }
 

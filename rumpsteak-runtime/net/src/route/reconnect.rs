@@ -124,7 +124,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
             },
         }
     }
-    poll_fn(|context| lane.poll_rest(context)).await;
+    poll_fn(|context| lane.poll_deliver(context)).await;
     Ok(())
 }
 

@@ -129,6 +129,11 @@ impl<R: Role, C> Join<R, C> {
     pub async fn connect(self) -> Result<Joined<R>, NetError> {
         (self.connect)(self).await
     }
+
+    fn addresses_of(&self, peer: &str) -> Vec<Address> {
+        let given = self.addresses.get(peer).filter(|addresses| !addresses.is_empty());
+        given.cloned().unwrap_or_else(|| self.directory.of(peer))
+    }
 }
 
 async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetError> {
@@ -182,8 +187,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
                     (end, status, None)
                 }
                 Arrival::Remote(connection, theirs, call) => {
-                    let codec = join.codec.clone();
-                    let (end, lane, status) = lane(&own, Some(&theirs), codec, shared);
+                    let (end, lane, status) = lane(&own, Some(&theirs), join.codec.clone(), shared);
                     let task = remote.meet(lane, connection, *theirs, call);
                     (end, status, Some(tokio::spawn(task)))
                 }
@@ -200,13 +204,6 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
         return Err(shared.absent(own, &join.addresses_of(&own.route.peer), None));
     }
     Ok(Joined { role: role_of(ends), routes, guard, codec: Box::new(join.codec) })
-}
-
-impl<R: Role, C> Join<R, C> {
-    fn addresses_of(&self, peer: &str) -> Vec<Address> {
-        let given = self.addresses.get(peer).filter(|addresses| !addresses.is_empty());
-        given.cloned().unwrap_or_else(|| self.directory.of(peer))
-    }
 }
 
 /// A role that takes part in a session.

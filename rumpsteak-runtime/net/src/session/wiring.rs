@@ -143,16 +143,12 @@ const LARGEST: u32 = 1024;
 
 /// A route to another host: the end of the role, its lane and their status. The capacities of a
 /// peer that has not come yet are unknown.
-pub(super) fn lane<M, C>(
+pub(super) fn lane<M: Labelled + Portable, C: Codec>(
     own: &Hello,
     theirs: Option<&Hello>,
     codec: C,
     shared: &Shared,
-) -> (Net<M>, Lane<M, C>, SharedStatus)
-where
-    M: Labelled + Portable,
-    C: Codec,
-{
+) -> (Net<M>, Lane<M, C>, SharedStatus) {
     let mut stranger = own.clone();
     stranger.contract.system = 0;
     let theirs = theirs.unwrap_or(&stranger);

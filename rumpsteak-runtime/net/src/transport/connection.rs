@@ -70,9 +70,7 @@ pub struct Connection {
     /// Decides which roles the other end may play, if the transport knows.
     may_play: Option<Box<MayPlay>>,
     max_payload: usize,
-    /// The place of the very end that has answered, if it is not the place that was called.
-    pub(crate) home: Option<String>,
-    /// The address at which that end is called again.
+    /// The address at which the very end that has answered is called again.
     pub(crate) at: Option<Address>,
 }
 
@@ -83,7 +81,7 @@ impl Connection {
     /// A connection whose other end is not known.
     pub fn new(frames: impl Duplex + 'static) -> Self {
         let (frames, max_payload) = (Box::new(frames), usize::MAX);
-        Self { frames, may_play: None, max_payload, home: None, at: None }
+        Self { frames, may_play: None, max_payload, at: None }
     }
 
     /// A connection whose other end may play only the roles for which `may_play` returns true,

@@ -4,16 +4,7 @@
 //! of frames: byte strings that arrive whole, once and in order, until the connection ends.
 //! Sessions, credit and reconnecting are the same over every transport.
 //!
-//! | scheme | feature | |
-//! |---|---|---|
-//! | `memory://name` | | within the process, as bytes: for tests |
-//! | `tcp://host:port` | `tcp`, on by default | |
-//! | `unix:///path` | `unix` | Unix sockets |
-//! | `tls://host:port` | `tls` | TLS; the certificates of both ends name their roles |
-//! | `quic://host:port` | `quic` | QUIC, with such certificates |
-//! | `nats://server:4222/name` | `nats` | a broker, by which roles find each other |
-//! | `ws://host:port/path` | `websocket` | WebSocket, which passes through HTTP proxies |
-//! | `wss://host:port/path` | `tls`, `websocket` | WebSocket over TLS |
+//! The [guide](crate::guide::transports) lists the schemes of addresses and their features.
 
 use std::collections::BTreeMap;
 use std::io;

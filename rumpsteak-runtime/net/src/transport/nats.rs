@@ -20,6 +20,7 @@ use tokio::sync::{Mutex, watch};
 use tokio::time::sleep;
 
 use super::connection::*;
+use crate::Address;
 
 /// A broker, `nats://server:4222/name`: a role listens under a name at a NATS server, and peers
 /// that reach the server reach the role by that name.
@@ -156,7 +157,8 @@ impl Transport for Nats {
             let (to, instance) = answer.split_once(' ').ok_or(io::ErrorKind::InvalidData)?;
             let mut connection = connection(client.clone(), to.to_owned().into(), inbox, frame);
             let parts = place.split_once('/').zip(instance.strip_prefix(LISTENERS));
-            connection.home = parts.map(|((server, _), name)| format!("{server}/{name}"));
+            let address = |server, name| Address::new("nats", &format!("{server}/{name}"));
+            connection.at = parts.map(|((server, _), name)| address(server, name));
             Ok(connection)
         })
     }

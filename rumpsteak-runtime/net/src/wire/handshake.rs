@@ -1,4 +1,4 @@
-//! The handshake, in which two ends introduce themselves and compare their proofs.
+//! The handshake: two ends introduce themselves, and compare their proofs.
 //!
 //! ```text
 //! caller                                            host
@@ -120,11 +120,6 @@ pub(crate) enum Answer {
 impl RouteId {
     pub(crate) fn near(&self) -> Endpoint {
         (self.protocol.clone(), self.session.clone(), self.role.clone())
-    }
-
-    /// Returns true if this is the same route, from its other end.
-    pub(crate) fn is_back_of(&self, other: &Self) -> bool {
-        self.far() == other.near() && self.near() == other.far()
     }
 
     pub(crate) fn far(&self) -> Endpoint {

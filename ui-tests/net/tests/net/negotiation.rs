@@ -101,7 +101,7 @@ async fn a_host_may_be_met_at_another_address_than_where_it_talks() {
     };
     assert_eq!(
         refused.to_string(),
-        "`b` and this end do not fit together: one talks over these transports: one; the other \
+        "the connection to `b` was refused: one talks over these transports: one; the other \
          over these: two"
     );
 }

@@ -403,8 +403,8 @@ async fn a_copy_of_a_parcel_is_refused_where_the_other_one_came_first() {
     let ErrorKind::Transport { peer: "portal", source, .. } = refused.into_kind() else {
         panic!("the portal has refused it");
     };
-    let refused = "`portal` already has this role in this session: another process plays it, or this \
-                   process did before it restarted";
+    let refused = "the connection to `portal` was refused: another process already plays this role in \
+                   this session, or this process did before it restarted";
     assert_eq!(source.to_string(), refused);
     drop(second);
     // The first one goes on, also to a further host.

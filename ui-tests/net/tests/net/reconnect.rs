@@ -384,10 +384,12 @@ fn who_was_started_again_is_named_at_both_ends() {
             let ended = plain(&mut a.role).await.unwrap_err().into_kind();
             let ErrorKind::Transport { source, .. } = ended else { panic!("{ended:?}") };
             if !has_joined {
-                let told = "`b` no longer has this session, and may have restarted";
+                let told = "the connection to `b` was refused: it no longer has this session, and \
+                            may have restarted";
                 return assert_eq!(source.to_string(), told);
             }
-            let told = "`b` has restarted: this session ended with the previous process";
+            let told = "the connection to `b` was refused: it has restarted, and this session ended \
+                        with the previous process";
             let waits = format!(
                 "`b` waits for `a` in the session `1`, which has neither called {at} nor joined it \
                  on this host within 500ms, but has called for a session of this name that \

@@ -241,7 +241,7 @@ async fn peers_that_do_not_fit_are_refused_with_the_reason() {
     assert!(matches!(&refused, NetError::Refused { refusal: Refusal::Codec(_), .. }), "{refused}");
     assert_eq!(
         refused.to_string(),
-        "`s` and this end do not fit together: one writes messages by the codec `postcard`, the other by `other`"
+        "the connection to `s` was refused: one writes messages by the codec `postcard`, the other by `other`"
     );
 }
 

@@ -114,7 +114,7 @@ async fn a_certificate_is_for_its_role() {
     let refused = call(&authority.host("x.shop.rumpsteak"), Duration::from_secs(30)).await.unwrap();
     assert_eq!(
         refused.to_string(),
-        "`s` and this end do not fit together: its certificate does not allow this role"
+        "the connection to `s` was refused: its certificate does not allow this role"
     );
     // For every role of the protocol: the session is announced.
     let any = authority.host("*.shop.rumpsteak");
