@@ -256,8 +256,8 @@ impl System {
         None
     }
 
-    /// A run into a cycle of configurations, all of them `within`, and the steps of the cycle, which
-    /// are `allowed`. Every role moves in the cycle, or cannot move.
+    /// A run into a cycle of configurations, all of them `within`, and the steps of the cycle,
+    /// which are `allowed`. Every role moves in the cycle, or cannot move.
     fn endless(
         &self,
         graph: &Graph,

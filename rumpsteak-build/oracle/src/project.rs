@@ -151,8 +151,8 @@ fn reaching(nodes: &[Node], is_party: &dyn Fn(&Node) -> bool) -> Vec<bool> {
 }
 
 /// Returns true if `role` may send the same messages in all of `places`: they must not depend on
-/// choices of others that the role does not know. The role's own choices do not count, so a place is
-/// joined with the places that the same own choice offers.
+/// choices of others that the role does not know. The role's own choices do not count, so a place
+/// is joined with the places that the same own choice offers.
 fn sends_are_decided(
     nodes: &[Node],
     role: usize,
