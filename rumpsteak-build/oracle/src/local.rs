@@ -32,8 +32,8 @@ impl Error for LocalError {}
 /// The machine of `role` that `text` describes. A variable is an edge back to its `rec`.
 ///
 /// # Errors
-/// The first mistake in `text`: a missing word, an unbound variable, or a `rec` with nothing but its
-/// variable. Types nested deeper than 500 are refused.
+/// The first mistake in `text`: a missing word, an unbound variable, or a `rec` with nothing but
+/// its variable. Types nested deeper than 500 are refused.
 ///
 /// ```
 /// let kernel = rumpsteak_oracle::local("k", "rec X . s!ready . s?value(i32) . X")?;
