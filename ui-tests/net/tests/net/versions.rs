@@ -144,8 +144,8 @@ async fn a_session_that_is_safe_with_its_own_build_only_joins_no_other() {
     let s = hosts[1].join::<relay_second::swap::S>("2").connect();
     assert_eq!(
         difference(c, s).await,
-        "what differs is told, and may be safe, only if both ends have the feature `compat` of rumpsteak-net, and \
-         neither has sessions that are proven with those of its own build only"
+        "they are compared only if both ends have the feature `compat` of rumpsteak-net, and neither has sessions \
+         that are safe only together with the other sessions of its build"
     );
 }
 
