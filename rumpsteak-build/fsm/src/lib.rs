@@ -1,12 +1,11 @@
-//! Communicating machines, and what can go wrong between them.
+//! Communicating machines and what can go wrong between them.
 //!
-//! The crate is pure: values in, values out. It knows machines, their text forms, asynchronous
-//! subtyping and the exploration of composed systems; it knows neither files nor Scribble nor Rust
-//! source.
+//! The crate takes values and returns values. It knows machines, their text forms, asynchronous
+//! subtyping and the exploration of systems. It knows neither files nor Scribble nor Rust source.
 //!
-//! What *safe*, *unsafe* and *starves* mean is said once, in [`system`]. [`subtype`] judges one
-//! role against its protocol, [`kmc`] a whole system, [`certificate`] what a "safe" rests on, and
-//! [`run`] is what a refusal shows.
+//! [`system`] defines *safe*, *unsafe* and *starves*. [`subtype`] judges one role against its
+//! protocol, [`kmc`] judges a whole system, a [`certificate`] proves a "safe", and a [`run`] shows
+//! what a refusal means.
 //!
 //! ```
 //! use rumpsteak_fsm::{Action, Fsm};

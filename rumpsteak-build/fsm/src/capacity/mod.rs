@@ -52,8 +52,7 @@
 //! within [`Limits::configurations`] once more.
 
 use std::collections::BTreeMap;
-use std::error::Error;
-use std::{fmt, iter};
+use std::iter;
 
 use petgraph::graph::{DiGraph, Edge};
 use petgraph::visit::EdgeRef;
@@ -103,32 +102,6 @@ pub enum Occupancy {
     Unknown(Limit),
 }
 
-/// A system whose capacities are not known because it is not known to be safe.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotSafe(
-    /// What is known: it is unsafe, or undecided.
-    pub Verdict,
-);
-
-impl fmt::Display for NotSafe {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Verdict::Unsafe(run) => write!(
-                f,
-                "no capacities make an unsafe system safe: {}; mend it first",
-                run.failure
-            ),
-            Verdict::Undecided { limit, .. } => {
-                write!(f, "the system is not known to be safe, because {limit}; raise the limit")
-            }
-            // Never refused for this.
-            Verdict::Safe { .. } => write!(f, "the system is safe"),
-        }
-    }
-}
-
-impl Error for NotSafe {}
-
 /// Finds capacities that are enough for a safe system, and how long its channels get.
 ///
 /// ```
@@ -136,27 +109,28 @@ impl Error for NotSafe {}
 ///
 /// let machines = text::parse("a: b!x; b!y; end  b: a?x; a?y; end")?;
 /// let system = System::new(machines)?;
-/// let once = capacity::find(&system, &Limits::default())?;
+/// let once = capacity::find(&system, &Limits::default()).map_err(|_| "it is safe")?;
 /// assert_eq!(once.channels[0].occupancy, Occupancy::AtMost(2));
 /// assert_eq!(once.channels[0].capacity, 1);
 ///
 /// // Again and again, a may be any number of sessions ahead; one place is still enough.
-/// let repeated = capacity::find(&capacity::repeated(&system), &Limits::default())?;
+/// let repeated = capacity::find(&capacity::repeated(&system), &Limits::default());
+/// let repeated = repeated.map_err(|_| "it is safe")?;
 /// assert_eq!(repeated.channels[0].occupancy, Occupancy::Unbounded);
 /// assert_eq!(repeated.channels[0].capacity, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// [`NotSafe`], if [`kmc::check`](crate::kmc::check()) does not say that the system is safe.
+/// The verdict of [`kmc::check`](crate::kmc::check()), if it is not that the system is safe.
 ///
 /// Cost: see the [module](self).
-pub fn find(system: &System, limits: &Limits) -> Result<Capacities, NotSafe> {
+pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
     let parts = InternedSystem::parts(system);
     let judged = judge(&parts, &mut limits.configurations.clone(), limits);
     match conclude(system, &parts, &judged, limits) {
         Verdict::Safe { .. } => {}
-        verdict => return Err(NotSafe(verdict)),
+        verdict => return Err(verdict),
     }
 
     let mut budget = limits.configurations;

@@ -27,7 +27,7 @@ impl<'a, 'b> Causality<'a, 'b> {
         let width = 1 + explorer.system.machines() + explorer.system.channels();
         Self {
             explorer,
-            rows: Rows::with_capacity(width, budget, 2 * explorer.len()),
+            rows: Rows::new(width, budget, 2 * explorer.len()),
             starts: vec![],
             scratch: vec![],
             is_truncated: false,

@@ -320,7 +320,7 @@ fn run(system: &System, part: &InternedSystem, path: &[u32], fault: Violation) -
         }
         Violation::Blocked(_) | Violation::Competing(..) | Violation::Partial(..) => vec![],
     };
-    failures.into_iter().find_map(|failure| Run::of(system, steps.clone(), failure).ok())
+    failures.into_iter().find_map(|failure| Run::of(system, steps.clone(), failure))
 }
 
 fn witness(

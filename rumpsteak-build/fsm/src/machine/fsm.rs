@@ -9,7 +9,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use super::action::{Action, Direction, Transition};
 use super::defect::Defect;
 use super::ids::{StateId, TransitionId};
-use super::interned::InternedMachine;
+use super::interned::{Groups, InternedMachine};
 use super::names::Role;
 
 /// The machine of one role.
@@ -22,10 +22,8 @@ pub struct Fsm {
     initial: StateId,
     /// In insertion order, each with its ends.
     transitions: Vec<(StateId, Action, StateId)>,
-    /// All transitions, grouped by source, in insertion order within a group.
-    outgoing: Vec<TransitionId>,
-    /// `outgoing[offsets[s]..offsets[s + 1]]` leave state `s`; one longer than there are states.
-    offsets: Vec<usize>,
+    /// By state, the transitions that leave it, in insertion order.
+    outgoing: Groups,
     is_on_demand: bool,
     /// What [`check_directed`](Self::check_directed) says, once it was asked.
     directed: OnceLock<Result<(), Defect>>,
@@ -83,7 +81,7 @@ impl Fsm {
     /// The number of states; at least one.
     #[expect(clippy::len_without_is_empty, reason = "a machine has a state")]
     pub fn len(&self) -> usize {
-        self.offsets.len() - 1
+        self.outgoing.len()
     }
 
     /// The number of transitions.
@@ -104,12 +102,9 @@ impl Fsm {
     /// The transitions that leave `state`, in insertion order. None if it is no state of this
     /// machine.
     pub fn transitions_from(&self, state: StateId) -> impl Iterator<Item = Transition<'_>> {
-        let end = self.offsets.get(state.index() + 1).copied();
-        let range = match end {
-            Some(end) => self.offsets[state.index()]..end,
-            None => 0..0,
-        };
-        self.outgoing[range].iter().map(|&id| self.transition(id))
+        let known = (state.index() < self.len()).then(|| self.outgoing.of(state.index() as u32));
+        let ids = known.unwrap_or_default().iter();
+        ids.map(|&id| self.transition(TransitionId::from_index(id as usize)))
     }
 
     /// The transition with this id.
@@ -425,25 +420,13 @@ impl FsmBuilder {
             "the initial state of `{role}` was not added to its builder"
         );
 
-        let source = |id: &TransitionId| transitions[id.index()].0.index();
-        let mut outgoing: Vec<TransitionId> =
-            (0..transitions.len()).map(TransitionId::from_index).collect();
-        outgoing.sort_by_key(source);
-        // The transitions of a state come behind those of all states before it.
-        let mut offsets = vec![0; states + 1];
-        for (source, ..) in &transitions {
-            offsets[source.index() + 1] += 1;
-        }
-        for state in 0..states {
-            offsets[state + 1] += offsets[state];
-        }
-
+        let sources = transitions.iter().map(|(source, ..)| source.index() as u32);
+        let outgoing = Groups::new(states, sources);
         Fsm {
             role,
             initial,
             transitions,
             outgoing,
-            offsets,
             is_on_demand: false,
             directed: OnceLock::new(),
             interned: OnceLock::new(),

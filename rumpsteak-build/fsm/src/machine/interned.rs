@@ -301,7 +301,10 @@ pub(crate) struct Groups {
 
 impl Groups {
     /// `group_of` has the group of each thing, below `groups`. O(groups + things).
-    pub(crate) fn new(groups: usize, group_of: impl Iterator<Item = u32> + Clone) -> Self {
+    pub(crate) fn new(
+        groups: usize,
+        group_of: impl DoubleEndedIterator<Item = u32> + ExactSizeIterator + Clone,
+    ) -> Self {
         // First where each group ends; filling them backwards leaves where they start.
         let mut starts = vec![0; groups + 1];
         for group in group_of.clone() {
@@ -313,7 +316,7 @@ impl Groups {
             *start = count;
         }
         let mut members = vec![0; count as usize];
-        for (member, group) in group_of.enumerate() {
+        for (member, group) in group_of.enumerate().rev() {
             let start = &mut starts[group as usize];
             *start -= 1;
             members[*start as usize] = member as u32;
@@ -321,7 +324,12 @@ impl Groups {
         Self { starts, members }
     }
 
-    /// The things of a group, the last one first.
+    /// The number of groups.
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The things of a group, in order.
     #[inline]
     pub(crate) fn of(&self, group: u32) -> &[u32] {
         let group = group as usize;

@@ -1,5 +1,5 @@
-//! A system whose states, channels and messages are numbers: what exploration, k-MC and capacities
-//! work on.
+//! A system with numbers for states, channels and messages. Exploration, k-MC and capacities work
+//! on it.
 
 use std::ops::Range;
 
@@ -11,12 +11,11 @@ use super::composition::System;
 use super::run::Step;
 use crate::machine::{Direction, Message, Role, StateId, TransitionId};
 
-/// A machine of an [`InternedSystem`], from 0.
+/// A machine of an [`InternedSystem`].
 pub(crate) type MachineIndex = usize;
-/// A channel of an [`InternedSystem`], from 0: an ordered pair of machines between which some
-/// transition sends or receives.
+/// A channel of an [`InternedSystem`]: an ordered pair of machines that exchange messages.
 pub(crate) type ChannelIndex = usize;
-/// A state of an [`InternedSystem`]: the states of all machines are numbered together.
+/// A state of an [`InternedSystem`]; the states of all machines are numbered together.
 pub(crate) type StateIndex = u32;
 
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +26,13 @@ pub(crate) struct Move {
     pub(crate) target: StateIndex,
     pub(crate) is_send: bool,
     pub(crate) transition: TransitionId,
+}
+
+impl Move {
+    /// The channel from which the move receives.
+    pub(crate) fn received(&self) -> Option<ChannelIndex> {
+        (!self.is_send).then_some(self.channel as ChannelIndex)
+    }
 }
 
 /// What the transitions of a state have in common.
@@ -70,7 +76,7 @@ impl StateKind {
     }
 }
 
-/// Machines of a [`System`] which exchange messages with no other machine of it.
+/// Machines of a [`System`] that exchange messages with no other machine of it.
 #[derive(Debug)]
 pub(crate) struct InternedSystem {
     /// The positions of these machines in the system.
@@ -82,14 +88,13 @@ pub(crate) struct InternedSystem {
     /// `moves[offsets[s]..offsets[s + 1]]` leave state `s`.
     offsets: Vec<u32>,
     kinds: Vec<StateKind>,
-    /// The initial states of machines that play on demand.
+    /// The initial states of roles on demand.
     idle: FixedBitSet,
-    /// Whether all states that the machines reach are directed.
+    /// True if all reachable states are directed.
     pub(crate) is_directed: bool,
-    /// Whether two transitions with one action lead to the same state, wherever a machine reaches
-    /// both.
+    /// True if no reachable state has two transitions with one action and different targets.
     pub(crate) is_deterministic: bool,
-    /// Whether a state that a machine reaches both sends and receives.
+    /// True if a reachable state both sends and receives.
     pub(crate) is_mixed: bool,
 }
 
@@ -98,7 +103,8 @@ impl InternedSystem {
         Self::new(system, (0..system.machines().len()).collect())
     }
 
-    /// The parts of a system that exchange no messages, in the order of their first machines.
+    /// The parts of a system that exchange no messages with each other, in the order of their first
+    /// machines.
     pub(crate) fn parts(system: &System) -> Vec<Self> {
         let machines = system.machines();
         let mut part_of = UnionFind::new(machines.len());
@@ -121,7 +127,6 @@ impl InternedSystem {
 
     fn new(system: &System, roles: Vec<usize>) -> Self {
         let machines: Vec<_> = roles.iter().map(|&role| &system.machines()[role]).collect();
-        // By position in the system.
         let mut index_of = vec![None; system.machines().len()];
         for (index, &role) in roles.iter().enumerate() {
             index_of[role] = Some(index);
@@ -181,7 +186,7 @@ impl InternedSystem {
         interned
     }
 
-    /// Takes a state that a machine reaches into account.
+    /// Updates the flags for a reachable state.
     fn classify(&mut self, reached: StateIndex) {
         let kind = self.kind(reached);
         self.is_directed &= kind.is_directed();
@@ -219,7 +224,7 @@ impl InternedSystem {
         self.kinds[state as usize]
     }
 
-    /// Whether the machine may be finished in a state.
+    /// True if the machine may be finished in this state.
     pub(crate) fn may_end(&self, state: StateIndex) -> bool {
         self.kind(state) == StateKind::Final || self.idle.contains(state as usize)
     }
@@ -237,19 +242,14 @@ impl InternedSystem {
         &self.moves[number]
     }
 
-    fn step(&self, system: &System, number: usize) -> Step {
-        let by = self.get(number);
-        let machine = &system.machines()[self.roles[by.machine as MachineIndex]];
-        Step {
-            role: machine.role().clone(),
-            transition: by.transition,
-            action: machine.transition(by.transition).action.clone(),
-        }
-    }
-
-    /// The steps of the system that moves are.
+    /// The steps of the system for these moves.
     pub(crate) fn steps(&self, system: &System, path: &[u32]) -> Vec<Step> {
-        let step = |&by: &u32| self.step(system, by as usize);
+        let step = |&number: &u32| {
+            let by = self.get(number as usize);
+            let machine = &system.machines()[self.roles[by.machine as MachineIndex]];
+            let (role, transition) = (machine.role().clone(), by.transition);
+            Step { role, transition, action: machine.transition(transition).action.clone() }
+        };
         path.iter().map(step).collect()
     }
 

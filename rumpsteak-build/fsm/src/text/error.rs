@@ -1,8 +1,11 @@
-//! Why a text cannot be read.
+//! Why a text cannot be read, or a machine cannot be written.
 
 use std::error::Error;
 use std::fmt;
 use std::ops::Range;
+
+use super::form::Form;
+use crate::machine::Role;
 
 /// Why a text is not machines in its form, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,3 +53,31 @@ impl SpannedMessage {
         Self { span, message: message.into() }
     }
 }
+
+/// Why machines cannot be written in a form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsayable {
+    /// The form.
+    pub form: Form,
+    /// The machine, where it is about one.
+    pub role: Option<Role>,
+    /// What cannot be said and what to do.
+    pub message: String,
+}
+
+impl Unsayable {
+    pub(super) fn new(form: Form, role: &Role, message: impl Into<String>) -> Self {
+        Self { form, role: Some(role.clone()), message: message.into() }
+    }
+}
+
+impl fmt::Display for Unsayable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.role {
+            Some(role) => write!(f, "the machine of `{role}`: {}", self.message),
+            None => self.message.fmt(f),
+        }
+    }
+}
+
+impl Error for Unsayable {}

@@ -53,15 +53,13 @@ mod mermaid;
 mod named;
 mod svg;
 mod types;
-mod unsayable;
 
 use self::error::SpannedMessage;
 use crate::machine::Fsm;
 
-pub use self::error::ParseError;
+pub use self::error::{ParseError, Unsayable};
 pub use self::form::Form;
 pub use self::named::Named;
-pub use self::unsayable::Unsayable;
 
 /// Reads the machines of a text in any form.
 ///

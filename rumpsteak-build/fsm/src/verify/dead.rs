@@ -91,7 +91,7 @@ fn search(system: &System, mut open: Vec<TransitionId>, limits: &Limits) -> Verd
             let (role, action) = (fsm.role().clone(), by.action.clone());
             let steps = interned.steps(system, &explorer.paths.to(node));
             let run = Run::of(system, steps, Failure::Never { role, action, after });
-            // Not reached: what a search finds, replays.
+            // Always there: each run that a search finds replays.
             return run.map_or(Verdict::Undecided(Limit::Queue(bound)), |run| {
                 Verdict::Unsafe(Box::new(run))
             });

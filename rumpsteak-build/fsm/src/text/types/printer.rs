@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use super::parser::{BINARY_PEER, BINARY_ROLE};
 use crate::machine::{Action, Fsm, StateId};
+use crate::text::error::Unsayable;
 use crate::text::form::Form;
 use crate::text::lexer::{is_name, sorts};
-use crate::text::unsayable::Unsayable;
 
 /// One line for each machine.
 pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, Unsayable> {

@@ -64,7 +64,7 @@ fn the_explorer_agrees() {
             }
             Verdict::Unsafe(run) => {
                 tally[1] += 1;
-                assert_eq!(run.replay(&system), Ok(()), "{}", context());
+                assert!(run.replay(&system), "{}", context());
                 let nothing = report.findings.is_empty() && report.coverage > Coverage::Partial;
                 assert!(!nothing, "{}", context());
             }
