@@ -9,7 +9,7 @@ use crate::system::run::{Failure, Run};
 use crate::system::{self, System};
 use crate::verdict::{Limit, Limits};
 
-/// Whether configurations that are not needed are left out.
+/// Which configurations are explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reduction {
     /// All of RS_k is explored, and every property is judged by its definition.
@@ -18,7 +18,7 @@ pub enum Reduction {
     PartialOrder,
 }
 
-/// Judges a system, searching for the least bound.
+/// Judges a system, searching for the least bound. The [module](crate::kmc) names the cost.
 ///
 /// ```
 /// use rumpsteak_fsm::{Limits, kmc, system::System, text};
@@ -33,8 +33,6 @@ pub enum Reduction {
 /// assert!(report.properties.is_directed());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// Cost: see the [module](crate::kmc).
 pub fn check(system: &System, limits: &Limits) -> Report {
     let parts = InternedSystem::parts(system);
     let mut budget = limits.configurations;
@@ -46,7 +44,7 @@ pub fn check(system: &System, limits: &Limits) -> Report {
     Report { verdict, properties }
 }
 
-/// Each part at the bound that decides it.
+/// Judges each part at the bound that decides it.
 pub(crate) fn judge(parts: &[InternedSystem], budget: &mut usize, limits: &Limits) -> Vec<Judged> {
     let mut judge = |part| {
         let judged = search(part, budget, limits);
@@ -55,11 +53,7 @@ pub(crate) fn judge(parts: &[InternedSystem], budget: &mut usize, limits: &Limit
     parts.iter().map(&mut judge).collect()
 }
 
-/// The properties of a system at one bound.
-///
-/// A bound of 0 is taken for 1: no message can be sent without a place in its queue.
-///
-/// Cost: see the [module](crate::kmc).
+/// The properties of a system at one bound; at least 1, since a message needs a place in its queue.
 pub fn check_at(
     system: &System,
     bound: usize,
@@ -96,7 +90,7 @@ pub(crate) struct Evaluated {
     paths: Paths,
     cibi_limit: Option<Limit>,
     pub(crate) hits_bounds: bool,
-    /// The limit that ended the search; if so, properties without a violation are unknown.
+    /// The limit that ended the search; then properties without a violation are unknown.
     limit: Option<Limit>,
     configurations: usize,
 }
@@ -106,7 +100,7 @@ impl Evaluated {
         self.found.progress.is_none() && self.found.reception.is_none()
     }
 
-    /// Whether the choices of machines depend on the bound.
+    /// Where the choices of a machine depend on the bound.
     fn dependence(&self) -> Option<(Node, Violation)> {
         let Violations { obi, sibi, cibi, .. } = self.found;
         obi.or(match self.cibi_limit {
@@ -148,7 +142,7 @@ fn evaluate(
         limit: explorer.is_truncated.then_some(limit),
         configurations,
     };
-    // Looked for only where nothing else decides; the reduction has done so.
+    // The reduction has looked for it.
     let is_reduced = reduction == Reduction::PartialOrder && reduces(part);
     if !is_reduced && decide(part, &evaluated).is_none() {
         evaluated.found.definite = first_definite(&explorer);
@@ -157,12 +151,11 @@ fn evaluate(
     evaluated
 }
 
-/// What the properties of a part at a bound say about it at all bounds.
+/// True if the properties at a bound show that the part is safe, false if they show that it is not.
 pub(crate) fn decide(part: &InternedSystem, at: &Evaluated) -> Option<bool> {
     if at.found.definite.is_some() {
         return Some(false);
     }
-    // Without a bound that mattered, everything was seen.
     let holds_everywhere = !at.hits_bounds
         || (!part.is_mixed
             && part.is_deterministic
@@ -171,7 +164,7 @@ pub(crate) fn decide(part: &InternedSystem, at: &Evaluated) -> Option<bool> {
     (at.limit.is_none() && holds_everywhere).then(|| at.is_safe())
 }
 
-/// Why the properties of a part at a bound say nothing about it at all bounds.
+/// Why the properties at a bound say nothing about all bounds.
 fn obstacle(system: &System, part: &InternedSystem, at: &Evaluated) -> Option<Obstacle> {
     if at.limit.is_some() {
         None
@@ -189,19 +182,16 @@ fn obstacle(system: &System, part: &InternedSystem, at: &Evaluated) -> Option<Ob
     }
 }
 
-/// A part at the bound that decided it, or at the last one that the budget sufficed for.
+/// A part at the bound that decided it, or at the last one tried.
 #[derive(Debug)]
 pub(crate) struct Judged {
     pub(crate) bound: usize,
     pub(crate) evaluated: Evaluated,
-    /// The limit that ended the search, if nothing decided it.
     limit: Limit,
 }
 
-/// Tries bounds until one decides: each, or where the reduction is for the part, in steps that
-/// double.
-///
-/// What is returned has met all configurations that were met at any bound.
+/// Tries bounds until one decides: each, or doubled ones if the reduction is for the part. The result
+/// has met all configurations that were met at any bound.
 fn search(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged {
     let largest = limits.queue.max(1);
     let mut bound = 1;
@@ -210,7 +200,7 @@ fn search(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged 
         let evaluated = evaluate(part, bound, Reduction::PartialOrder, budget, limits);
         let is_decided = decide(part, &evaluated).is_some();
         match (evaluated.limit, last) {
-            // What is known of a smaller bound is more than nothing of this one.
+            // Results for a smaller bound are more than none for this one.
             (Some(limit), Some(last)) if !is_decided => return Judged { limit, ..last },
             (limit, _) => {
                 let judged =
@@ -225,13 +215,12 @@ fn search(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged 
     }
 }
 
-/// The least bound that decides, between the one that does and the one tried before it.
+/// Binary search for the smallest deciding bound, between the last failure and the first success.
 fn least(part: &InternedSystem, mut judged: Judged, budget: &mut usize, limits: &Limits) -> Judged {
-    // A violation needs no least bound.
     if decide(part, &judged.evaluated) != Some(true) {
         return judged;
     }
-    // A bound known not to decide: the last one tried was at least half of this one.
+    // The last bound that did not decide was at least half of this one.
     let mut below = judged.bound / 2;
     while judged.bound - below > 1 {
         let bound = below + (judged.bound - below) / 2;
@@ -272,7 +261,7 @@ pub(crate) fn conclude(
 }
 
 fn refuse(system: &System, part: &InternedSystem, at: &Evaluated, limits: &Limits) -> Verdict {
-    // A breadth-first search knows the shortest run, if it gets there.
+    // A breadth-first search finds the shortest run, if it gets there.
     let exploration = system::explore(system, limits);
     let found = match exploration.verdict {
         crate::verdict::Verdict::Unsafe(run) => Some(run),
@@ -289,8 +278,7 @@ fn refuse(system: &System, part: &InternedSystem, at: &Evaluated, limits: &Limit
     };
     match found.or_else(own) {
         Some(run) => Verdict::Unsafe(Box::new(run)),
-        // Every part that is decided to be unsafe has one of the three, and each shows on the
-        // system.
+        // Not reached: every unsafe part has one of the three, and each shows on the system.
         None => Verdict::Undecided {
             limit: Limit::Configurations(limits.configurations),
             obstacle: None,
@@ -298,7 +286,7 @@ fn refuse(system: &System, part: &InternedSystem, at: &Evaluated, limits: &Limit
     }
 }
 
-/// The run of the system that a violation of progress or reception is.
+/// The run of the system for a violation of progress or reception.
 fn run(system: &System, part: &InternedSystem, path: &[u32], fault: Violation) -> Option<Run> {
     let steps = part.steps(system, path);
     let role = |machine: usize| part.role(system, machine);
@@ -390,7 +378,7 @@ fn properties<'a>(
                 (None, Some(limit)) => Property::Unknown(limit),
                 (None, None) => continue,
             };
-            // A violation in one part is more than not knowing another.
+            // A violation in one part counts more than a limit in another.
             if !matches!(property, Property::Fails(_)) {
                 *property = of_part;
             }

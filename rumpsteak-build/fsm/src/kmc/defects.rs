@@ -1,22 +1,21 @@
-//! States that keep a system from being made of deterministic, directed session automata.
+//! The states because of which a system is not made of deterministic, directed session automata.
 
 use hashbrown::HashMap;
 
 use crate::machine::{Defect, Fsm, Role, StateId};
 use crate::system::System;
 
-/// The first reachable state of one of the machines that mixes sends and receives.
+/// The first reachable state that mixes sends and receives.
 pub(crate) fn mixed(system: &System, among: &[usize]) -> Option<(Role, Defect)> {
     defect(system, among, Fsm::mixed)
 }
 
-/// The first reachable state of one of the machines that chooses between peers.
+/// The first reachable state that chooses between peers.
 pub(crate) fn undirected(system: &System, among: &[usize]) -> Option<(Role, Defect)> {
     defect(system, among, Fsm::undirected)
 }
 
-/// The first reachable state of one of the machines that two transitions with one action leave
-/// for different states.
+/// The first reachable state with two transitions with one action and different targets.
 pub(crate) fn nondeterministic(system: &System, among: &[usize]) -> Option<(Role, Defect)> {
     defect(system, among, |machine, state| {
         let mut seen = HashMap::new();

@@ -31,8 +31,8 @@ impl Explored<'_> {
         let (explorer, found) = (&self.explorer, &mut self.found);
         let system = explorer.system;
 
-        // What can happen from a configuration on: a machine moves, which has its number, the head
-        // of a channel is received, a competing message is sent.
+        // Events: a machine moves, which has its number; the head of a channel is received; a
+        // competing message is sent.
         let competing = Competing::of(system);
         let receives = |channel: ChannelIndex| system.machines() + channel;
         let sends = |index: usize| system.machines() + system.channels() + index;
@@ -98,13 +98,12 @@ impl Explored<'_> {
         }
     }
 
-    /// k-CIBI, which matters where k-SIBI fails: after a reception, a competing message is sent by
-    /// somebody who does not depend on the reception. `Err` if more than `budget` configurations
-    /// were needed.
+    /// Looks for a violation of k-CIBI, which matters if k-SIBI fails: a machine sends a competing message
+    /// after a reception on which it does not depend. `Err` with the number of configurations if that
+    /// exceeds `budget`.
     ///
-    /// A search of RS_k together with who depends on the reception: at first the receiver; then
-    /// whoever receives a message that was sent by somebody who depended on it. These messages are
-    /// the last ones of a channel, so that the number of the others says which they are.
+    /// The search explores RS_k together with the machines that depend on the reception: first the
+    /// receiver, then each receiver of a message from a dependent sender.
     pub(crate) fn chain(&self, budget: usize) -> Result<Option<(Node, Violation)>, usize> {
         let explorer = &self.explorer;
         let system = explorer.system;
@@ -115,8 +114,8 @@ impl Explored<'_> {
                 return Ok(Some(fault));
             }
         }
-        // One search for all receptions by one machine in one state from one channel: they compete
-        // with the same messages.
+        // One search for all receptions by a machine in one state from one channel: they have the
+        // same rivals.
         let mut groups: BTreeMap<(MachineIndex, u32, u32), Vec<(Node, ExploredStep)>> =
             BTreeMap::new();
         for node in 0..explorer.len() as Node {
@@ -136,7 +135,7 @@ impl Explored<'_> {
                 .filter(|&number| system.get(number).channel != channel)
                 .collect();
             let mut causality = Causality::new(explorer, budget.saturating_sub(used));
-            // By start: which reception it is.
+            // The reception at each start.
             let mut starts: HashMap<u32, (Node, ExploredStep)> = HashMap::new();
             for (node, step) in receptions {
                 if let Some((start, true)) = causality.start(step.to, machine) {
@@ -172,7 +171,7 @@ impl Explored<'_> {
     }
 }
 
-/// The sends of a machine to full channels, or to others.
+/// The sends of a machine to channels that are full, or that are not.
 fn sends_from(
     explorer: &Explorer<'_>,
     node: Node,
@@ -185,7 +184,7 @@ fn sends_from(
     })
 }
 
-/// Two receptions of a machine that are possible, from different channels.
+/// Two possible receptions of a machine from different channels.
 fn competing_now(
     explorer: &Explorer<'_>,
     node: Node,
@@ -203,7 +202,7 @@ fn competing_now(
     })
 }
 
-/// The messages that some machine may receive from one channel while it may receive from another.
+/// The messages that a machine may receive from one channel while it may receive from another.
 struct Competing {
     /// Channel and message, in order.
     messages: Vec<(u32, u32)>,
@@ -229,7 +228,7 @@ impl Competing {
         self.messages.binary_search(&(channel, message)).ok()
     }
 
-    /// A reception in `node` that another one competes with: now, or after it, where `sent(after,
+    /// A reception in `node` that another one competes with: now, or later if `sent(after,
     /// message)`.
     fn overtaken(
         &self,
@@ -263,8 +262,7 @@ impl Competing {
     }
 }
 
-/// From where the head of a channel can be received without a machine's moving: found backwards,
-/// and kept.
+/// The configurations from which the head of a channel can be received without a machine's moving.
 struct Reach<'a, 'b> {
     explorer: &'a Explorer<'b>,
     known: HashMap<(MachineIndex, ChannelIndex), FixedBitSet>,
