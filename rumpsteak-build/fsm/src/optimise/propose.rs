@@ -1,4 +1,4 @@
-//! Which reorderings are tried, and which are proposed.
+//! The search for proposals.
 
 use super::cost::{Costs, Work};
 use super::reorder::{Depends, anticipate};
@@ -8,12 +8,12 @@ use crate::verdict::{Limits, Verdict};
 use crate::verify::together::{Part, together};
 use crate::verify::{VerifyError, certified};
 
-/// How much to try.
+/// Options of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The largest window.
     pub window: usize,
-    /// How many candidates are looked at.
+    /// The number of candidates.
     pub candidates: usize,
     /// How many states a candidate may have.
     pub states: usize,

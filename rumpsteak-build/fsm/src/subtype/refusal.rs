@@ -1,4 +1,4 @@
-//! The answer "no", and why there may be none.
+//! The answer "no".
 
 use std::error::Error;
 use std::fmt;
@@ -9,10 +9,10 @@ use super::pair::Edge;
 use crate::machine::{Action, Defect, Fsm, StateId, Transition, TransitionId};
 use crate::verdict::Limit;
 
-/// Why a machine is no subtype: the two actions that may not change places, and the way to them.
+/// Why a machine is not a subtype: the two actions that may not change places, and the way to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The rule that is broken; it says which of the other fields are set.
+    /// The broken rule; it determines which other fields are set.
     pub rule: Rule,
     /// The actions of the subtype before, from its initial state: a shortest way, or nearly so.
     pub path: Vec<TransitionId>,
@@ -102,19 +102,17 @@ pub(super) struct Reason {
     pub(super) rule: Rule,
     pub(super) sup: Blame,
     pub(super) sub: Option<TransitionId>,
-    /// Whether a dropped alternative may be to blame.
+    /// True if a dropped alternative may be the reason.
     pub(super) lossy: bool,
 }
 
 impl Reason {
-    /// A reason that no dropped alternative is to blame for.
     pub(super) fn of(rule: Rule, sup: Blame, sub: Option<&Edge>) -> Self {
         Self { rule, sup, sub: sub.map(|edge| edge.id), lossy: false }
     }
 }
 
-/// A point at which there is no derivation, in the numbers of the search. The fields are those of
-/// [`Refusal`].
+/// A point without a derivation, in the numbers of the search. The fields are as in [`Refusal`].
 pub(super) struct Failure {
     pub(super) reason: Reason,
     pub(super) path: Vec<TransitionId>,
@@ -122,7 +120,7 @@ pub(super) struct Failure {
     pub(super) cycle: Vec<TransitionId>,
 }
 
-/// Why a search does not go on here: with a [`Reason`], or with a [`Failure`] that knows the way.
+/// Why a search stops: a limit, or a [`Reason`] or [`Failure`].
 pub(super) enum Stop<R = Reason> {
     Limited(Limit),
     Refused(R),
@@ -156,8 +154,7 @@ impl Refusal {
         refusal
     }
 
-    /// Tells a wrong order from a wrong label from a wrong payload, between which the search makes
-    /// no difference.
+    /// Distinguishes a wrong order, a wrong label and a wrong payload, which are one to the search.
     fn classify(&mut self, sub: &Fsm, sup: &Fsm) {
         let Some(promised) = self.sup.map(|id| sup.transition(id)) else { return };
         let candidates: Vec<_> = match (self.rule, self.sub) {
@@ -212,12 +209,12 @@ pub enum Side {
     Sup,
 }
 
-/// A machine that stands for no local type.
+/// A machine that does not stand for a local type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputError {
     /// The machine.
     pub side: Side,
-    /// Why it is no local type.
+    /// Its defect.
     pub defect: Defect,
 }
 

@@ -1,4 +1,4 @@
-//! CFSM text: machines as lists of transitions, participants by number.
+//! CFSM text: machines as lists of transitions, with participants by number.
 
 use std::ops::Range;
 

@@ -7,16 +7,16 @@ use std::ops::Range;
 use super::form::Form;
 use crate::machine::Role;
 
-/// Why a text is not machines in its form, and where.
+/// Why a text cannot be read, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// The bytes of the text that are at fault; empty at its end.
+    /// The faulty bytes of the text; empty at its end.
     pub span: Range<usize>,
     /// The line of its first byte, from 1.
     pub line: usize,
     /// The column of its first byte in characters, from 1.
     pub column: usize,
-    /// What is wrong and what is expected instead.
+    /// The problem, and what is expected instead.
     pub message: String,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for ParseError {
 
 impl Error for ParseError {}
 
-/// A [`ParseError`] before its line is counted, which only the outermost function does.
+/// A [`ParseError`] before its line is counted.
 #[derive(Debug)]
 pub(crate) struct SpannedMessage {
     pub(crate) span: Range<usize>,
@@ -59,9 +59,9 @@ impl SpannedMessage {
 pub struct Unsayable {
     /// The form.
     pub form: Form,
-    /// The machine, where it is about one.
+    /// The machine, if it is about one.
     pub role: Option<Role>,
-    /// What cannot be said and what to do.
+    /// The problem, and what to do.
     pub message: String,
 }
 

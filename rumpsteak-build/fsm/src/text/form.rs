@@ -70,7 +70,7 @@ impl fmt::Display for Form {
     }
 }
 
-/// The text without the blanks and comments of all forms at its start.
+/// The text without the blanks and comments at its start.
 fn skip_comments(mut rest: &str) -> &str {
     rest = rest.trim_start_matches('\u{feff}');
     loop {

@@ -1,4 +1,4 @@
-//! DOT's words.
+//! The lexer of DOT.
 
 use std::fmt;
 use std::iter::Peekable;
@@ -7,7 +7,7 @@ use std::str::CharIndices;
 
 use crate::text::error::SpannedMessage;
 
-/// A word and the bytes that it stands on.
+/// A word and its bytes.
 #[derive(Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
@@ -43,7 +43,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What quotes contain, escapes resolved: each character with where it starts in the source.
+/// The content of quotes, with escapes resolved: each character with its place in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Text(pub(super) Vec<(usize, char)>);
 
@@ -60,7 +60,6 @@ pub(super) struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(source: &'a str) -> Self {
-        // A byte-order mark says nothing about a machine.
         let mut chars = source.char_indices().peekable();
         chars.next_if(|&(_, c)| c == '\u{feff}');
         Self { source, chars }
@@ -144,9 +143,8 @@ impl<'a> Lexer<'a> {
         Kind::Bare(self.source[start..end].to_owned())
     }
 
-    /// The rest of a quoted name. Graphviz's line breaks (`\n`, and `\l`, `\r` which also align)
-    /// become one; a backslash at the end of a line joins it with the next; any other escape stays
-    /// as it is, for the label's own grammar.
+    /// The rest of a quoted name. Graphviz's line breaks (`\n`, `\l` and `\r`) become `\n`; a backslash at
+    /// the end of a line joins it with the next; any other escape is left to the label's grammar.
     fn quoted(&mut self, start: usize) -> Result<Text, SpannedMessage> {
         let mut text = Text::default();
         while let Some((position, c)) = self.chars.next() {

@@ -1,4 +1,4 @@
-//! DOT's statements. Nothing nests, so nothing recurses.
+//! The parser of DOT. Nothing nests, so nothing recurses.
 
 use std::ops::Range;
 
@@ -144,7 +144,7 @@ impl Parser<'_> {
         Ok(false)
     }
 
-    /// `:port` or `:port:compass` after a node, which say where Graphviz attaches an edge.
+    /// Skips `:port` or `:port:compass` after a node.
     fn port(&mut self) -> Result<(), SpannedMessage> {
         while self.eat(':')? {
             self.name("a port")?;
@@ -172,7 +172,7 @@ impl Parser<'_> {
         Ok(label)
     }
 
-    /// What an attribute is set to; markup counts as an empty text.
+    /// The value of an attribute; markup counts as an empty text.
     fn value(&mut self) -> Result<Name, SpannedMessage> {
         if self.next.kind == Kind::Html {
             let span = self.advance()?.span;
@@ -193,7 +193,7 @@ impl Parser<'_> {
                 let start = span.start;
                 Text(name.char_indices().map(|(at, c)| (start + at, c)).collect())
             }
-            // Neither, as just checked.
+            // Not reached, as just checked.
             _ => Text::default(),
         };
         while self.eat('+')? {

@@ -1,5 +1,4 @@
-//! Machines into types: the machine is unfolded into a tree with ways back up, and the tree is
-//! written.
+//! Machines into types: the machine is unfolded into a tree with ways back up.
 
 use std::fmt::Write;
 
@@ -29,7 +28,7 @@ pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, Unsayable
     Ok(text)
 }
 
-/// The only machine, if it speaks of nobody by name.
+/// Prints the only machine, if it uses no names.
 pub(in crate::text) fn print_binary(machines: &[Fsm]) -> Result<String, Unsayable> {
     let [fsm] = machines else {
         return Err(Unsayable {
@@ -76,7 +75,7 @@ fn print_type(form: Form, fsm: &Fsm, text: &mut String) -> Result<(), Unsayable>
         };
     }
 
-    /// What is still to be written, last first.
+    /// The pieces that are still to be written, last first.
     enum Piece<'a> {
         Text(&'static str),
         Action(&'a Action),
@@ -174,16 +173,16 @@ pub(in crate::text) fn payload(
 /// A place of a type: a state of the machine, reached in one way.
 struct Place {
     state: StateId,
-    /// Whether something below leads back to it.
+    /// True if a place below leads back to it.
     is_bound: bool,
-    /// Where the transitions of the state lead.
+    /// The targets of the state's transitions.
     next: Vec<Next>,
 }
 
 #[derive(Clone, Copy)]
 enum Next {
     End,
-    /// To the place of this state that it is below of.
+    /// To the place of this state above it.
     Back(StateId),
     Place(usize),
 }
@@ -191,8 +190,7 @@ enum Next {
 /// How many more places than states a type may have.
 const MOST_COPIES: usize = 10_000;
 
-/// The machine as a tree with ways back up. A state that several ways lead to is written once for
-/// each of them:
+/// The machine as a tree with ways back up. A state that several ways lead to is written once for each:
 ///
 /// ```text
 ///   0 ──b!a──▶ 1 ──b!c──▶ 0          rec x . {b!a; {b!c; x, b!stop; b?ok; end},
