@@ -123,7 +123,7 @@ pub enum Occupancy {
 pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
     let parts = InternedSystem::parts(system);
     let judged = judge(&parts, &mut limits.configurations.clone(), limits);
-    match conclude(system, &parts, &judged, limits) {
+    match conclude(&parts, &judged, limits) {
         Verdict::Safe { .. } => {}
         verdict => return Err(verdict),
     }
@@ -146,12 +146,8 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
                 Occupancy::AtMost(most) => most.min(capacity as usize),
                 Occupancy::Unbounded | Occupancy::Unknown(_) => capacity as usize,
             };
-            let entry = ChannelCapacity {
-                from: part.role(system, from),
-                to: part.role(system, to),
-                occupancy,
-                capacity,
-            };
+            let entry =
+                ChannelCapacity { from: part.role(from), to: part.role(to), occupancy, capacity };
             channels.insert((part.roles[from], part.roles[to]), entry);
         }
     }
@@ -163,13 +159,17 @@ pub fn repeated(system: &System) -> System {
     let machines = system.machines().iter().map(Fsm::repeated).collect();
     match System::new(machines) {
         Ok(repeated) => repeated,
-        // Not reached: roles and peers are those of a system.
+        // Not reached: the roles and peers form a system already.
         Err(_) => system.clone(),
     }
 }
 
 /// Makes channels shorter, one after the other, and says whether the result is minimal.
-fn shorten(part: &InternedSystem, mut bounds: Vec<u32>, budget: &mut usize) -> (Vec<u32>, bool) {
+fn shorten(
+    part: &InternedSystem<'_>,
+    mut bounds: Vec<u32>,
+    budget: &mut usize,
+) -> (Vec<u32>, bool) {
     // The meaning of a blocked send in a mixed state is left to the implementation.
     if part.is_mixed || !part.is_deterministic {
         return (bounds, false);
@@ -200,7 +200,7 @@ fn shorten(part: &InternedSystem, mut bounds: Vec<u32>, budget: &mut usize) -> (
 }
 
 /// True if blocking sends do no harm under these capacities; `None` if the budget does not suffice.
-fn is_enough(part: &InternedSystem, bounds: &[u32], budget: &mut usize) -> Option<bool> {
+fn is_enough(part: &InternedSystem<'_>, bounds: &[u32], budget: &mut usize) -> Option<bool> {
     let explored = explore(part, bounds, Reduction::PartialOrder, *budget);
     *budget = budget.saturating_sub(explored.explorer.len());
     let Violations { exhaustive, progress, reception, obi, .. } = explored.found;
@@ -210,7 +210,7 @@ fn is_enough(part: &InternedSystem, bounds: &[u32], budget: &mut usize) -> Optio
 
 /// The occupancy of each channel of a part that is safe, judged at these bounds.
 fn occupancies(
-    part: &InternedSystem,
+    part: &InternedSystem<'_>,
     bounds: &[u32],
     hits_bounds: bool,
     budget: &mut usize,

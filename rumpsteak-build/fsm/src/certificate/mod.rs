@@ -12,7 +12,7 @@
 //! | [`derivation`] | one by one, with open choices | pairs with a bound |
 //! | [`invariant`] | as a set of words for each peer and direction | anticipation without bound |
 //! | [`fair`](invariant::fair) | as in an invariant | the fair relation |
-//! | [`steps`] | there are none | machines that are not directed |
+//! | [`steps`] | nothing is pending | machines that are not directed |
 //!
 //! Each module opens with its argument: why a certificate that is accepted proves the relation. The
 //! checkers share no code with the engines, nor with each other.

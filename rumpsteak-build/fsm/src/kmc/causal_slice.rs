@@ -11,7 +11,7 @@ use crate::system::interned::InternedSystem;
 const LONGEST: usize = 1_000;
 
 /// A part of the run that ends with a fault and needs each of its moves.
-pub(crate) fn slice(system: &InternedSystem, path: &[u32]) -> Option<(Vec<u32>, Violation)> {
+pub(crate) fn slice(system: &InternedSystem<'_>, path: &[u32]) -> Option<(Vec<u32>, Violation)> {
     let bounds = vec![u32::MAX; system.channels()];
     let end = |path: &[u32]| {
         let mut explorer = Explorer::new(system, &bounds, path.len().saturating_add(2));

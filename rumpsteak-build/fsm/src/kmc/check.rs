@@ -37,7 +37,7 @@ pub fn check(system: &System, limits: &Limits) -> Report {
     let parts = InternedSystem::parts(system);
     let mut budget = limits.configurations;
     let judged = judge(&parts, &mut budget, limits);
-    let verdict = conclude(system, &parts, &judged, limits);
+    let verdict = conclude(&parts, &judged, limits);
     let bound = judged.iter().map(|part| part.bound).max().unwrap_or(1);
     let properties =
         properties(system, bound, parts.iter().zip(judged.into_iter().map(|part| part.evaluated)));
@@ -45,7 +45,11 @@ pub fn check(system: &System, limits: &Limits) -> Report {
 }
 
 /// Judges each part at the bound that decides it.
-pub(crate) fn judge(parts: &[InternedSystem], budget: &mut usize, limits: &Limits) -> Vec<Judged> {
+pub(crate) fn judge(
+    parts: &[InternedSystem<'_>],
+    budget: &mut usize,
+    limits: &Limits,
+) -> Vec<Judged> {
     let mut judge = |part| {
         let judged = search(part, budget, limits);
         if reduces(part) { least(part, judged, budget, limits) } else { judged }
@@ -68,12 +72,12 @@ pub fn check_at(
     properties(system, bound, parts.iter().zip(evaluated))
 }
 
-pub(crate) fn reduces(part: &InternedSystem) -> bool {
+pub(crate) fn reduces(part: &InternedSystem<'_>) -> bool {
     part.is_directed && part.is_deterministic
 }
 
 pub(crate) fn explore<'a>(
-    part: &'a InternedSystem,
+    part: &'a InternedSystem<'a>,
     bounds: &[u32],
     reduction: Reduction,
     budget: usize,
@@ -100,7 +104,7 @@ impl Evaluated {
         self.found.progress.is_none() && self.found.reception.is_none()
     }
 
-    /// Where the choices of a machine depend on the bound.
+    /// A violation because of which the choices of a machine depend on the bound.
     fn dependence(&self) -> Option<(Node, Violation)> {
         let Violations { obi, sibi, cibi, .. } = self.found;
         obi.or(match self.cibi_limit {
@@ -111,7 +115,7 @@ impl Evaluated {
 }
 
 fn evaluate(
-    part: &InternedSystem,
+    part: &InternedSystem<'_>,
     bound: usize,
     reduction: Reduction,
     budget: &mut usize,
@@ -152,7 +156,7 @@ fn evaluate(
 }
 
 /// True if the properties at a bound show that the part is safe, false if they show that it is not.
-pub(crate) fn decide(part: &InternedSystem, at: &Evaluated) -> Option<bool> {
+pub(crate) fn decide(part: &InternedSystem<'_>, at: &Evaluated) -> Option<bool> {
     if at.found.definite.is_some() {
         return Some(false);
     }
@@ -165,20 +169,20 @@ pub(crate) fn decide(part: &InternedSystem, at: &Evaluated) -> Option<bool> {
 }
 
 /// Why the properties at a bound say nothing about all bounds.
-fn obstacle(system: &System, part: &InternedSystem, at: &Evaluated) -> Option<Obstacle> {
+fn obstacle(part: &InternedSystem<'_>, at: &Evaluated) -> Option<Obstacle> {
     if at.limit.is_some() {
         None
     } else if part.is_mixed {
-        let (role, defect) = defects::mixed(system, &part.roles)?;
+        let (role, defect) = defects::mixed(part.fsms())?;
         Some(Obstacle::Mixed(role, defect))
     } else if !part.is_deterministic {
-        let (role, defect) = defects::nondeterministic(system, &part.roles)?;
+        let (role, defect) = defects::nondeterministic(part.fsms())?;
         Some(Obstacle::Nondeterministic(role, defect))
     } else if let Some(found) = at.found.exhaustive {
-        Some(Obstacle::Blocked(witness(system, part, &at.paths, found)))
+        Some(Obstacle::Blocked(witness(part, &at.paths, found)))
     } else {
         let found = at.dependence()?;
-        Some(Obstacle::Dependent(witness(system, part, &at.paths, found)))
+        Some(Obstacle::Dependent(witness(part, &at.paths, found)))
     }
 }
 
@@ -192,7 +196,7 @@ pub(crate) struct Judged {
 
 /// Tries bounds until one decides: each, or doubled ones if the reduction is for the part. The result
 /// has met all configurations that were met at any bound.
-fn search(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged {
+fn search(part: &InternedSystem<'_>, budget: &mut usize, limits: &Limits) -> Judged {
     let largest = limits.queue.max(1);
     let mut bound = 1;
     let mut last: Option<Judged> = None;
@@ -216,7 +220,12 @@ fn search(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged 
 }
 
 /// Binary search for the smallest deciding bound, between the last failure and the first success.
-fn least(part: &InternedSystem, mut judged: Judged, budget: &mut usize, limits: &Limits) -> Judged {
+fn least(
+    part: &InternedSystem<'_>,
+    mut judged: Judged,
+    budget: &mut usize,
+    limits: &Limits,
+) -> Judged {
     if decide(part, &judged.evaluated) != Some(true) {
         return judged;
     }
@@ -237,8 +246,7 @@ fn least(part: &InternedSystem, mut judged: Judged, budget: &mut usize, limits: 
 }
 
 pub(crate) fn conclude(
-    system: &System,
-    parts: &[InternedSystem],
+    parts: &[InternedSystem<'_>],
     judged: &[Judged],
     limits: &Limits,
 ) -> Verdict {
@@ -249,20 +257,19 @@ pub(crate) fn conclude(
             .map(|(part, judged)| (part, judged, decide(part, &judged.evaluated)))
     };
     if let Some((part, judged, _)) = decided().find(|&(.., decision)| decision == Some(false)) {
-        return refuse(system, part, &judged.evaluated, limits);
+        return refuse(part, &judged.evaluated, limits);
     }
     match decided().find(|&(.., decision)| decision.is_none()) {
-        Some((part, judged, _)) => Verdict::Undecided {
-            limit: judged.limit,
-            obstacle: obstacle(system, part, &judged.evaluated),
-        },
+        Some((part, judged, _)) => {
+            Verdict::Undecided { limit: judged.limit, obstacle: obstacle(part, &judged.evaluated) }
+        }
         None => Verdict::Safe { bound: judged.iter().map(|part| part.bound).max().unwrap_or(1) },
     }
 }
 
-fn refuse(system: &System, part: &InternedSystem, at: &Evaluated, limits: &Limits) -> Verdict {
+fn refuse(part: &InternedSystem<'_>, at: &Evaluated, limits: &Limits) -> Verdict {
     // A breadth-first search finds the shortest run, if it gets there.
-    let exploration = system::explore(system, limits);
+    let exploration = system::explore(part.whole, limits);
     let found = match exploration.verdict {
         crate::verdict::Verdict::Unsafe(run) => Some(run),
         _ => exploration.starvation,
@@ -272,8 +279,8 @@ fn refuse(system: &System, part: &InternedSystem, at: &Evaluated, limits: &Limit
         faults.into_iter().flatten().find_map(|(node, fault)| {
             let path = at.paths.to(node);
             let sliced = causal_slice::slice(part, &path);
-            let sliced = sliced.and_then(|(path, fault)| run(system, part, &path, fault));
-            sliced.or_else(|| run(system, part, &path, fault))
+            let sliced = sliced.and_then(|(path, fault)| run(part, &path, fault));
+            sliced.or_else(|| run(part, &path, fault))
         })
     };
     match found.or_else(own) {
@@ -287,9 +294,9 @@ fn refuse(system: &System, part: &InternedSystem, at: &Evaluated, limits: &Limit
 }
 
 /// The run of the system for a violation of progress or reception.
-fn run(system: &System, part: &InternedSystem, path: &[u32], fault: Violation) -> Option<Run> {
-    let steps = part.steps(system, path);
-    let role = |machine: usize| part.role(system, machine);
+fn run(part: &InternedSystem<'_>, path: &[u32], fault: Violation) -> Option<Run> {
+    let steps = part.steps(path);
+    let role = |machine: usize| part.role(machine);
     let failures: Vec<Failure> = match fault {
         Violation::Waits(machine) => {
             let to = role(machine);
@@ -303,22 +310,17 @@ fn run(system: &System, part: &InternedSystem, path: &[u32], fault: Violation) -
                 .collect()
         }
         Violation::Lost(channel) => {
-            let (from, to) = part.end_roles(system, channel);
+            let (from, to) = part.end_roles(channel);
             vec![Failure::Orphan { from, to }]
         }
         Violation::Blocked(_) | Violation::Competing(..) | Violation::Partial(..) => vec![],
     };
-    failures.into_iter().find_map(|failure| Run::of(system, steps.clone(), failure))
+    failures.into_iter().find_map(|failure| Run::of(part.whole, steps.clone(), failure))
 }
 
-fn witness(
-    system: &System,
-    part: &InternedSystem,
-    paths: &Paths,
-    (node, fault): (Node, Violation),
-) -> Witness {
-    let steps = part.steps(system, &paths.to(node));
-    let role = |by: usize| part.role(system, part.get(by).machine as usize);
+fn witness(part: &InternedSystem<'_>, paths: &Paths, (node, fault): (Node, Violation)) -> Witness {
+    let steps = part.steps(&paths.to(node));
+    let role = |by: usize| part.role(part.get(by).machine as usize);
     let flaw = match fault {
         Violation::Blocked(by) => Flaw::Blocked { role: role(by), send: part.get(by).transition },
         Violation::Competing(first, second) => Flaw::Competing {
@@ -327,7 +329,7 @@ fn witness(
             second: part.get(second).transition,
         },
         Violation::Lost(channel) => {
-            let (from, to) = part.end_roles(system, channel);
+            let (from, to) = part.end_roles(channel);
             Flaw::Lost { from, to }
         }
         Violation::Partial(possible, blocked) => Flaw::Partial {
@@ -335,7 +337,7 @@ fn witness(
             possible: part.get(possible).transition,
             blocked: part.get(blocked).transition,
         },
-        Violation::Waits(machine) => Flaw::Waits { role: part.role(system, machine) },
+        Violation::Waits(machine) => Flaw::Waits { role: part.role(machine) },
     };
     Witness { steps, flaw }
 }
@@ -344,14 +346,14 @@ fn witness(
 fn properties<'a>(
     system: &System,
     bound: usize,
-    parts: impl Iterator<Item = (&'a InternedSystem, Evaluated)>,
+    parts: impl Iterator<Item = (&'a InternedSystem<'a>, Evaluated)>,
 ) -> Properties {
-    let all: Vec<usize> = (0..system.machines().len()).collect();
+    let all = || system.machines().iter();
     let mut joined = Properties {
         bound,
-        mixed: defects::mixed(system, &all),
-        nondeterministic: defects::nondeterministic(system, &all),
-        undirected: defects::undirected(system, &all),
+        mixed: defects::mixed(all()),
+        nondeterministic: defects::nondeterministic(all()),
+        undirected: defects::undirected(all()),
         exhaustive: Property::Holds,
         progress: Property::Holds,
         reception: Property::Holds,
@@ -374,7 +376,7 @@ fn properties<'a>(
             (&mut joined.cibi, found.cibi, evaluated.cibi_limit.or(limit)),
         ] {
             let of_part = match (found, limit) {
-                (Some(found), _) => Property::Fails(witness(system, part, &evaluated.paths, found)),
+                (Some(found), _) => Property::Fails(witness(part, &evaluated.paths, found)),
                 (None, Some(limit)) => Property::Unknown(limit),
                 (None, None) => continue,
             };

@@ -13,7 +13,7 @@ use crate::system::interned::{ChannelIndex, InternedSystem, MachineIndex, StateK
 
 /// Explores a system under these bounds, and judges it if the budget suffices.
 pub(crate) fn explore<'a>(
-    system: &'a InternedSystem,
+    system: &'a InternedSystem<'a>,
     bounds: &[u32],
     budget: usize,
 ) -> Explored<'a> {
@@ -194,12 +194,9 @@ fn competing_now(
     let mut possible = explorer
         .moves(node, machine)
         .filter(|&number| !get(number).is_send && explorer.is_enabled(node, get(number)));
-    let mut last = possible.next()?;
-    possible.find_map(|number| {
-        let first = std::mem::replace(&mut last, number);
-        let competes = get(first).channel != get(number).channel;
-        competes.then_some((node, Violation::Competing(first, number)))
-    })
+    let first = possible.next()?;
+    let second = possible.find(|&number| get(number).channel != get(first).channel)?;
+    Some((node, Violation::Competing(first, second)))
 }
 
 /// The messages that a machine may receive from one channel while it may receive from another.
@@ -209,7 +206,7 @@ struct Competing {
 }
 
 impl Competing {
-    fn of(system: &InternedSystem) -> Self {
+    fn of(system: &InternedSystem<'_>) -> Self {
         let mut messages = vec![];
         for state in 0..system.states() {
             if system.kind(state) == StateKind::ReceivesAny {

@@ -17,7 +17,7 @@ use crate::system::partial_order::{self, Terminal, Visitor};
 
 /// Explores a directed system under these bounds.
 pub(crate) fn explore<'a>(
-    system: &'a InternedSystem,
+    system: &'a InternedSystem<'a>,
     bounds: &[u32],
     budget: usize,
 ) -> Explored<'a> {

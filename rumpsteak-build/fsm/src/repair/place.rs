@@ -12,7 +12,7 @@ use crate::machine::{Action, Direction, Fsm, StateId, Transition, TransitionId};
 use crate::run::Run;
 use crate::subtype::{Refusal, Rule};
 
-/// Why an action of a subtype has no place. Transitions are those of the supertype.
+/// Why an action of a subtype has no place. Transitions are transitions of the supertype.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misfit {
     /// The action is there with another peer.
@@ -21,7 +21,7 @@ pub enum Misfit {
     OtherDirection(TransitionId),
     /// The message has another payload.
     OtherPayload(TransitionId),
-    /// There is no such message with this peer; this one may be meant.
+    /// This peer has no such message; this one may be meant.
     Unknown(Option<TransitionId>),
     /// These may come instead, and the subtype never takes any of them.
     NoOption(Vec<TransitionId>),
@@ -96,7 +96,7 @@ pub fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit)> {
         Refusal { rule, path, sub_state, sub: Some(early.id), sup_state, sup: due, cycle };
     let is_cause = early.action.direction == Direction::Send || is_awaited;
     let found = order(sub, sup, &walk, &refusal).filter(|_| is_cause);
-    // An option that never comes is no harm.
+    // An option that never comes does no harm.
     found.filter(|(_, misfit)| !is_awaited || !matches!(misfit, Misfit::Unknown(_)))
 }
 

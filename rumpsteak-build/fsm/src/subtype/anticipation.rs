@@ -289,7 +289,7 @@ impl<'a> Anticipation<'a> {
             let copies = size.saturating_mul(ways.len());
             size = copies.saturating_add(combinations.len().saturating_mul(own));
             self.spend(size)?;
-            // A single alternative is no choice and has no number.
+            // A single alternative has no number.
             if count > 1 {
                 for way in &mut ways {
                     way.rules = self.sequences.within(index as u32, way.rules);

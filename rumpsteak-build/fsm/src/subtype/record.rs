@@ -1,4 +1,4 @@
-//! The record of a search, from which its certificate is written. It is not trusted:
+//! The record of a search. Its certificate is written from it. The record is not trusted:
 //! [`certificate::check`](crate::certificate::check) decides.
 //!
 //! A [`Derivation`] lists the rules of each situation in preorder. The search works breadth first, so

@@ -32,31 +32,24 @@ pub struct Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Rule {
-    /// The subtype never does the supertype's action `sup`: it ends without it, or goes round
-    /// `cycle` without it (the act check of rule ASM). Do it, or take it out of the protocol.
+    /// The subtype never does the supertype's action `sup`: it ends or goes round `cycle` without it. Do it,
+    /// or take it out of the protocol.
     Forgotten,
-    /// The subtype receives (`sub`) before the supertype's send `sup`. An input may overtake only
-    /// inputs: A(p). Send first.
+    /// The subtype receives (`sub`) before the supertype's send `sup`. Send first.
     InputBeforeOutput,
-    /// The peer may send the message of `sup`, and the subtype does not receive it in `sub_state`.
-    /// Handle it.
+    /// The peer may send the message of `sup`, which `sub_state` does not receive. Handle it.
     InputNotHandled,
-    /// The subtype waits for a message (`sub`) that the supertype need not receive, because it ends
-    /// in `sup_state` or may go on without it (through `sup`). Receive it only where the protocol
-    /// has decided that it comes.
+    /// The supertype need not receive the message of `sub`, because it ends in `sup_state` or may go on
+    /// through `sup`. Receive it only where the protocol has decided that it comes.
     InputNotReached,
-    /// The subtype receives (`sub`) before an earlier message from the same peer (`sup`). Receive
-    /// them in the order of the protocol.
+    /// The subtype receives (`sub`) before an earlier message from the same peer (`sup`).
     InputsFromOnePeer,
-    /// The subtype sends a message (`sub`) that the supertype need not send, because it ends in
-    /// `sup_state` or may go on without it (through `sup`). Send it only where the protocol has
-    /// decided on it.
+    /// The supertype need not send the message of `sub`, because it ends in `sup_state` or may go on through
+    /// `sup`. Send it only where the protocol has decided on it.
     OutputNotReached,
     /// The subtype sends a label (`sub`) to a peer to which the supertype sends another (`sup`).
-    /// Choose one that the protocol offers.
     OutputNotOffered,
-    /// The subtype sends (`sub`) before an earlier message to the same peer (`sup`). Send them in
-    /// the order of the protocol.
+    /// The subtype sends (`sub`) before an earlier message to the same peer (`sup`).
     OutputsToOnePeer,
     /// The messages of `sub` and `sup` have one label and different payloads. Make the sorts equal.
     PayloadDiffers,

@@ -11,7 +11,7 @@
 //! | ASM | [`assumptions`](super::assumptions) | All returns are checked together, kind by kind. |
 //! | SUB with \[)I], \[)O], \[)A], \[)B] | [`Spine::take`](super::prefix::Spine::take) | The action that a rule below would push on π is reduced at once. Fig. 5 may do the same: π is in order, and \[)A] and \[)B] leave the other actions of π′ as they are. |
 //! | OI, OO | [`Rules::outputs`], [`Anticipation::take`] | ∀i and ∀j (inputs on the way) are a situation each. For ∃j no j is guessed: an open choice is decided later, when more of U is known. |
-//! | II | [`Rules::inputs`] | ∀j is a situation each. For ∃i the label is that of the supertype's next p?, which is known by then. |
+//! | II | [`Rules::inputs`] | ∀j is a situation each. For ∃i the label is the label of the supertype's next p?, which is known by then. |
 //! | IO | [`Rules::inputs`] | It is refused at once: a p? at the front of π is never reduced over the q! that IO puts into π′. |
 //! | µL, µR | the edges of the machines | A machine is its type up to unfolding. |
 //! | TRA | nowhere | Fewer rules prove less. |

@@ -25,9 +25,8 @@ pub(crate) trait Walk {
         Some(())
     }
 
-    /// Completes a component; the first of its nodes was met first. `component_of` numbers the components
-    /// before it, to which alone it leads. `false` if the first node has got more edges. `None` ends the
-    /// walk.
+    /// Completes a component; the first of its nodes was met first. It only leads to the components before
+    /// it, which `component_of` numbers. `false` if the first node has got more edges. `None` ends the walk.
     fn complete(&mut self, members: &[Node], component_of: &[u32]) -> Option<bool>;
 }
 

@@ -126,10 +126,10 @@ fn judge(system: &System, explore: impl FnOnce() -> Exploration, limits: &Limits
     // A run that is found is real, even if some were left out.
     let bound = if verdict.is_safe() { coverage.bound } else { 1 };
     let (explorer, is_settled) = settled(&interned, bound, limits);
-    let perhaps = neglected(system, &explorer, false);
+    let perhaps = neglected(&explorer, false);
     let found = match perhaps[..] {
         [] => Vec::new(),
-        _ => neglected(system, &explorer, true),
+        _ => neglected(&explorer, true),
     };
     let is_all = !explorer.is_truncated && perhaps.len() == found.len();
     let limit = match verdict {
@@ -162,16 +162,8 @@ fn chooses_for_ever(machine: &Fsm) -> bool {
     })
 }
 
-/// True if a system of directed machines is known to be live in every run. `bound` is the bound of an
-/// exhaustive [`Coverage`](super::Coverage) of a safe verdict.
-pub(crate) fn is_live_in_every_run(system: &System, bound: usize, limits: &Limits) -> bool {
-    let interned = InternedSystem::whole(system);
-    let explorer = explored(&interned, bound, limits);
-    !explorer.is_truncated && neglected(system, &explorer, false).is_empty()
-}
-
 /// The roles that a run neglects. With `for_sure`, a send that the bound holds back is possible.
-fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Found> {
+fn neglected(explorer: &Explorer<'_>, for_sure: bool) -> Vec<Found> {
     let interned = explorer.system;
     let in_vain = |node, machine| {
         let first = explorer.moves(node, machine).next();
@@ -197,11 +189,11 @@ fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Fo
     });
     let found = waiting.chain(unread).map(|(machine, from, (node, meanwhile))| {
         let neglected = Neglected {
-            role: interned.role(system, machine),
-            from: from.map(|from| interned.role(system, from)),
-            meanwhile: interned.steps(system, &meanwhile),
+            role: interned.role(machine),
+            from: from.map(|from| interned.role(from)),
+            meanwhile: interned.steps(&meanwhile),
         };
-        let steps = interned.steps(system, &explorer.paths.to(node));
+        let steps = interned.steps(&explorer.paths.to(node));
         ((machine, from), Found { neglected, steps })
     });
     let found: BTreeMap<(MachineIndex, Option<MachineIndex>), Found> = found.collect();
@@ -209,7 +201,7 @@ fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Fo
 }
 
 /// True if a machine, wherever it receives in one of these states, can come to where it does not
-/// receive. `bound` as for [`is_live_in_every_run`].
+/// receive. `bound` is of an exhaustive [`Coverage`](super::Coverage).
 pub(crate) fn can_leave(
     system: &System,
     machine: usize,
@@ -233,7 +225,7 @@ pub(crate) fn can_leave(
 /// bound. A reduced exploration settles what can happen, not what happens in every run. So for
 /// undirected machines no send may be held back.
 fn settled<'a>(
-    interned: &'a InternedSystem,
+    interned: &'a InternedSystem<'a>,
     mut bound: usize,
     limits: &Limits,
 ) -> (Explorer<'a>, bool) {
@@ -248,7 +240,7 @@ fn settled<'a>(
 }
 
 /// All configurations under a bound, as far as the limits allow.
-fn explored<'a>(interned: &'a InternedSystem, bound: usize, limits: &Limits) -> Explorer<'a> {
+fn explored<'a>(interned: &'a InternedSystem<'a>, bound: usize, limits: &Limits) -> Explorer<'a> {
     Explorer::all(interned, &interned.uniform(bound), limits.configurations)
 }
 

@@ -54,7 +54,7 @@ pub struct Coverage {
 pub fn explore(system: &System, limits: &Limits) -> Exploration {
     let interned = InternedSystem::whole(system);
     let listens = listens(&interned);
-    let explore = |order| bound_by_bound(system, &interned, &listens, order, limits);
+    let explore = |order| bound_by_bound(&interned, &listens, order, limits);
     let is_directed = |machine: &Fsm| machine.check_directed().is_ok();
     if system.machines().iter().all(is_directed) {
         return explore(Order::All { is_directed: true });
@@ -72,8 +72,7 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
 }
 
 fn bound_by_bound(
-    system: &System,
-    interned: &InternedSystem,
+    interned: &InternedSystem<'_>,
     listens: &Continuations,
     order: Order,
     limits: &Limits,
@@ -84,7 +83,7 @@ fn bound_by_bound(
     let mut done = Coverage { exhaustive: false, bound: 0, configurations: 0 };
     loop {
         let scope = Scope { order, bound, budget, depth: usize::MAX };
-        let mut search = Search::new(system, interned, listens, scope);
+        let mut search = Search::new(interned, listens, scope);
         match order {
             Order::All { .. } => search.all(),
             Order::OneMachine => partial_order::explore(&mut search),

@@ -52,7 +52,7 @@ impl Paths {
 /// The configurations met so far. Node 0 is the initial one.
 #[derive(Debug)]
 pub(crate) struct Explorer<'a> {
-    pub(crate) system: &'a InternedSystem,
+    pub(crate) system: &'a InternedSystem<'a>,
     bounds: Vec<u32>,
     contents: QueueContents,
     /// The state of each machine, the content of each channel, and a bit for each machine that is
@@ -69,7 +69,7 @@ const BITS: usize = u32::BITS as usize;
 
 impl<'a> Explorer<'a> {
     /// Starts with the initial configuration. There will be no more than `budget`.
-    pub(crate) fn new(system: &'a InternedSystem, bounds: &[u32], budget: usize) -> Self {
+    pub(crate) fn new(system: &'a InternedSystem<'a>, bounds: &[u32], budget: usize) -> Self {
         let mut row = system.initial.clone();
         row.resize(system.machines() + system.channels(), EMPTY);
         row.extend(system.initial.chunks(BITS).map(|states| {
@@ -93,7 +93,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Explores all configurations, until the budget is used up.
-    pub(crate) fn all(system: &'a InternedSystem, bounds: &[u32], budget: usize) -> Self {
+    pub(crate) fn all(system: &'a InternedSystem<'a>, bounds: &[u32], budget: usize) -> Self {
         let mut explorer = Self::new(system, bounds, budget);
         let mut node = 0;
         while (node as usize) < explorer.len() && !explorer.is_truncated {

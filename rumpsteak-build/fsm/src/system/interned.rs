@@ -9,7 +9,7 @@ use petgraph::unionfind::UnionFind;
 
 use super::composition::System;
 use super::run::Step;
-use crate::machine::{Direction, Message, Role, StateId, TransitionId};
+use crate::machine::{Direction, Fsm, Message, Role, StateId, TransitionId};
 
 /// A machine of an [`InternedSystem`].
 pub(crate) type MachineIndex = usize;
@@ -35,7 +35,7 @@ impl Move {
     }
 }
 
-/// What the transitions of a state have in common.
+/// The common property of the transitions of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StateKind {
     Final,
@@ -78,7 +78,8 @@ impl StateKind {
 
 /// Machines of a [`System`] that exchange messages with no other machine of it.
 #[derive(Debug)]
-pub(crate) struct InternedSystem {
+pub(crate) struct InternedSystem<'a> {
+    pub(crate) whole: &'a System,
     /// The positions of these machines in the system.
     pub(crate) roles: Vec<usize>,
     pub(crate) initial: Vec<StateIndex>,
@@ -98,14 +99,14 @@ pub(crate) struct InternedSystem {
     pub(crate) is_mixed: bool,
 }
 
-impl InternedSystem {
-    pub(crate) fn whole(system: &System) -> Self {
+impl<'a> InternedSystem<'a> {
+    pub(crate) fn whole(system: &'a System) -> Self {
         Self::new(system, (0..system.machines().len()).collect())
     }
 
     /// The parts of a system that exchange no messages with each other, in the order of their first
     /// machines.
-    pub(crate) fn parts(system: &System) -> Vec<Self> {
+    pub(crate) fn parts(system: &'a System) -> Vec<Self> {
         let machines = system.machines();
         let mut part_of = UnionFind::new(machines.len());
         for (own, machine) in machines.iter().enumerate() {
@@ -125,9 +126,9 @@ impl InternedSystem {
         parts.into_iter().map(part).collect()
     }
 
-    fn new(system: &System, roles: Vec<usize>) -> Self {
-        let machines: Vec<_> = roles.iter().map(|&role| &system.machines()[role]).collect();
-        let mut index_of = vec![None; system.machines().len()];
+    fn new(whole: &'a System, roles: Vec<usize>) -> Self {
+        let machines: Vec<_> = roles.iter().map(|&role| &whole.machines()[role]).collect();
+        let mut index_of = vec![None; whole.machines().len()];
         for (index, &role) in roles.iter().enumerate() {
             index_of[role] = Some(index);
         }
@@ -135,6 +136,7 @@ impl InternedSystem {
         let mut channels: HashMap<(MachineIndex, MachineIndex), u32> = HashMap::new();
         let mut messages: HashMap<&Message, u32> = HashMap::with_capacity(moves);
         let mut interned = Self {
+            whole,
             initial: vec![],
             ends: vec![],
             moves: Vec::with_capacity(moves),
@@ -157,7 +159,7 @@ impl InternedSystem {
                     let action = transition.action;
                     // A system has a machine for every peer, and a part has all peers of its
                     // machines.
-                    let peer = system.index_of(&action.peer);
+                    let peer = whole.index_of(&action.peer);
                     let Some(peer) = peer.and_then(|peer| index_of[peer]) else { continue };
                     let is_send = action.direction == Direction::Send;
                     let ends = if is_send { (own, peer) } else { (peer, own) };
@@ -243,22 +245,30 @@ impl InternedSystem {
     }
 
     /// The steps of the system for these moves.
-    pub(crate) fn steps(&self, system: &System, path: &[u32]) -> Vec<Step> {
+    pub(crate) fn steps(&self, path: &[u32]) -> Vec<Step> {
         let step = |&number: &u32| {
             let by = self.get(number as usize);
-            let machine = &system.machines()[self.roles[by.machine as MachineIndex]];
+            let machine = self.fsm(by.machine as MachineIndex);
             let (role, transition) = (machine.role().clone(), by.transition);
             Step { role, transition, action: machine.transition(transition).action.clone() }
         };
         path.iter().map(step).collect()
     }
 
-    pub(crate) fn role(&self, system: &System, machine: MachineIndex) -> Role {
-        system.machines()[self.roles[machine]].role().clone()
+    fn fsm(&self, machine: MachineIndex) -> &'a Fsm {
+        &self.whole.machines()[self.roles[machine]]
     }
 
-    pub(crate) fn end_roles(&self, system: &System, channel: ChannelIndex) -> (Role, Role) {
+    pub(crate) fn fsms(&self) -> impl Iterator<Item = &'a Fsm> {
+        (0..self.machines()).map(|machine| self.fsm(machine))
+    }
+
+    pub(crate) fn role(&self, machine: MachineIndex) -> Role {
+        self.fsm(machine).role().clone()
+    }
+
+    pub(crate) fn end_roles(&self, channel: ChannelIndex) -> (Role, Role) {
         let (from, to) = self.ends[channel];
-        (self.role(system, from), self.role(system, to))
+        (self.role(from), self.role(to))
     }
 }

@@ -39,7 +39,7 @@
 //!
 //! So everything that cannot be mended later (a deadlock, an unspecified reception, an orphan; a role
 //! or a message that waits in all continuations) still holds at the end of the longer run, and
-//! everything that can happen from r can happen in this search. The bound is no condition: unless it
+//! everything that can happen from r can happen in this search. The bound does not matter: unless it
 //! holds a send back in a configuration from which a machine moves, this is a search with unbounded
 //! queues.
 //!

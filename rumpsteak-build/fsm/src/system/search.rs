@@ -1,7 +1,6 @@
 //! One search of a system under one bound: what is wrong with a configuration, and which sends the
 //! bound holds back.
 
-use super::composition::System;
 use super::explorer::{Continuations, Explorer, Node, StepGraph, index};
 use super::interned::{ChannelIndex, InternedSystem, MachineIndex, Move};
 use super::partial_order::{Terminal, Visitor};
@@ -16,7 +15,7 @@ pub(super) enum Order {
 }
 
 /// For each state, the channels from which its machine may still receive.
-pub(super) fn listens(system: &InternedSystem) -> Continuations {
+pub(super) fn listens(system: &InternedSystem<'_>) -> Continuations {
     let states = system.states() as usize;
     let mut states = StepGraph::with_capacity(states, 2 * states);
     for _ in 0..system.states() {
@@ -44,7 +43,6 @@ pub(super) struct Scope {
 }
 
 pub(super) struct Search<'a> {
-    system: &'a System,
     pub(super) explorer: Explorer<'a>,
     listens: &'a Continuations,
     scope: Scope,
@@ -59,13 +57,11 @@ pub(super) struct Search<'a> {
 impl<'a> Search<'a> {
     /// Starts a search; `listens` is the result of [`listens`].
     pub(super) fn new(
-        system: &'a System,
-        interned: &'a InternedSystem,
+        interned: &'a InternedSystem<'a>,
         listens: &'a Continuations,
         scope: Scope,
     ) -> Self {
         Self {
-            system,
             explorer: Explorer::new(interned, &interned.uniform(scope.bound), scope.budget),
             listens,
             scope,
@@ -132,14 +128,14 @@ impl<'a> Search<'a> {
             !by.is_send && head.is_some_and(|head| head != by.message)
         };
         moves.all(is_refused).then(|| {
-            let ends = explorer.system.end_roles(self.system, first.channel as ChannelIndex);
+            let ends = explorer.system.end_roles(first.channel as ChannelIndex);
             let (from, to) = ends;
             Failure::UnspecifiedReception { from, to }
         })
     }
 
     fn orphan(&self, channel: ChannelIndex) -> Failure {
-        let (from, to) = self.explorer.system.end_roles(self.system, channel);
+        let (from, to) = self.explorer.system.end_roles(channel);
         Failure::Orphan { from, to }
     }
 
@@ -197,10 +193,9 @@ impl<'a> Search<'a> {
         if self.held_back.is_empty() || steps == 0 || self.scope.order == Order::OneMachine {
             return None;
         }
-        let interned = self.explorer.system;
         let bound = steps.min(queue);
         let scope = Scope { bound, budget, depth: steps - 1, ..self.scope };
-        let mut search = Self::new(self.system, interned, self.listens, scope);
+        let mut search = Self::new(self.explorer.system, self.listens, scope);
         search.all();
         let wrong = search.wrong.take()?;
         Some((search, wrong))
@@ -248,15 +243,15 @@ impl<'a> Search<'a> {
         self.explorer.nodes().find_map(|node| {
             let starved = lost(node)
                 .find(|&event| event < system.machines() && !self.explorer.may_end(node, event))?;
-            let role = system.role(self.system, starved);
+            let role = system.role(starved);
             Some((node, Failure::Starvation { role }))
         })
     }
 
     pub(super) fn run(&self, (node, failure): (Node, Failure)) -> Option<Run> {
         let steps = self.explorer.paths.to(node);
-        let steps = self.explorer.system.steps(self.system, &steps);
-        let run = Run::of(self.system, steps, failure);
+        let steps = self.explorer.system.steps(&steps);
+        let run = Run::of(self.explorer.system.whole, steps, failure);
         debug_assert!(run.is_some(), "exploration and replay disagree");
         run
     }

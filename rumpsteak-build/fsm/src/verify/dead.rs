@@ -88,7 +88,7 @@ fn search(system: &System, mut open: Vec<TransitionId>, limits: &Limits) -> Verd
             let after = fsm.transitions().map(|found| found.action).find(unlocks).cloned();
             let after = after.filter(|_| never(None));
             let (role, action) = (fsm.role().clone(), by.action.clone());
-            let steps = interned.steps(system, &explorer.paths.to(node));
+            let steps = interned.steps(&explorer.paths.to(node));
             let run = Run::of(system, steps, Failure::Never { role, action, after });
             // Always there: each run that a search finds replays.
             return run.map_or(Verdict::Undecided(Limit::Queue(bound)), |run| {

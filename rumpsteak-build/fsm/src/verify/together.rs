@@ -79,8 +79,8 @@ use super::decide::{Decision, decide};
 use crate::machine::{Action, Defect, Direction, Fsm, Role, StateId};
 use crate::run::Run;
 use crate::subtype::Proof;
-use crate::system::every_run::{can_leave, is_live_in_every_run};
-use crate::system::{System, explore, keeps_promises};
+use crate::system::every_run::can_leave;
+use crate::system::{EveryRun, Exploration, System, explore, keeps_promises, live_in_every_run};
 use crate::verdict::{Limits, Verdict};
 
 /// One role of a protocol.
@@ -337,8 +337,7 @@ pub(super) fn are_projections_safe(
         return Ok(is_all_done && left.all(can_leave));
     }
     let is_directed = machines.iter().all(|machine| machine.check_directed().is_ok());
-    let is_live = || is_live_in_every_run(&system, bound, limits);
-    Ok(is_all_done || (is_directed && is_live()))
+    Ok(is_all_done || (is_directed && is_live(&system, exploration, limits)))
 }
 
 /// True if the projections are live in every run.
@@ -346,7 +345,12 @@ fn no_option_is_needed(parts: &[Part<'_>], limits: &Limits) -> Result<bool, Veri
     let system = compose(parts.iter().map(|part| part.projected))?;
     let found = explore(&system, limits);
     let is_safe = found.verdict.is_safe() && found.starvation.is_none();
-    Ok(is_safe && is_live_in_every_run(&system, found.coverage.bound, limits))
+    Ok(is_safe && is_live(&system, found, limits))
+}
+
+/// True if a system is known to be live in every run.
+fn is_live(system: &System, exploration: Exploration, limits: &Limits) -> bool {
+    live_in_every_run(system, || exploration, limits) == EveryRun::default()
 }
 
 /// The machine without the sends that `sub` never does, and without the states behind them.

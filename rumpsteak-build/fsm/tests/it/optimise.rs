@@ -80,7 +80,7 @@ fn the_kernel_of_double_buffering() {
     assert_eq!(best.windows, [(Role::from("s"), 1)]);
     assert!(best.time < found.time, "{found:?}");
 
-    // If nobody says that a value waits for room, it need not.
+    // A value need not wait for room unless the caller says so.
     let found = proposals(&machines, "k", values, 2);
     assert_eq!(
         print(&found.proposals[0].fsm),

@@ -3,7 +3,7 @@
 //!
 //! The machines here are not projections of anything: a random machine, and for each of its peers
 //! what the machine shows to it. So they reach corners that protocols do not. The explorer and the
-//! mutations are those of `rumpsteak-oracle`, which shares no code with the crate.
+//! mutations come from `rumpsteak-oracle`, which shares no code with the crate.
 
 use std::collections::BTreeSet;
 

@@ -159,7 +159,7 @@ fn a_thousand_roles_that_answer_at_once_are_multiparty_compatible() {
     assert_eq!(verdict, kmc::Verdict::Safe { bound: 1 });
 }
 
-/// A pool that serves whoever is ready, and its workers.
+/// A pool that serves any worker that is ready, and its workers.
 fn worker_pool(workers: usize) -> System {
     let names: Vec<String> = (0..workers).map(|worker| format!("w{worker}")).collect();
     let mut pool = Fsm::builder("pool");

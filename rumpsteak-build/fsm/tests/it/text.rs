@@ -359,8 +359,8 @@ fn a_loop_with_two_exits_is_a_type() {
     assert_read_back_unfolded(&entered_twice);
 }
 
-/// What is read back takes the same steps in the same order, in states of which several may stand
-/// for one.
+/// A machine that is read back takes the same steps in the same order; several of its states may
+/// stand for one.
 #[track_caller]
 fn assert_read_back_unfolded(fsm: &Fsm) {
     let printed = text::print(Form::Local, std::slice::from_ref(fsm)).unwrap();

@@ -153,8 +153,8 @@ pub struct Between {
 pub enum Step {
     /// Both are finished. No goals.
     End,
-    /// Both do an action of one kind, of which nothing is pending. One goal for each output of the
-    /// subtype, or each input of the supertype, in order.
+    /// Both do an action of one kind that has nothing pending. One goal for each output of the subtype, or
+    /// each input of the supertype, in order.
     Match,
     /// The subtype does the first pending action of its kind. For one word, one goal. Otherwise, for each
     /// window that the word may begin with, in order: a goal for the case that it is all of the word, if it

@@ -28,7 +28,7 @@ fn machines(rng: &mut Rng) -> Option<Vec<Fsm>> {
     directed.then_some(machines)
 }
 
-/// What the explorer finds with longer and longer queues.
+/// Compares with the explorer, with longer and longer queues.
 fn explore(system: &oracle::System) -> oracle::Report {
     let with =
         |queue| system.explore(&oracle::Limits { queue, configurations: 3_000, steps: usize::MAX });

@@ -297,7 +297,7 @@ fn what_a_fault_needs_depends_on_the_fault() {
     );
     assert_eq!(found, [1, 3, 5, 5]);
     assert!(matches!(failure, Failure::UnspecifiedReception { .. }), "{failure:?}");
-    // It was t who told it, and t talks to nobody else.
+    // It was t who told it, and t talks to no other role.
     let (found, failure) = moves(
         ["turn; turn; end", "turn; turn; t?good; end", "rec X . turn; X"],
         "rec X . turn; X",
@@ -309,7 +309,7 @@ fn what_a_fault_needs_depends_on_the_fault() {
         matches!(&failure, Failure::UnspecifiedReception { from, to } if (from.as_str(), to.as_str()) == ("t", "r5")),
         "{failure:?}"
     );
-    // Nobody waits at the end; s has finished before it is told everything.
+    // No role waits at the end; s has finished before it is told everything.
     let (found, failure) = moves(
         ["turn; s!a; turn; s!late; turn; end", "turn; turn; turn; end", "turn; turn; turn; end"],
         "turn; turn; turn; end",
