@@ -52,9 +52,9 @@ pub struct Limits {
     pub queue: usize,
     /// Subtyping: how many actions are compared, inspected or copied.
     pub steps: usize,
-    /// Subtyping: if more and more actions may be pending, how many of them are known exactly at either
-    /// end, at most. With 0, [`anticipation`](Self::anticipation) is the limit. Never the limit that is
-    /// named.
+    /// Subtyping: if more and more actions may be pending, how many of them are known exactly at
+    /// either end, at most. With 0, [`anticipation`](Self::anticipation) is the limit. Never the
+    /// limit that is named.
     pub widening: usize,
 }
 
@@ -78,8 +78,8 @@ impl Limits {
         Self { anticipation, ..self }
     }
 
-    /// The limits for a warning about a system of so many machines: 20,000 states of machines in its
-    /// configurations.
+    /// The limits for a warning about a system of so many machines: 20,000 states of machines in
+    /// its configurations.
     #[must_use]
     pub fn for_a_warning(self, machines: usize) -> Self {
         let configurations = self.configurations.min(20_000 / machines.max(1));
@@ -131,29 +131,28 @@ impl Limit {
         self.parts().1
     }
 
-    fn parts(self) -> (&'static str, usize) {
+    /// The setting, its value, and the words behind "more than (value)".
+    fn parts(self) -> (&'static str, usize, &'static str) {
         match self {
-            Self::Anticipation(value) => ("anticipation", value),
-            Self::Branching(value) => ("branching", value),
-            Self::Configurations(value) => ("configurations", value),
-            Self::Queue(value) => ("queue", value),
-            Self::Steps(value) => ("steps", value),
+            Self::Anticipation(value) => ("anticipation", value, "actions would be pending"),
+            Self::Branching(value) => {
+                ("branching", value, "choices of the supertype would be passed over at once")
+            }
+            Self::Configurations(value) => ("configurations", value, "configurations"),
+            Self::Queue(value) => ("queue", value, "messages"),
+            Self::Steps(value) => ("steps", value, "actions would have to be compared"),
         }
     }
 }
 
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (setting, value) = self.parts();
-        match self {
-            Self::Anticipation(_) => write!(f, "more than {value} actions would be pending"),
-            Self::Branching(_) => {
-                write!(f, "more than {value} choices of the supertype would be passed over at once")
-            }
-            Self::Configurations(_) => write!(f, "the system has more than {value} configurations"),
-            Self::Queue(_) => write!(f, "a queue would hold more than {value} messages"),
-            Self::Steps(_) => write!(f, "more than {value} actions would have to be compared"),
-        }?;
-        write!(f, " (limit `{setting}`)")
+        let subject = match self {
+            Self::Configurations(_) => "the system has ",
+            Self::Queue(_) => "a queue would hold ",
+            _ => "",
+        };
+        let (setting, value, rest) = self.parts();
+        write!(f, "{subject}more than {value} {rest} (limit `{setting}`)")
     }
 }

@@ -4,8 +4,9 @@
 //!
 //! Give each channel a capacity and let a send block while its channel is full: a role that has
 //! chosen its message waits until there is room. Capacities are *enough* if this changes nothing:
-//! every role that waits or is blocked goes on eventually, and every message is received eventually.
-//! The *occupancy* of a channel is the most messages that it ever holds if nothing blocks.
+//! every role that waits or is blocked goes on eventually, and every message is received
+//! eventually. The *occupancy* of a channel is the most messages that it ever holds if nothing
+//! blocks.
 //!
 //! ```text
 //!   s: rec X . k?ready; k!value; X             s▶k   occupancy 2   capacity 1
@@ -15,14 +16,14 @@
 //! ```
 //!
 //! This is about one session. If nothing keeps the sessions of a role apart, as in the queues of a
-//! role on demand, ask about the [`repeated`] protocol, in which roles run ahead into the next
-//! session. There, a role that only sends has no finite occupancy, but its capacity is finite.
+//! role on demand, ask about the [`repeated`] protocol: there, roles run ahead into the next
+//! session. A role that only sends has no finite occupancy then, but its capacity is finite.
 //!
 //! # Why the capacities are enough
 //!
 //! Runs with capacities are the runs of [k-MC](crate::kmc) with a bound for each channel. A system
-//! at its least bound k is exhaustive, safe, and all sends of a role are blocked together (k-OBI), so
-//! it does not matter that a blocked role has chosen already. So k places for each channel are
+//! at its least bound k is exhaustive, safe, and all sends of a role are blocked together (k-OBI),
+//! so it does not matter that a blocked role has chosen already. So k places for each channel are
 //! enough. Then one channel after the other is made as short as possible, judged by the same
 //! properties.
 //!
@@ -34,12 +35,13 @@
 //!
 //! By the same claim, for each run φ with unbounded queues there is a run within the bounds that,
 //! reordered, begins with φ. Let φ be a run in which the channel from p to q is as full as it gets.
-//! Everything that q receives after its last reception in φ does not help p to send: leave that out,
-//! and all that depends on it. So the occupancy is what the channel holds when q stops, in some
-//! configuration within the bounds, plus what p sends from there on before it depends on a later
-//! action of q: a longest path, over configurations together with the roles that depend on q. It
-//! begins in the initial configuration or where q has just moved: from there, the others reach each
-//! configuration in which q may have stopped. If p can send on a cycle, the occupancy is unbounded.
+//! Everything that q receives after its last reception in φ does not help p to send: leave that
+//! out, and all that depends on it. So the occupancy is what the channel holds when q stops, in
+//! some configuration within the bounds, plus what p sends from there on before it depends on a
+//! later action of q: a longest path, over configurations together with the roles that depend on q.
+//! It begins in the initial configuration or where q has just moved: from there, the others reach
+//! each configuration in which q may have stopped. If p can send on a cycle, the occupancy is
+//! unbounded.
 //!
 //! # Cost
 //!
@@ -154,7 +156,8 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
     Ok(Capacities { channels: channels.into_values().collect(), is_minimal })
 }
 
-/// The system whose machines start again when they are finished. States and transitions keep their ids.
+/// The system whose machines start again when they are finished. States and transitions keep their
+/// ids.
 pub fn repeated(system: &System) -> System {
     let machines = system.machines().iter().map(Fsm::repeated).collect();
     match System::new(machines) {
@@ -234,8 +237,8 @@ fn occupancies(
         .collect()
 }
 
-/// The occupancy of a channel: the longest path of the sender without the receiver. `None` if the budget
-/// does not suffice.
+/// The occupancy of a channel: the longest path of the sender without the receiver. `None` if the
+/// budget does not suffice.
 fn occupancy(
     explorer: &Explorer<'_>,
     channel: ChannelIndex,

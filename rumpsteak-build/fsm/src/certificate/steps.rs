@@ -1,7 +1,7 @@
 //! Steps: certificates for machines that do everything at its turn, whatever their states are.
 //!
-//! The evidence is a set of pairs of states. Whenever the subtype is in the one, the supertype would
-//! be in the other:
+//! The evidence is a set of pairs of states. Whenever the subtype is in the one, the supertype
+//! would be in the other:
 //!
 //! ```text
 //!   sub  = {a?x; c!stop; end, b?y; end}           sup = {a?x; {c!go; end, c!stop; end}, b?y; end}
@@ -18,8 +18,8 @@
 //! runs, each configuration of the new system is one of the old system, with the paired state: a
 //! send of the subtype is one of the supertype. A receive that only the subtype has is never done:
 //! its state receives from one peer only, and if that label were the head of the queue, the
-//! supertype would be in an unspecified reception. So each step of the new system is one of the old.
-//! A machine waits in both, or in neither; and the subtype is finished where the supertype is.
+//! supertype would be in an unspecified reception. So each step of the new system is one of the
+//! old. A machine waits in both, or in neither; and the subtype is finished where the supertype is.
 //!
 //! Options that are left out are judged [together](mod@crate::verify::together) with other roles. A
 //! state may have several peers: nothing changes its place, so it does not matter which one comes

@@ -1,8 +1,8 @@
 //! Shortening a run to the moves that its fault needs.
 //!
-//! From the last move to the first, each move is left out if the rest is a run with the same fault at
-//! its end. With unbounded queues a move needs only earlier moves, so one pass is enough. Cost: O(n²)
-//! configurations for a run of n moves.
+//! From the last move to the first, each move is left out if the rest is a run with the same fault
+//! at its end. With unbounded queues a move needs only earlier moves, so one pass is enough. Cost:
+//! O(n²) configurations for a run of n moves.
 
 use super::violation::{Violation, definite};
 use crate::system::explorer::Explorer;

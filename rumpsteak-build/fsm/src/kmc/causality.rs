@@ -1,8 +1,8 @@
 //! Causal dependence on an event.
 //!
-//! A machine depends on an event once it takes part in it, or receives a message from a machine that
-//! depended on it. A run stays a run, with unbounded queues, if an event and all that depends on it
-//! are left out.
+//! A machine depends on an event once it takes part in it, or receives a message from a machine
+//! that depended on it. A run stays a run, with unbounded queues, if an event and all that depends
+//! on it are left out.
 
 use crate::system::explorer::{ExploredStep, Explorer, Node};
 use crate::system::interned::MachineIndex;

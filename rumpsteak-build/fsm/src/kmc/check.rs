@@ -194,8 +194,8 @@ pub(crate) struct Judged {
     limit: Limit,
 }
 
-/// Tries bounds until one decides: each, or doubled ones if the reduction is for the part. The result
-/// has met all configurations that were met at any bound.
+/// Tries bounds until one decides: each, or doubled ones if the reduction is for the part. The
+/// result has met all configurations that were met at any bound.
 fn search(part: &InternedSystem<'_>, budget: &mut usize, limits: &Limits) -> Judged {
     let largest = limits.queue.max(1);
     let mut bound = 1;

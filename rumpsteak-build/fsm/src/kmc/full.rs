@@ -98,9 +98,9 @@ impl Explored<'_> {
         }
     }
 
-    /// Looks for a violation of k-CIBI, which matters if k-SIBI fails: a machine sends a competing message
-    /// after a reception on which it does not depend. `Err` with the number of configurations if that
-    /// exceeds `budget`.
+    /// Looks for a violation of k-CIBI, which matters if k-SIBI fails: a machine sends a competing
+    /// message after a reception on which it does not depend. `Err` with the number of
+    /// configurations if that exceeds `budget`.
     ///
     /// The search explores RS_k together with the machines that depend on the reception: first the
     /// receiver, then each receiver of a message from a dependent sender.
@@ -135,7 +135,6 @@ impl Explored<'_> {
                 .filter(|&number| system.get(number).channel != channel)
                 .collect();
             let mut causality = Causality::new(explorer, budget.saturating_sub(used));
-            // The reception at each start.
             let mut starts: HashMap<u32, (Node, ExploredStep)> = HashMap::new();
             for (node, step) in receptions {
                 if let Some((start, true)) = causality.start(step.to, machine) {

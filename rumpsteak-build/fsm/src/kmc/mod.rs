@@ -1,5 +1,6 @@
 //! k-multiparty compatibility: the safety of a whole system, judged at queues of length k (J. Lange
-//! and N. Yoshida, *Verifying asynchronous interactions via communicating session automata*, CAV'19).
+//! and N. Yoshida, *Verifying asynchronous interactions via communicating session automata*,
+//! CAV'19).
 //!
 //! # The judgement
 //!
@@ -32,22 +33,22 @@
 //! is safe.
 //!
 //! *Proof* by induction on φ. If its first move is possible within the bound, take it. Otherwise it
-//! is a send of some p into a full queue, and a run χ →_k without p makes room. Take the first move x
-//! of χ, by some m ≠ p. If m does not move in φ, x goes to the end of s, which it does not disable,
-//! and χ is one shorter. If m moves in φ, its first move y there is from the same state: both send
-//! into the same queue, which is not full, or both receive the same head. So y can be swapped to the
-//! front of φ, which is then one shorter.
+//! is a send of some p into a full queue, and a run χ →_k without p makes room. Take the first move
+//! x of χ, by some m ≠ p. If m does not move in φ, x goes to the end of s, which it does not
+//! disable, and χ is one shorter. If m moves in φ, its first move y there is from the same state:
+//! both send into the same queue, which is not full, or both receive the same head. So y can be
+//! swapped to the front of φ, which is then one shorter.
 //!
-//! Without directedness, the queues of x and y may differ. If they send, y is possible too by k-OBI.
-//! If they receive, y's message is there already, or φ sends it before y by moves that do not depend
-//! on m. By the claim for that shorter part of φ after x, it can be sent within the bound after x,
-//! independently of m, which k-SIBI and k-CIBI exclude. A machine that waits and has not moved in ψ
-//! waits after it too. The proof does not need deterministic machines, but the verdict asks for them
-//! as the paper does, because no program is nondeterministic. Mixed states are refused unless the
-//! bound never mattered.
+//! Without directedness, the queues of x and y may differ. If they send, y is possible too by
+//! k-OBI. If they receive, y's message is there already, or φ sends it before y by moves that do
+//! not depend on m. By the claim for that shorter part of φ after x, it can be sent within the
+//! bound after x, independently of m, which k-SIBI and k-CIBI exclude. A machine that waits and has
+//! not moved in ψ waits after it too. The proof does not need deterministic machines, but the
+//! verdict asks for them as the paper does, because no program is nondeterministic. Mixed states
+//! are refused unless the bound never mattered.
 //!
-//! So a system that is k-exhaustive (and directed or independent) and not k-safe is not safe. Nor is
-//! a system in which machines wait only for each other. For all others k is raised from 1. In
+//! So a system that is k-exhaustive (and directed or independent) and not k-safe is not safe. Nor
+//! is a system in which machines wait only for each other. For all others k is raised from 1. In
 //! directed systems k-exhaustivity is monotone in k, by the same claim, so k is doubled and then
 //! halved. In others it is not, and each k is tried.
 //!

@@ -3,12 +3,12 @@
 //! # Why it gives the same answers
 //!
 //! The three properties say that something can still happen from every configuration: a waiting
-//! machine moves (progress), a blocked machine moves (exhaustivity: only others empty its channel), a
-//! head is received (reception). Let φ be a run of RS_k from r to s, and ψ the run of *(E)* in the
-//! argument for the reduction. If the event cannot happen from s, it cannot happen after ψ. If it
-//! happens from r by φ, it happens in φψ, so on a reduced run from r. An event that can happen from a
-//! configuration can happen in all terminal components below, or not at all. So it is enough to look
-//! at these. There, a machine that does not move never will.
+//! machine moves (progress), a blocked machine moves (exhaustivity: only others empty its channel),
+//! a head is received (reception). Let φ be a run of RS_k from r to s, and ψ the run of *(E)* in
+//! the argument for the reduction. If the event cannot happen from s, it cannot happen after ψ. If
+//! it happens from r by φ, it happens in φψ, so on a reduced run from r. An event that can happen
+//! from a configuration can happen in all terminal components below, or not at all. So it is enough
+//! to look at these. There, a machine that does not move never will.
 
 use super::violation::{Explored, Violation, Violations, definite, first_definite};
 use crate::system::explorer::{Explorer, Node};

@@ -12,8 +12,8 @@ use super::ids::{StateId, TransitionId};
 use super::interned::{Groups, InternedMachine};
 use super::names::Role;
 
-/// The machine of one role: any finite graph of actions. [`check_directed`](Self::check_directed) checks
-/// that it stands for a local type, which the algorithms need.
+/// The machine of one role: any finite graph of actions. [`check_directed`](Self::check_directed)
+/// checks that it stands for a local type, which the algorithms need.
 #[derive(Clone)]
 pub struct Fsm {
     role: Role,
@@ -49,9 +49,9 @@ impl Fsm {
     /// The same machine for a role that plays on demand only, or not (the default).
     ///
     /// A role on demand (Hu, Yoshida, *Explicit connection actions in multiparty session types*,
-    /// FASE'17) begins with a first message, which need not come; when it has finished, it may be called
-    /// again. In a [`System`](crate::System) it may be finished in its initial state, and begins again
-    /// where it would end.
+    /// FASE'17) begins with a first message, which need not come; when it has finished, it may be
+    /// called again. In a [`System`](crate::System) it may be finished in its initial state, and
+    /// begins again where it would end.
     #[must_use]
     pub fn on_demand(self, is_on_demand: bool) -> Self {
         Self { is_on_demand, ..self }
@@ -131,8 +131,8 @@ impl Fsm {
         self.is_terminal(state) || (self.is_on_demand && state == self.initial)
     }
 
-    /// The machine that begins again when it is finished: transitions to a terminal state lead to the
-    /// initial state. States and transitions keep their ids.
+    /// The machine that begins again when it is finished: transitions to a terminal state lead to
+    /// the initial state. States and transitions keep their ids.
     pub(crate) fn repeated(&self) -> Self {
         let mut builder = self.edit();
         builder.change(|_, _, target| {
@@ -207,9 +207,9 @@ impl Fsm {
         })
     }
 
-    /// Checks that the machine stands for a local type: each state sends to one peer or receives from
-    /// one peer, under pairwise distinct labels, and never exchanges a message with itself. Unreachable
-    /// states are checked as well.
+    /// Checks that the machine stands for a local type: each state sends to one peer or receives
+    /// from one peer, under pairwise distinct labels, and never exchanges a message with itself.
+    /// Unreachable states are checked as well.
     ///
     /// # Errors
     /// The first [`Defect`] in order of states. The result is computed once.
@@ -218,9 +218,9 @@ impl Fsm {
         self.directed.get_or_init(check).clone()
     }
 
-    /// Checks that a program can follow the machine: peer, direction and label decide the next state, and
-    /// it never exchanges a message with itself. A state may have several peers, and both send and
-    /// receive.
+    /// Checks that a program can follow the machine: peer, direction and label decide the next
+    /// state, and it never exchanges a message with itself. A state may have several peers, and
+    /// both send and receive.
     ///
     /// # Errors
     /// The first [`Defect`] in order of states.
@@ -304,8 +304,8 @@ impl Fsm {
         Some(Defect::Undirected { state, peers })
     }
 
-    /// Checks that no two transitions of a state have one peer, direction and label. Payloads do not count: a
-    /// receiver looks at the label to know what the payload is.
+    /// Checks that no two transitions of a state have one peer, direction and label. Payloads do
+    /// not count: a receiver looks at the label to know what the payload is.
     fn check_labels(&self, state: StateId) -> Result<(), Defect> {
         let mut seen = BTreeMap::new();
         for Transition { id, action, .. } in self.transitions_from(state) {

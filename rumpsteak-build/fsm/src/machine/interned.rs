@@ -1,6 +1,6 @@
-//! A machine with numbers instead of names, for algorithms on pairs of machines. It is made once per
-//! [`Fsm`](crate::Fsm). Actions are numbered in their order, so two machines with the same actions have
-//! the same numbers.
+//! A machine with numbers instead of names, for algorithms on pairs of machines. It is made once
+//! per [`Fsm`](crate::Fsm). Actions are numbered in their order, so two machines with the same
+//! actions have the same numbers.
 
 use std::sync::{Arc, OnceLock};
 
@@ -64,7 +64,7 @@ pub(crate) struct Edge {
 const FEW: usize = 8;
 
 impl Names {
-    /// Numbers sorted and distinct actions in their order, in which each kind is contiguous.
+    /// Numbers sorted and distinct actions in their order; each kind is contiguous.
     fn new(actions: Vec<Action>) -> Self {
         let mut kind_of = Vec::with_capacity(actions.len());
         let mut is_send = vec![];
@@ -111,8 +111,8 @@ impl<'a> Met<'a> {
 }
 
 impl InternedMachine {
-    /// Interns a directed machine with the transitions from each of its `states`. O(transitions), besides
-    /// sorting the actions.
+    /// Interns a directed machine with the transitions from each of its `states`. O(transitions),
+    /// besides sorting the actions.
     pub(crate) fn new<'a, T>(initial: StateId, states: impl Iterator<Item = T>) -> Self
     where
         T: Iterator<Item = Transition<'a>>,
@@ -239,13 +239,13 @@ impl InternedMachine {
         self.states[state as usize].anchor
     }
 
-    /// The kind of each transition, by its id.
-    pub(crate) fn kinds(&self) -> Vec<Kind> {
-        let mut kinds = vec![0; self.edges.len()];
+    /// Something about each transition, by its id.
+    pub(crate) fn by_transition<T: Clone + Default>(&self, of: impl Fn(&Edge) -> T) -> Vec<T> {
+        let mut all = vec![T::default(); self.edges.len()];
         for edge in &self.edges {
-            kinds[edge.id.index()] = self.names.kind_of[edge.act as usize];
+            all[edge.id.index()] = of(edge);
         }
-        kinds
+        all
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -315,7 +315,6 @@ impl Groups {
         Self { starts, members }
     }
 
-    /// The number of groups.
     pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
     }

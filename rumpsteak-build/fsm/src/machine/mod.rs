@@ -2,8 +2,8 @@
 //!
 //! An [`Fsm`] is a directed graph whose edges are [`Action`]s: a message sent to a peer (`s!ready`)
 //! or received from one (`t?value(i32)`). It is a local type (PPoPP'22, Definition 1) with cycles
-//! for recursion. States and transitions have dense ids in insertion order, so callers keep spans and
-//! names in plain vectors beside the machine.
+//! for recursion. States and transitions have dense ids in insertion order, so callers keep spans
+//! and names in plain vectors beside the machine.
 //!
 //! ```text
 //!   rec X . s!ready . s?value(i32) . X            0 ──s!ready──▶ 1

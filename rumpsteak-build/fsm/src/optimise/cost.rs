@@ -5,11 +5,11 @@
 //!   receive  clock(q) = max(clock(q), arrival) + work
 //! ```
 //!
-//! The roles are sequential and wait for one queue at a time, so they are a Kahn network: scheduling
-//! changes neither the messages nor their times. (A role that waits for several peers takes the first
-//! arrival.) A role must *choose* the same for all orders that are compared. So a choice depends on its
-//! options, and on how often it was made before: for some rounds it takes the branches that can come
-//! back, in turn, and then those that end.
+//! The roles are sequential and wait for one queue at a time, so they are a Kahn network:
+//! scheduling changes neither the messages nor their times. (A role that waits for several peers
+//! takes the first arrival.) A role must *choose* the same for all orders that are compared. So a
+//! choice depends on its options, and on how often it was made before: for some rounds it takes the
+//! branches that can come back, in turn, and then those that end.
 //!
 //! The work is what the projections do in a number of rounds: so many actions for each role. The
 //! time of an order is the time at which the last role has done as many.

@@ -6,8 +6,8 @@
 //!
 //! # What is tried
 //! Waiting costs time and sending does not, so the only change that helps is to send *before*
-//! waiting. A candidate has a *window* for each peer: so many messages to it may be sent before their
-//! turn ([`anticipate`]). With one window this is
+//! waiting. A candidate has a *window* for each peer: so many messages to it may be sent before
+//! their turn ([`anticipate`]). With one window this is
 //!
 //! * hoisting a send over the receives before it (a ring: window 1), or over a choice whose branches
 //!   all send it;
@@ -24,17 +24,17 @@
 //! [`received_before`].
 //!
 //! # Why it is sound
-//! Every candidate is judged by [`certified`](crate::verify::certified): asynchronous subtyping with a
-//! checked certificate. If a role is not directed, it is not reordered, and the others are judged
-//! [together](mod@crate::verify::together) with all roles. Only proven orders are proposed.
+//! Every candidate is judged by [`certified`](crate::verify::certified): asynchronous subtyping
+//! with a checked certificate. If a role is not directed, it is not reordered, and the others are
+//! judged [together](mod@crate::verify::together) with all roles. Only proven orders are proposed.
 //!
 //! # How they are ranked
 //! By the time that a fixed piece of work takes under [`Costs`] ([`cost`]); if equal, by the memory
 //! that their windows need.
 //!
 //! # Cost
-//! One proof and one simulation for each candidate; at most [`Options::candidates`] candidates of at
-//! most [`Options::states`] states.
+//! One proof and one simulation for each candidate; at most [`Options::candidates`] candidates of
+//! at most [`Options::states`] states.
 
 pub mod cost;
 mod propose;

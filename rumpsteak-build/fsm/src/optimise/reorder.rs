@@ -27,8 +27,8 @@ pub type Depends<'a> = &'a dyn Fn(&Action, &Action) -> bool;
 type Early = Vec<VecDeque<TransitionId>>;
 
 /// The machine that does what `machine` does, and sends up to so many messages to each peer before
-/// their turn. It may not be a subtype. `None` if it has more than `states` states, or if `machine` is
-/// not directed.
+/// their turn. It may not be a subtype. `None` if it has more than `states` states, or if `machine`
+/// is not directed.
 pub fn anticipate(
     machine: &Fsm,
     windows: &[(Role, usize)],

@@ -1,19 +1,20 @@
 //! The simplest cause of a refusal: the cheapest edit with which the subtype fits.
 //!
-//! If an action is missing or superfluous, subtyping goes on to the first action that has no place at
-//! all, maybe in the next round of a loop. So both machines are walked in step along the path of
-//! the refusal. Edits are tried near the place where they part, cheapest first, as a parser with error
-//! repair does (CPCT+, Diekmann and Tratt, ECOOP'20).
+//! If an action is missing or superfluous, subtyping goes on to the first action that has no place
+//! at all, maybe in the next round of a loop. So both machines are walked in step along the path of
+//! the refusal. Edits are tried near the place where they part, cheapest first, as a parser with
+//! error repair does (CPCT+, Diekmann and Tratt, ECOOP'20).
 //!
 //! ```text
 //! supertype   ?play ─ !won ─ ?pay ─ ⟲        the subtype stops at the next `?play`;
 //! subtype     ?play ─ !won ─ ⟲               it fits with a `?pay` inserted behind `!won`
 //! ```
 //!
-//! An edit explains a refusal only if the edited machine is a subtype; an edit that makes the machines
-//! equivalent is cheaper than any other. So if one edit of a projection is refused, the edit that takes
-//! it back is found, or one as cheap. If an action only has to come later, or no edit explains the
-//! refusal, the order is wrong: `place` says why an action has no place where it is done.
+//! An edit explains a refusal only if the edited machine is a subtype; an edit that makes the
+//! machines equivalent is cheaper than any other. So if one edit of a projection is refused, the
+//! edit that takes it back is found, or one as cheap. If an action only has to come later, or no
+//! edit explains the refusal, the order is wrong: `place` says why an action has no place where it
+//! is done.
 //!
 //! Cost: a check for each edit, of edited machines with at most `MOST` states in all.
 
@@ -123,9 +124,9 @@ impl<'a> Search<'a> {
         self.sup.transitions_from(due).all(|due| !does(self.sub, due.action))
     }
 
-    /// The receive that is due if the subtype sends once more than it has heard back, and fits with this
-    /// receive. It may also fit with one send less. If it puts off such a receive up to a choice, the
-    /// receive is missing behind an option of the choice.
+    /// The receive that is due if the subtype sends once more than it has heard back, and fits with
+    /// this receive. It may also fit with one send less. If it puts off such a receive up to a
+    /// choice, the receive is missing behind an option of the choice.
     ///
     /// ```text
     /// supertype   !go ─ ?ok ─ ⟲                  the subtype is one message ahead; it fits with

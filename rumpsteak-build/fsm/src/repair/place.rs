@@ -42,7 +42,8 @@ pub enum Misfit {
     Repeated(TransitionId),
 }
 
-/// The misplaced action, and why. `None` if it comes later whatever happens: then its order is wrong.
+/// The misplaced action, and why. `None` if it comes later whatever happens: then its order is
+/// wrong.
 pub(super) fn order(
     sub: &Fsm,
     sup: &Fsm,
@@ -74,9 +75,9 @@ pub(super) fn order(
     })
 }
 
-/// Looks for the cause of a run that goes wrong although subtyping accepts the machine: the first action
-/// of the subtype in it that the supertype does not do there. A receive is not to blame unless it is
-/// awaited in the end.
+/// Looks for the cause of a run that goes wrong although subtyping accepts the machine: the first
+/// action of the subtype in it that the supertype does not do there. A receive is not to blame
+/// unless it is awaited in the end.
 pub fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit)> {
     let own = run.steps.iter().filter(|step| step.role == *sub.role());
     let mut path: Vec<TransitionId> = own.map(|step| step.transition).collect();
@@ -174,8 +175,8 @@ pub(super) fn displaced(
 }
 
 /// The place of an action in an option that the subtype did not take, of a choice on its path. The
-/// choice is not made again before the action, the taken option does not lead to the action, and the
-/// two options have not joined yet.
+/// choice is not made again before the action, the taken option does not lead to the action, and
+/// the two options have not joined yet.
 ///
 /// ```text
 /// supertype   (?x ─ !p | ?y ─ !q) ─ ⟲        behind `?x` the subtype does `!q`: it may come in

@@ -1,13 +1,13 @@
 //! Anticipation: the subtype sends `p!ℓ` first, and no `p!` is on the spine.
 //!
 //! Then the supertype must come to `p!ℓ` over a B(p): any inputs, and outputs to others. Its peers
-//! choose its inputs, so all of them must lead there. The subtype chooses its outputs, so one choice
-//! that leads there is enough. The [`ranks`] of the supertype's states say from where `p!ℓ` can be
-//! found.
+//! choose its inputs, so all of them must lead there. The subtype chooses its outputs, so one
+//! choice that leads there is enough. The [`ranks`] of the supertype's states say from where `p!ℓ`
+//! can be found.
 //!
 //! Outputs that are passed over stay open ([`Rest::Choice`]), without the alternatives from where
-//! `p!ℓ` cannot be found and those that the subtype can never make. Inputs that are passed over yield
-//! a prefix each.
+//! `p!ℓ` cannot be found and those that the subtype can never make. Inputs that are passed over
+//! yield a prefix each.
 //!
 //! An alternative whose rank is not less may be passed over for ever. It is kept `slack` times on a
 //! path and then dropped, which *does* lose choices ([`Anticipation::lossy`]).
@@ -336,7 +336,7 @@ impl<'a> Anticipation<'a> {
         self.futures.get_or_insert_with(|| Futures::new(pair)).set_of(state)
     }
 
-    /// True if a set has an action. Without choices of outputs there are no sets, and each has all.
+    /// True if a set has an action. Without choices of outputs, every action is allowed.
     fn allows(&self, set: u32, act: Act) -> bool {
         self.futures.as_ref().is_none_or(|futures| futures.has(set, act))
     }

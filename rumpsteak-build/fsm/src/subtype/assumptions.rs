@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Loops of situations share parts, so they are not checked one by one. When all situations are
-//! known, [`Assumptions::forgotten`] checks for each kind of action (`p?` or `p!`) that there is no
-//! loop on which an action of the kind is pending and none is done, in O(kinds · steps · lengths).
+//! known, [`Assumptions::forgotten`] checks for each kind of action (`p?` or `p!`) that every loop
+//! on which an action of the kind is pending does one, in O(kinds · steps · lengths).
 
 use hashbrown::HashMap;
 
@@ -71,7 +71,7 @@ impl<'a> Assumptions<'a> {
     pub(super) fn new(pair: &'a Pair) -> Self {
         Self {
             pair,
-            kind_of: pair.sub.kinds(),
+            kind_of: pair.sub.by_transition(|edge| pair.kind(edge.act)),
             inevitable: vec![None; pair.kinds()],
             nodes: vec![],
             steps: vec![],
@@ -84,8 +84,8 @@ impl<'a> Assumptions<'a> {
         self.nodes.len()
     }
 
-    /// Ends a way at a situation with this [key](super::record::encode). `None` if the situation was met
-    /// before (rule ASM), otherwise its number and the way that starts from it.
+    /// Ends a way at a situation with this [key](super::record::encode). `None` if the situation
+    /// was met before (rule ASM), otherwise its number and the way that starts from it.
     pub(super) fn meet(
         &mut self,
         key: &[u32],
@@ -164,9 +164,9 @@ impl<'a> Assumptions<'a> {
         &self.record.trails[step.trail.0 as usize..step.trail.1 as usize]
     }
 
-    /// Refuses a situation from which the subtype need never do a promised action: whatever inputs come, it
-    /// can choose its outputs so that the action stays pending. Without this, an anticipation that grows in
-    /// each round of such a loop would end at a limit instead.
+    /// Refuses a situation from which the subtype need never do a promised action: whatever inputs
+    /// come, it can choose its outputs so that the action stays pending. Without this, an
+    /// anticipation that grows in each round of such a loop would end at a limit instead.
     pub(super) fn avoided(&mut self, node: u32) -> Option<Failure> {
         let Node { state, promises: (start, end), .. } = self.nodes[node as usize];
         for index in start as usize..end as usize {
@@ -198,8 +198,9 @@ impl<'a> Assumptions<'a> {
         forgotten(origin, path, at, cycle)
     }
 
-    /// The act check: finds a loop in which an action is pending that the loop never does. If there is none,
-    /// the ranks are recorded: for each kind, the most successive steps while it is pending and not done.
+    /// The act check: finds a loop in which an action is pending that the loop never does. Without
+    /// such a loop, the ranks are recorded: for each kind, the most successive steps while it is
+    /// pending and not done.
     pub(super) fn forgotten(&mut self) -> Option<Failure> {
         (0..self.pair.kinds() as Kind).find_map(|kind| self.forgotten_kind(kind))
     }
@@ -277,8 +278,8 @@ impl<'a> Assumptions<'a> {
     }
 }
 
-/// Walks from a node until there is no step or a node is met again: the steps before the loop, the
-/// steps of the loop, and the last node.
+/// Walks from a node to the end, or until a node is met again: the steps before the loop, the steps
+/// of the loop, and the last node.
 fn lasso<S>(mut at: u32, onward: impl Fn(u32) -> Option<(S, u32)>) -> (Vec<S>, Vec<S>, u32) {
     let mut walk = vec![];
     let mut met: HashMap<u32, usize> = HashMap::new();

@@ -11,7 +11,6 @@ pub(super) struct Node {
     pub(super) next: Vec<usize>,
 }
 
-/// Why there is no answer.
 pub(super) enum Stop {
     /// No rule applies, or something may be put off for ever.
     Stuck,

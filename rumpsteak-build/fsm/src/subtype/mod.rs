@@ -11,12 +11,12 @@
 //! * **R2**, an output `p!ℓ` before any inputs, and before outputs that are not to p: before a B(p).
 //!
 //! It may not do an input before an output (both sides could wait for each other), change the order
-//! of two messages between the same two roles, or leave out for ever an action of the supertype (the
-//! peer's message would stay in the queue). The relation is the one of Ghilezan, Pantović, Prokić,
-//! Scalas and Yoshida (POPL'21), as PPoPP'22 states it: for all single-output trees U of T and
-//! single-input trees V′ of T′ there are W of U and W′ of V′ with W ≲ W′ (App. B.2). Sorts must be
-//! equal. It is about *every run*: whatever is chosen, everything that is put off is done. In the
-//! [fair](crate::certificate::invariant::fair) relation it *can* always still be done.
+//! of two messages between the same two roles, or leave out for ever an action of the supertype
+//! (the peer's message would stay in the queue). The relation is the one of Ghilezan, Pantović,
+//! Prokić, Scalas and Yoshida (POPL'21), as PPoPP'22 states it: for all single-output trees U of T
+//! and single-input trees V′ of T′ there are W of U and W′ of V′ with W ≲ W′ (App. B.2). Sorts must
+//! be equal. It is about *every run*: whatever is chosen, everything that is put off is done. In
+//! the [fair](crate::certificate::invariant::fair) relation it *can* always still be done.
 //!
 //! # Example
 //!
@@ -38,12 +38,13 @@
 //!   T″ = s?copy. t?ready. t!copy. T′
 //! ```
 //!
-//! Between the two visits of (\*) the subtype did `s?`, `t?` and `t!`, which is all that is pending.
+//! Between the two visits of (\*) the subtype did `s?`, `t?` and `t!`, which is all that is
+//! pending.
 //!
 //! # The algorithm
 //!
-//! It is the one of §3.2 and App. B.5, on machines, with four changes. A *situation* is a state of the
-//! subtype, the prefix π′ of the supertype's pending actions (`prefix`), and the state of the
+//! It is the one of §3.2 and App. B.5, on machines, with four changes. A *situation* is a state of
+//! the subtype, the prefix π′ of the supertype's pending actions (`prefix`), and the state of the
 //! supertype behind it. `rules` has the rules of Fig. 5 one by one.
 //!
 //! 1. **The left prefix π is always empty.** Fig. 5 pushes an action of each side at once and reduces
@@ -61,15 +62,16 @@
 //!    each kind of action (`p?` or `p!`) there must be no loop on which one is pending and none is done.
 //!
 //! Each "yes" has a [certificate](crate::certificate) that is checked without the search, and whose
-//! pages have the argument. Messages of one kind that wait in the same order are interchangeable. So
-//! situations are equal if their states, pending actions, open choices and the states behind them are.
+//! pages have the argument. Messages of one kind that wait in the same order are interchangeable.
+//! So situations are equal if their states, pending actions, open choices and the states behind
+//! them are.
 //!
 //! ## Undecided pairs
 //!
-//! Subtyping is undecidable. A subtype that anticipates more and more has infinitely many situations.
-//! If it may choose never to do a pending action, that is a "no". Otherwise a second search
-//! (`unbounded`) looks for finitely many *sets* of situations that cover them all. If it finds none,
-//! the answer is [`Verdict::Undecided`], with the limit that ended the first search.
+//! Subtyping is undecidable. A subtype that anticipates more and more has infinitely many
+//! situations. If it may choose never to do a pending action, that is a "no". Otherwise a second
+//! search (`unbounded`) looks for finitely many *sets* of situations that cover them all. If it
+//! finds none, the answer is [`Verdict::Undecided`], with the limit that ended the first search.
 //!
 //! If the subtype overtakes a choice of outputs in a loop, alternatives are dropped beyond
 //! [`Limits::branching`](field@Limits::branching). As long as the choice is open, a "no" about an
@@ -79,8 +81,8 @@
 //! # Cost
 //!
 //! Linear in the number of situations times the number of pending actions where situations are
-//! compared: at states of the subtype where several transitions meet, since every loop has one. There
-//! is no recursion on states; an anticipation recurses on branching states, at most 256 deep.
+//! compared: at states of the subtype where several transitions meet, since every loop has one.
+//! Only an anticipation recurses, on branching states, at most 256 deep.
 
 mod anticipation;
 mod assumptions;
@@ -128,8 +130,8 @@ pub use self::refusal::{InputError, Refusal, Rule, Side};
 /// ```
 ///
 /// # Errors
-/// If one of the machines is not [directed](Fsm::check_directed), and they do not do the same actions
-/// in the same order, as [`steps`](crate::certificate::steps) defines it.
+/// If one of the machines is not [directed](Fsm::check_directed), and they do not do the same
+/// actions in the same order, as [`steps`](crate::certificate::steps) defines it.
 pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Refusal>, InputError> {
     let pair = match directed(sub, sup) {
         Ok(pair) => pair,
@@ -155,12 +157,8 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
             break;
         }
         if widen {
-            match unbounded::search(&pair, budget) {
-                Ok(invariant) => {
-                    let situations = invariant.judgements.len();
-                    let certificate = Certificate::Invariant(invariant);
-                    return Ok(Verdict::Safe(Proof::written(situations, None, certificate)));
-                }
+            match unbounded::search(&pair, budget, false) {
+                Ok(proof) => return Ok(Verdict::Safe(proof)),
                 // A larger budget would not help.
                 Err(Stop::Stuck) => widen = false,
                 Err(Stop::Spent) => {}
@@ -189,11 +187,7 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
 /// # Errors
 /// If one of the machines is not [directed](Fsm::check_directed).
 pub fn check_fair(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Option<Proof>, InputError> {
-    let fair = unbounded::search_fair(&directed(sub, sup)?, limits).ok();
-    Ok(fair.map(|fair| {
-        let situations = fair.invariant.judgements.len();
-        Proof::written(situations, None, Certificate::Fair(fair))
-    }))
+    Ok(unbounded::search(&directed(sub, sup)?, limits, true).ok())
 }
 
 fn directed(sub: &Fsm, sup: &Fsm) -> Result<Pair, InputError> {

@@ -6,13 +6,13 @@
 //! ```
 //!
 //! The *spine* is a sequence of single actions. Behind it is usually a state of the supertype, from
-//! which the spine can be prolonged. It is an open choice if the subtype overtook a choice of outputs
-//! that it has not made yet: then each alternative has a spine of its own, and the subtype's own
-//! later output decides.
+//! which the spine can be prolonged. It is an open choice if the subtype overtook a choice of
+//! outputs that it has not made yet: then each alternative has a spine of its own, and the
+//! subtype's own later output decides.
 //!
-//! The first action of each kind (`p?` or `p!`) leaves the spine first. So the actions of a kind are
-//! linked, and finding and removing one costs O(1). A removed action leaves a hole (`●`) until it
-//! comes to the front, as in the paper's lazily removable lists (App. B.5).
+//! The first action of each kind (`p?` or `p!`) leaves the spine first. So the actions of a kind
+//! are linked, and finding and removing one costs O(1). A removed action leaves a hole (`●`) until
+//! it comes to the front, as in the paper's lazily removable lists (App. B.5).
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -180,10 +180,10 @@ impl Prefix {
         self.rest = segment.rest;
     }
 
-    /// Unfolds the supertype up to a state that does `kind`, branches or ends, and, if `inputs`, up to an
-    /// output; returns the number of unfoldings. No choice is passed, so these actions are pending whatever
-    /// the subtype does next. Stops after as many actions as the supertype has states: then it is in a loop
-    /// without `kind`.
+    /// Unfolds the supertype up to a state that does `kind`, branches or ends, and, if `inputs`, up
+    /// to an output; returns the number of unfoldings. No choice is passed, so these actions are
+    /// pending whatever the subtype does next. Stops after as many actions as the supertype has
+    /// states: then it is in a loop without `kind`.
     pub(super) fn stretch(&mut self, pair: &Pair, kind: Kind, inputs: bool) -> u32 {
         for times in 0..pair.sup.len() as u32 {
             let Rest::State(state) = self.rest else { return times };

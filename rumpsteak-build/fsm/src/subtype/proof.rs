@@ -10,9 +10,9 @@ use crate::machine::StateId;
 /// Why a machine is a subtype.
 #[derive(Clone)]
 pub struct Proof {
-    /// The most actions of the supertype that are pending at once. `None` if there is no bound.
+    /// The most actions of the supertype that are pending at once. `None` without a bound.
     pub anticipation: Option<usize>,
-    /// The number of situations that were compared, or of sets of situations if there is no bound.
+    /// The number of situations that were compared, or of sets of situations without a bound.
     pub situations: usize,
     pub(super) evidence: Evidence,
 }
@@ -53,7 +53,8 @@ impl Proof {
         Self { anticipation, situations, evidence: Evidence::Written(Arc::new(certificate)) }
     }
 
-    /// Writes the evidence that the search recorded, for [`certificate::check`](crate::certificate::check).
+    /// Writes the evidence that the search recorded, for
+    /// [`certificate::check`](crate::certificate::check).
     pub fn certificate(&self) -> Certificate {
         match &self.evidence {
             Evidence::Recorded(record) => Certificate::Derivation(record.derivation()),

@@ -146,8 +146,8 @@ pub(super) fn inevitable(pair: &Pair, kind: Kind) -> Vec<u32> {
     rounds(sub, needed, |_| true)
 }
 
-/// True if a few actions without a choice lead from a state of the subtype to one of `kind`: then that
-/// is [`inevitable`], without a look at all states.
+/// True if a few actions without a choice lead from a state of the subtype to one of `kind`: then
+/// that is [`inevitable`], without a look at all states.
 pub(super) fn is_near(pair: &Pair, kind: Kind, state: u32) -> bool {
     const FEW: usize = 8;
     let onward = |&state: &u32| match pair.sub.edges(state) {

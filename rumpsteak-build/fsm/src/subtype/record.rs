@@ -1,9 +1,9 @@
 //! The record of a search. Its certificate is written from it. The record is not trusted:
 //! [`certificate::check`](crate::certificate::check) decides.
 //!
-//! A [`Derivation`] lists the rules of each situation in preorder. The search works breadth first, so
-//! it records *fragments*: the subtype's actions between one branching of the search and the next.
-//! The fragments of a situation form a tree, and in preorder they are the derivation.
+//! A [`Derivation`] lists the rules of each situation in preorder. The search works breadth first,
+//! so it records *fragments*: the subtype's actions between one branching of the search and the
+//! next. The fragments of a situation form a tree, and in preorder they are the derivation.
 //!
 //! ```text
 //!   fragment                    s!ready after 3 unfoldings
@@ -144,19 +144,12 @@ impl Record {
     }
 
     pub(super) fn derivation(&self) -> Derivation {
+        let Pair { sub, sup } = &self.pair;
         let mut transitions = vec![0; self.pair.acts()];
-        for state in 0..self.pair.sup.len() as u32 {
-            for edge in self.pair.sup.edges(state) {
-                transitions[edge.act as usize] = edge.id.index() as u32;
-            }
+        for (transition, act) in sup.by_transition(|edge| edge.act).into_iter().enumerate() {
+            transitions[act as usize] = transition as u32;
         }
-        let mut sends = vec![];
-        for state in 0..self.pair.sub.len() as u32 {
-            for edge in self.pair.sub.edges(state) {
-                sends.resize(sends.len().max(edge.id.index() + 1), false);
-                sends[edge.id.index()] = matches!(self.pair.sub.state(state), State::Send(_));
-            }
-        }
+        let sends = sub.by_transition(|edge| matches!(sub.state(edge.source), State::Send(_)));
         let mut situations: Vec<Situation> = vec![];
         for (id, &root) in self.roots.iter().enumerate() {
             let mut numbers = nth(&self.keys, &self.ends, id as u32).iter().copied();

@@ -32,20 +32,20 @@ pub struct Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Rule {
-    /// The subtype never does the supertype's action `sup`: it ends or goes round `cycle` without it. Do it,
-    /// or take it out of the protocol.
+    /// The subtype never does the supertype's action `sup`: it ends or goes round `cycle` without
+    /// it. Do it, or take it out of the protocol.
     Forgotten,
     /// The subtype receives (`sub`) before the supertype's send `sup`. Send first.
     InputBeforeOutput,
     /// The peer may send the message of `sup`, which `sub_state` does not receive. Handle it.
     InputNotHandled,
-    /// The supertype need not receive the message of `sub`, because it ends in `sup_state` or may go on
-    /// through `sup`. Receive it only where the protocol has decided that it comes.
+    /// The supertype need not receive the message of `sub`, because it ends in `sup_state` or may
+    /// go on through `sup`. Receive it only where the protocol has decided that it comes.
     InputNotReached,
     /// The subtype receives (`sub`) before an earlier message from the same peer (`sup`).
     InputsFromOnePeer,
-    /// The supertype need not send the message of `sub`, because it ends in `sup_state` or may go on through
-    /// `sup`. Send it only where the protocol has decided on it.
+    /// The supertype need not send the message of `sub`, because it ends in `sup_state` or may go
+    /// on through `sup`. Send it only where the protocol has decided on it.
     OutputNotReached,
     /// The subtype sends a label (`sub`) to a peer to which the supertype sends another (`sup`).
     OutputNotOffered,

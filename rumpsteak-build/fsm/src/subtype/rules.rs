@@ -6,7 +6,7 @@
 //!
 //! | rule | where | the difference, and why it is sound |
 //! |---|---|---|
-//! | INIT | [`Search::new`](super::search::Search::new) | There are no bounds n and k; [`Limits`](crate::Limits) end a search with "undecided". |
+//! | INIT | [`Search::new`](super::search::Search::new) | Without bounds n and k; [`Limits`](crate::Limits) end a search with "undecided". |
 //! | END | [`Rules::end`] | None. |
 //! | ASM | [`assumptions`](super::assumptions) | All returns are checked together, kind by kind. |
 //! | SUB with \[)I], \[)O], \[)A], \[)B] | [`Spine::take`](super::prefix::Spine::take) | The action that a rule below would push on π is reduced at once. Fig. 5 may do the same: π is in order, and \[)A] and \[)B] leave the other actions of π′ as they are. |
@@ -18,13 +18,14 @@
 //!
 //! # Refusals and dropped alternatives
 //!
-//! An anticipation may drop alternatives of an output choice ([`Anticipation::lossy`]). A "yes" stays
-//! right: it found a W′. A "no" may be caused by the dropping, but only about an output, and only
-//! while the choice is *open*. Let q! be the kind of the choice. Messages to one peer stay in order,
-//! so the label in W′ must be the label of the subtype's q! with the same number. Once the subtype
-//! does that q!, either it does a dropped label, which fails there as a mismatch (`lossy`), or nothing
-//! usable was dropped, and what is pending is the same as without dropping. As long as the choice is
-//! open, a q! is pending in every alternative, in front of everything else there. So a "no" is final
+//! An anticipation may drop alternatives of an output choice ([`Anticipation::lossy`]). A "yes"
+//! stays right: it found a W′. A "no" may be caused by the dropping, but only about an output, and
+//! only while the choice is *open*. Let q! be the kind of the choice. Messages to one peer stay in
+//! order, so the label in W′ must be the label of the subtype's q! with the same number. Once the
+//! subtype does that q!, either it does a dropped label, which fails there as a mismatch (`lossy`),
+//! or nothing usable was dropped, and what is pending is the same as without dropping. As long as
+//! the choice is open, a q! is pending in every alternative, in front of everything else there. So
+//! a "no" is final
 //!
 //! * at the end of the subtype: an action is pending, of an open choice at least the q!;
 //! * at an input: only actions in front of all pending outputs can be received;
@@ -32,9 +33,9 @@
 //!   every alternative, or all choices are made on the way, as W′ must make them;
 //! * if no output is pending: no choice is open.
 //!
-//! The other refusals are about outputs that are not found or not the promised ones, and about actions
-//! that the subtype may avoid (`Assumptions::avoided`). There another alternative may help, and the
-//! search is repeated with more slack.
+//! The other refusals are about outputs that are not found or not the promised ones, and about
+//! actions that the subtype may avoid (`Assumptions::avoided`). There another alternative may help,
+//! and the search is repeated with more slack.
 
 use super::anticipation::{Anticipation, Way, mismatch};
 use super::pair::{Act, Edge, Kind, Pair, State};

@@ -2,16 +2,16 @@
 //!
 //! The search word by word ([`search`](super::search)) does not end if a subtype sends more in each
 //! round than it receives. Here the pending actions are a *set* of words, widened so that there are
-//! finitely many sets. They are written as an [`Invariant`](crate::certificate::invariant). Its page
-//! has the judgement, an example, the rules, which have the same names here, and the proof of
+//! finitely many sets. They are written as an [`Invariant`](crate::certificate::invariant). Its
+//! page has the judgement, an example, the rules, which have the same names here, and the proof of
 //! `T ≤ T′`, which does not depend on this page.
 //!
 //! # The widening
 //!
 //! A set of words is a *class* and the *windows* that occur in it, for some length m. A word of at
 //! most m letters is a class of its own. A longer one is in the class of its first m and its last m
-//! letters; of the letters between, only the set of windows of m + 1 letters is known. A letter is a
-//! transition of the supertype and not an action, so that words promised by different parts of it
+//! letters; of the letters between, only the set of windows of m + 1 letters is known. A letter is
+//! a transition of the supertype and not an action, so that words promised by different parts of it
 //! stay apart.
 //!
 //! ```text
@@ -19,26 +19,26 @@
 //! ```
 //!
 //! Judgements with equal states and classes become one by uniting their windows. So there are
-//! finitely many, each grows finitely often, and the search ends. If it gets stuck, perhaps too much
-//! was forgotten, and it starts again with the next m; at [`Limits::widening`] it is undecided. It
-//! never says "no": the words that get stuck may be words of no run.
+//! finitely many, each grows finitely often, and the search ends. If it gets stuck, perhaps too
+//! much was forgotten, and it starts again with the next m; at [`Limits::widening`] it is
+//! undecided. It never says "no": the words that get stuck may be words of no run.
 //!
-//! Each class has empty words only or none, so the loops in which a kind is pending and not done are
-//! known in the end. If there are none, each judgement has a *rank*: how many steps may follow while
-//! the kind is pending and not done.
+//! Each class has empty words only or none, so the loops in which a kind is pending and not done
+//! are known in the end. Without such loops, each judgement has a *rank*: how many steps may follow
+//! while the kind is pending and not done.
 //!
 //! # The fair relation
 //!
 //! The same search, with the rules that a [`FairInvariant`] adds. In place of the loops in which a
 //! kind is pending and not done, it looks for judgements from which the subtype cannot choose its
-//! outputs so that nothing is pending in the end. Anything that the sets do not say counts as chosen
-//! by others.
+//! outputs so that nothing is pending in the end. Anything that the sets do not say counts as
+//! chosen by others.
 //!
 //! # Limits of the method
 //!
-//! It finds no invariant for words whose lengths must agree (n questions pending from one peer and n
-//! from another), for overtaken choices of outputs, and for inputs done while an output is pending,
-//! which need the order between kinds.
+//! It finds no invariant for words whose lengths must agree (n questions pending from one peer and
+//! n from another), for overtaken choices of outputs, and for inputs done while an output is
+//! pending, which need the order between kinds.
 //!
 //! # Cost
 //!
@@ -48,8 +48,8 @@
 //! # Sources
 //!
 //! Bravetti, Carbone, Lange, Yoshida and Zavattaro (LMCS'21) represent pending actions by a regular
-//! set, found as repeating subtrees of *input trees*; Bocchi, King and Murgia (TACAS'24) enlarge sets
-//! of traces to regular expressions. Windows need no comparison of trees and no heuristic.
+//! set, found as repeating subtrees of *input trees*; Bocchi, King and Murgia (TACAS'24) enlarge
+//! sets of traces to regular expressions. Windows need no comparison of trees and no heuristic.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::{Hash, Hasher};
@@ -60,9 +60,10 @@ use hashbrown::hash_map::Entry;
 
 use super::draining::{Node, Stop, drains};
 use super::pair::{Act, Edge, Kind, Pair, State};
+use super::proof::Proof;
 use super::reachability::heights;
-use crate::certificate::FairInvariant;
 use crate::certificate::invariant::{self as certificate, Between, Invariant, Pending, Step};
+use crate::certificate::{Certificate, FairInvariant};
 use crate::machine::{StateId, TransitionId};
 use crate::verdict::Limits;
 
@@ -225,29 +226,17 @@ impl Applied {
     }
 }
 
-/// Looks for an invariant. Stuck if there is none of any precision, with any budget.
-pub(super) fn search(pair: &Pair, limits: &Limits) -> Result<Invariant, Stop> {
-    widen(pair, limits, false, |search| search.written())
-}
-
-/// Looks for a fair invariant.
-pub(super) fn search_fair(pair: &Pair, limits: &Limits) -> Result<FairInvariant, Stop> {
-    widen(pair, limits, true, |search| search.written_fair())
-}
-
-fn widen<T>(
-    pair: &Pair,
-    limits: &Limits,
-    is_fair: bool,
-    written: impl Fn(&mut Search<'_>) -> Result<T, Stop>,
-) -> Result<T, Stop> {
+/// Looks for an invariant, or a fair one. Stuck if no precision leads to one, with any budget.
+pub(super) fn search(pair: &Pair, limits: &Limits, is_fair: bool) -> Result<Proof, Stop> {
     let mut spent = 0;
     for m in 0..limits.widening {
-        let mut search = Search::new(pair, m, limits.steps, spent);
-        search.is_fair = is_fair;
-        match search.run().and_then(|()| written(&mut search)) {
+        let mut search = Search::new(pair, m, is_fair, limits.steps, spent);
+        match search.run().and_then(|()| search.written()) {
             Err(Stop::Stuck) => spent = search.spent,
-            found => return found,
+            found => {
+                let certificate = found?;
+                return Ok(Proof::written(search.judgements.len(), None, certificate));
+            }
         }
     }
     Err(Stop::Stuck)
@@ -271,18 +260,12 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(pair: &'a Pair, m: usize, budget: usize, spent: usize) -> Self {
-        let mut acts = vec![];
-        for state in 0..pair.sup.len() as u32 {
-            for edge in pair.sup.edges(state) {
-                acts.resize(acts.len().max(edge.id.index() + 1), 0);
-                acts[edge.id.index()] = edge.act;
-            }
-        }
+    fn new(pair: &'a Pair, m: usize, is_fair: bool, budget: usize, spent: usize) -> Self {
+        let acts = pair.sup.by_transition(|edge| edge.act);
         Self {
             pair,
             m,
-            is_fair: false,
+            is_fair,
             acts,
             endless: HashMap::new(),
             ids: HashMap::new(),
@@ -309,16 +292,18 @@ impl<'a> Search<'a> {
     }
 
     /// Writes the invariant that was found. Stuck if something may be put off for ever.
-    fn written(&mut self) -> Result<Invariant, Stop> {
+    fn written(&mut self) -> Result<Certificate, Stop> {
         let rules = self.rules()?;
+        if self.is_fair {
+            return Ok(Certificate::Fair(self.written_fair(rules)?));
+        }
         let kinds = (0..self.pair.kinds() as Kind).map(|kind| self.ranks(&rules, kind));
         let ranks: Vec<Vec<u32>> = kinds.collect::<Option<_>>().ok_or(Stop::Stuck)?;
-        Ok(self.invariant(rules, &ranks))
+        Ok(Certificate::Invariant(self.invariant(rules, &ranks)))
     }
 
     /// Writes the fair invariant that was found. Stuck if something can no longer be done.
-    fn written_fair(&mut self) -> Result<FairInvariant, Stop> {
-        let rules = self.rules()?;
+    fn written_fair(&self, rules: Vec<Applied>) -> Result<FairInvariant, Stop> {
         let nodes = rules.iter().zip(&self.judgements).map(|(by, judgement)| Node {
             rule: by.rule,
             sends: matches!(self.pair.sub.state(judgement.claim.sub), State::Send(_)),

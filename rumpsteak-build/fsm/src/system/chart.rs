@@ -1,8 +1,8 @@
 //! A run as a sequence chart.
 //!
-//! Each role is a lifeline in its own column, each step a line. A send is an arrow between lifelines
-//! with the message on it; a receive is a dot on its receiver's lifeline with the message to its
-//! right. An arrow ends where the message waits in its queue, not where it is taken.
+//! Each role is a lifeline in its own column, each step a line. A send is an arrow between
+//! lifelines with the message on it; a receive is a dot on its receiver's lifeline with the message
+//! to its right. An arrow ends where the message waits in its queue, not where it is taken.
 
 use super::run::{Queue, Run, Step};
 use crate::machine::{Direction, Message, Role};
@@ -12,14 +12,13 @@ const WIDTH: usize = 80;
 const MARGIN: usize = 6;
 /// With more roles, a column is too narrow for a message.
 const MOST_ROLES: usize = 7;
-/// The widest column.
 const WIDEST: usize = 24;
 
 impl Run {
     /// The run as a sequence chart of at most 80 columns, as drawn at [`Run`].
     ///
-    /// Roles that take no part are left out. More than seven roles are listed rather than drawn. Long
-    /// labels are cut with `…`.
+    /// Roles that take no part are left out. More than seven roles are listed rather than drawn.
+    /// Long labels are cut with `…`.
     pub fn chart(&self) -> String {
         let roles = participants(self);
         let mut lines = match roles.len() {

@@ -7,7 +7,6 @@ use petgraph::graph::{DiGraph, NodeIndex};
 /// A node of a graph. The nodes of an explored graph are configurations, in the order of meeting.
 pub(crate) type Node = u32;
 
-/// The petgraph index of a [`Node`].
 pub(crate) fn index(node: Node) -> NodeIndex {
     NodeIndex::new(node as usize)
 }
@@ -25,8 +24,9 @@ pub(crate) trait Walk {
         Some(())
     }
 
-    /// Completes a component; the first of its nodes was met first. It only leads to the components before
-    /// it, which `component_of` numbers. `false` if the first node has got more edges. `None` ends the walk.
+    /// Completes a component; the first of its nodes was met first. It only leads to the components
+    /// before it, which `component_of` numbers. `false` if the first node has got more edges.
+    /// `None` ends the walk.
     fn complete(&mut self, members: &[Node], component_of: &[u32]) -> Option<bool>;
 }
 

@@ -7,8 +7,8 @@ use hashbrown::HashMap;
 
 use crate::machine::{Fsm, Role, TransitionId};
 
-/// The machines of all roles of a protocol. Roles are pairwise distinct, and every peer of a transition
-/// is one of them.
+/// The machines of all roles of a protocol. Roles are pairwise distinct, and every peer of a
+/// transition is one of them.
 #[derive(Clone, Debug)]
 pub struct System {
     machines: Vec<Fsm>,

@@ -1,5 +1,5 @@
-//! Liveness in *every* run of a system, whatever is chosen: each message is received and each waiting
-//! role is served (Ghilezan, Pantović, Prokić, Scalas and Yoshida, POPL'21).
+//! Liveness in *every* run of a system, whatever is chosen: each message is received and each
+//! waiting role is served (Ghilezan, Pantović, Prokić, Scalas and Yoshida, POPL'21).
 //!
 //! # The judgement
 //!
@@ -19,9 +19,10 @@
 //! The search looks at all configurations under a bound for which the system is
 //! [settled](super#how-it-is-explored): for each queue, those in which it holds a message that its
 //! receiver is not ready for; for each machine, those in which it waits in vain. A fair run that
-//! stays in them for ever ends in a strongly connected component in which each machine moves or never
-//! can. A possible move of a machine stays possible until it moves, because no other machine takes its
-//! messages. So either such a run goes through all of a component, or the component has none.
+//! stays in them for ever ends in a strongly connected component in which each machine moves or
+//! never can. A possible move of a machine stays possible until it moves, because no other machine
+//! takes its messages. So either such a run goes through all of a component, or the component has
+//! none.
 //!
 //! A send that the bound holds back counts as impossible. This makes more runs fair, so a "live" is
 //! right. No run is missed, because a settled system can do every run within the bound, in another
@@ -52,8 +53,8 @@ pub struct EveryRun {
     pub limit: Option<Limit>,
 }
 
-/// Finds the roles that some run neglects, in a system without starvation. Without any, the system is
-/// live in every run.
+/// Finds the roles that some run neglects, in a system without starvation. Without any, the system
+/// is live in every run.
 ///
 /// It is not explored if no machine makes a choice again and again: after the last choice, all runs
 /// of directed machines are reorderings of one run.

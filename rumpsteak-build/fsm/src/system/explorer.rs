@@ -218,7 +218,7 @@ impl<'a> Explorer<'a> {
         Some(to)
     }
 
-    /// The configuration after a move, and true if it is new. `None` if there is no room for it.
+    /// The configuration after a move, and true if it is new. `None` without room for it.
     fn after(&mut self, node: Node, number: usize) -> Option<(Node, bool)> {
         let by = self.system.get(number);
         let channel = by.channel as ChannelIndex;

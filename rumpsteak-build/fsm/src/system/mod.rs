@@ -15,9 +15,9 @@
 //! * an *orphan message*: a message that can never be received, because its receiver is finished, has
 //!   no receive from this sender ahead of it, or never gets there.
 //!
-//! It **starves** a role if the role, from some reachable configuration on, waits for a message that
-//! can never come. A deadlock starves too, so only systems that are otherwise safe are searched for
-//! starvation.
+//! It **starves** a role if the role, from some reachable configuration on, waits for a message
+//! that can never come. A deadlock starves too, so only systems that are otherwise safe are
+//! searched for starvation.
 //!
 //! # How it is explored
 //!
@@ -26,11 +26,11 @@
 //! connected component of the explored graph. If some successors of a configuration were not
 //! explored, anything may still happen there. So a reported failure is always real.
 //!
-//! A safe system may need unbounded queues. So no queue may exceed a bound k, which is 1, 2, 4, … in
-//! turn. A bound decides if it held no send back. It also decides if all machines are directed and
-//! each send that it held back can be made after others have moved. That is k-exhaustivity (Lange and
-//! Yoshida, CAV'19; see [`kmc`](crate::kmc)): every run is then a reordering of a run within the
-//! bound, and goes wrong if that one does.
+//! A safe system may need unbounded queues. So no queue may exceed a bound k, which is 1, 2, 4, …
+//! in turn. A bound decides if it held no send back. It also decides if all machines are directed
+//! and each send that it held back can be made after others have moved. That is k-exhaustivity
+//! (Lange and Yoshida, CAV'19; see [`kmc`](crate::kmc)): every run is then a reordering of a run
+//! within the bound, and goes wrong if that one does.
 //!
 //! A failure is first found with the shortest run under the bound. A run of n steps needs no queue
 //! longer than n, so a second search of depth n looks for a shorter one, if the budget allows.

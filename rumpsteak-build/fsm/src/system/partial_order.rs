@@ -1,11 +1,11 @@
-//! The partial-order reduction: exploring a system one machine at a time. [k-MC](crate::kmc) uses it
-//! for directed systems, and [exploration](super::explore) for the others.
+//! The partial-order reduction: exploring a system one machine at a time. [k-MC](crate::kmc) uses
+//! it for directed systems, and [exploration](super::explore) for the others.
 //!
 //! # What is left out
 //!
 //! A machine *decides alone* if each of its sends has room and each channel that it listens to
-//! holds a message. Whatever the others do first, they take neither those messages nor the room, and
-//! they only append behind the messages. So the machine's moves stay the same and commute with
+//! holds a message. Whatever the others do first, they take neither those messages nor the room,
+//! and they only append behind the messages. So the machine's moves stay the same and commute with
 //! everything that the others do. In such a configuration it is enough to explore all moves of this
 //! machine (a persistent set; Godefroid, LNCS 1032, 1996). Receivers go first, so that queues stay
 //! short. If no machine decides alone, all move.
@@ -23,25 +23,25 @@
 //!
 //! The other machines must move later. If a terminal strongly connected component leaves out a
 //! machine that could move, the search goes on from the component's root: with such a machine if it
-//! decides alone, and with all machines otherwise. (A machine that could move can move everywhere in
-//! the component: no other machine takes from its channels, and what others put there would never go
-//! away.) If only the bound keeps it from moving, the bound has held it back.
+//! decides alone, and with all machines otherwise. (A machine that could move can move everywhere
+//! in the component: no other machine takes from its channels, and what others put there would
+//! never go away.) If only the bound keeps it from moving, the bound has held it back.
 //!
 //! # Why it is sound
 //!
 //! *(E)* For a configuration r of this search and a run φ from r to s there is a run ψ from s such
 //! that φψ, after swapping neighbouring independent moves of different machines, is a run of this
-//! search. By induction on the length of φ. Where all machines move, the first step of φ is explored.
-//! Where machine m decides alone: if m moves in φ, its first move there is explored and can be
-//! swapped to the front. If not, its move is appended to s, which it does not disable, and the search
-//! is followed on, to where all machines move or into a terminal component, where the machine that
-//! moves first in φ moves at last.
+//! search. By induction on the length of φ. Where all machines move, the first step of φ is
+//! explored. Where machine m decides alone: if m moves in φ, its first move there is explored and
+//! can be swapped to the front. If not, its move is appended to s, which it does not disable, and
+//! the search is followed on, to where all machines move or into a terminal component, where the
+//! machine that moves first in φ moves at last.
 //!
-//! So everything that cannot be mended later (a deadlock, an unspecified reception, an orphan; a role
-//! or a message that waits in all continuations) still holds at the end of the longer run, and
-//! everything that can happen from r can happen in this search. The bound does not matter: unless it
-//! holds a send back in a configuration from which a machine moves, this is a search with unbounded
-//! queues.
+//! So everything that cannot be mended later (a deadlock, an unspecified reception, an orphan; a
+//! role or a message that waits in all continuations) still holds at the end of the longer run, and
+//! everything that can happen from r can happen in this search. The bound does not matter: unless
+//! it holds a send back in a configuration from which a machine moves, this is a search with
+//! unbounded queues.
 //!
 //! The run to a failure may not be the shortest. Each component is looked at once more for each
 //! machine left out.
@@ -58,10 +58,8 @@ pub(crate) trait Visitor {
         true
     }
 
-    /// Takes all possible steps of a machine.
     fn expand(&mut self, node: Node, machine: MachineIndex);
 
-    /// Takes all possible steps.
     fn expand_all(&mut self, node: Node) {
         for word in 0..self.explorer().ready_words() {
             for machine in self.explorer().ready_of(node, word) {

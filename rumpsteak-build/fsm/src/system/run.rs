@@ -8,8 +8,8 @@ use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, TransitionI
 
 /// A run of a [`System`] that ends badly.
 ///
-/// [`chart`](Self::chart) draws it. Time runs downwards; `▷` is a message that enters its queue, `●`
-/// is a message that is taken out.
+/// [`chart`](Self::chart) draws it. Time runs downwards; `▷` is a message that enters its queue,
+/// `●` is a message that is taken out.
 ///
 /// ```text
 ///      s                      k                      t

@@ -36,7 +36,6 @@ pub(super) struct Scope {
     pub(super) order: Order,
     /// The most messages in a queue.
     pub(super) bound: usize,
-    /// The most configurations.
     pub(super) budget: usize,
     /// The most steps in a run.
     pub(super) depth: usize,

@@ -5,7 +5,6 @@ use std::hash::BuildHasher;
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
-/// The number of a queue's content.
 pub(crate) type ContentId = u32;
 
 pub(crate) const EMPTY: ContentId = 0;
@@ -14,7 +13,6 @@ pub(crate) const EMPTY: ContentId = 0;
 struct Content {
     length: u32,
     head: u32,
-    /// The content without the head.
     tail: ContentId,
 }
 
@@ -84,7 +82,6 @@ impl QueueContents {
 pub(crate) struct Rows {
     width: usize,
     words: Vec<u32>,
-    /// By row.
     hashes: Vec<u64>,
     most: usize,
     numbers: HashTable<u32>,
@@ -135,8 +132,8 @@ impl Rows {
 
 /// [`Rows`] that are made from each other by changing a few words.
 ///
-/// A wide row is stored as the numbers of its *blocks*. Neighbouring rows have most blocks in common,
-/// so a change costs O(block + width / block) instead of O(width).
+/// A wide row is stored as the numbers of its *blocks*. Neighbouring rows have most blocks in
+/// common, so a change costs O(block + width / block) instead of O(width).
 #[derive(Debug)]
 pub(crate) struct Variants {
     /// `None` if rows are not wide.
@@ -206,7 +203,7 @@ impl Variants {
         }
     }
 
-    /// Changes a word of the new row. `None` if there is no room.
+    /// Changes a word of the new row. `None` without room.
     #[inline]
     pub(crate) fn set(&mut self, at: usize, word: u32) -> Option<()> {
         if self.blocks.is_some() {

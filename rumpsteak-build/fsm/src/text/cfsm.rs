@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::error::{SpannedMessage, Unsayable};
-use super::form::Form;
+use super::error::SpannedMessage;
+use super::form::{Form, Unsayable};
 use super::lexer::{Kind, Lexer, is_name};
 use super::named::{Named, NamedBuilder};
 use super::types::payload;
@@ -89,7 +89,6 @@ fn machine<'a>(lexer: &mut Lexer<'a>, role: &str) -> Result<Machine<'a>, Spanned
     Ok(Machine { builder, initial, peers })
 }
 
-/// Reads `.` and words.
 fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<(), SpannedMessage> {
     lexer.skip_roles()?;
     let written = words.join(" ");

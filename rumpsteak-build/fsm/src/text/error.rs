@@ -1,11 +1,8 @@
-//! Why a text cannot be read, or a machine cannot be written.
+//! Why a text cannot be read.
 
 use std::error::Error;
 use std::fmt;
 use std::ops::Range;
-
-use super::form::Form;
-use crate::machine::Role;
 
 /// Why a text cannot be read, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,31 +50,3 @@ impl SpannedMessage {
         Self { span, message: message.into() }
     }
 }
-
-/// Why machines cannot be written in a form.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsayable {
-    /// The form.
-    pub form: Form,
-    /// The machine, if it is about one.
-    pub role: Option<Role>,
-    /// The problem, and what to do.
-    pub message: String,
-}
-
-impl Unsayable {
-    pub(super) fn new(form: Form, role: &Role, message: impl Into<String>) -> Self {
-        Self { form, role: Some(role.clone()), message: message.into() }
-    }
-}
-
-impl fmt::Display for Unsayable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.role {
-            Some(role) => write!(f, "the machine of `{role}`: {}", self.message),
-            None => self.message.fmt(f),
-        }
-    }
-}
-
-impl Error for Unsayable {}

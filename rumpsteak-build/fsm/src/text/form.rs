@@ -1,8 +1,10 @@
 //! The text forms of machines, and how to tell them apart.
 
+use std::error::Error;
 use std::fmt;
 
 use super::lexer::{after_block_comment, is_name_char};
+use crate::machine::Role;
 
 /// A way to write machines as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,3 +87,31 @@ fn skip_comments(mut rest: &str) -> &str {
         };
     }
 }
+
+/// Why machines cannot be written in a form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsayable {
+    /// The form.
+    pub form: Form,
+    /// The machine, if it is about one.
+    pub role: Option<Role>,
+    /// The problem, and what to do.
+    pub message: String,
+}
+
+impl Unsayable {
+    pub(super) fn new(form: Form, role: &Role, message: impl Into<String>) -> Self {
+        Self { form, role: Some(role.clone()), message: message.into() }
+    }
+}
+
+impl fmt::Display for Unsayable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.role {
+            Some(role) => write!(f, "the machine of `{role}`: {}", self.message),
+            None => self.message.fmt(f),
+        }
+    }
+}
+
+impl Error for Unsayable {}

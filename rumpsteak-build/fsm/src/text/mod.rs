@@ -21,8 +21,8 @@
 //! ```
 //!
 //! A `NAME` is made of letters, digits and `_`; a `SORT` is any text whose brackets match. A branch
-//! of a choice is an action or a choice. All `end`s are one state of the machine. Every other place is
-//! a state of its own, so a state that several ways lead to is printed once for each way.
+//! of a choice is an action or a choice. All `end`s are one state of the machine. Every other place
+//! is a state of its own, so a state that several ways lead to is printed once for each way.
 //!
 //! # Binary types
 //!
@@ -55,8 +55,8 @@ mod types;
 use self::error::SpannedMessage;
 use crate::machine::Fsm;
 
-pub use self::error::{ParseError, Unsayable};
-pub use self::form::Form;
+pub use self::error::ParseError;
+pub use self::form::{Form, Unsayable};
 pub use self::named::Named;
 
 /// Reads the machines of a text in any form.
@@ -92,9 +92,9 @@ pub fn parse_named(source: &str, form: Form) -> Result<Vec<Named>, ParseError> {
     machines.map_err(|problem| ParseError::new(source, problem))
 }
 
-/// Writes machines in a form. Reading the text back gives machines that are equal up to the order of
-/// states and transitions; local and binary types join all terminal states, and split a state that
-/// several ways lead to.
+/// Writes machines in a form. Reading the text back gives machines that are equal up to the order
+/// of states and transitions; local and binary types join all terminal states, and split a state
+/// that several ways lead to.
 ///
 /// # Errors
 /// What the form cannot say, and the form that can.

@@ -17,7 +17,6 @@ pub struct Named {
     pub actions: Vec<Range<usize>>,
 }
 
-/// A [`Named`] machine under construction.
 pub(super) struct NamedBuilder {
     pub(super) fsm: FsmBuilder,
     ids: HashMap<String, StateId>,
@@ -31,7 +30,7 @@ impl NamedBuilder {
         Self { fsm: Fsm::builder(role), ids, states, actions }
     }
 
-    /// The state with this name, which is added if there is none.
+    /// The state with this name; a new one if the name is new.
     pub(super) fn state(&mut self, name: &str) -> StateId {
         self.known(name).unwrap_or_else(|| {
             let state = self.fsm.add_state();

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! The first way on goes straight down; further ways have columns of their own to the right. A tree
-//! needs no layout engine, and no two of its lines cross. Pictures have the colour of the text around
-//! them.
+//! needs no layout engine, and no two of its lines cross. Pictures have the colour of the text
+//! around them.
 
 use std::fmt::Write as _;
 
@@ -129,7 +129,6 @@ struct Picture {
 }
 
 impl Picture {
-    /// Draws a state, and the way to it.
     fn draw(&mut self, fsm: &Fsm, place: &Place<'_>, columns: &[usize]) {
         let (x, y, state) = (columns[place.column] + LEFT, y(place.row), place.state);
         if let Some((above, transition)) = &place.from {
@@ -154,7 +153,6 @@ impl Picture {
     }
 }
 
-/// Escapes text for the picture.
 fn escape(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     // XML cannot express most of them.

@@ -11,9 +11,9 @@ use crate::verdict::{Limit, Limits, Verdict};
 
 /// [Subtyping](subtype::check), with a "safe" only if its [certificate] is valid.
 ///
-/// Subtyping assumes that the supertype's messages come. The first message to a role
-/// [on demand](Fsm::on_demand) may not, so no send may overtake it: a subtype that does not wait for
-/// it is undecided.
+/// Subtyping assumes that the supertype's messages come. The first message to a role [on
+/// demand](Fsm::on_demand) may not, so no send may overtake it: a subtype that does not wait for it
+/// is undecided.
 ///
 /// # Errors
 /// If one of the machines is not directed, or the certificate is not valid.

@@ -14,22 +14,22 @@
 //! ```
 //!
 //! The task joins only after `closed`, so `task?joined` is *dead*: no run of the machine with the
-//! projections of its peers does it. A reachable state that sends and has a dead receive is refused,
-//! unless the projection has the same receive there. A state that only receives takes more than the
-//! protocol says, or starves, which [together](super::together) finds.
+//! projections of its peers does it. A reachable state that sends and has a dead receive is
+//! refused, unless the projection has the same receive there. A state that only receives takes more
+//! than the protocol says, or starves, which [together](super::together) finds.
 //!
 //! # Why it is sound
 //!
 //! A receive is alive if some run does it. It is dead if all configurations were explored without a
 //! full queue, or if the message is never sent while the machine is on its way to that state: the
 //! sends on that way are taken for possible at any time, and each peer receives whatever may have
-//! been sent and sends whatever it can reach by that. Each run to that state is among those. All else
-//! is undecided.
+//! been sent and sends whatever it can reach by that. Each run to that state is among those. All
+//! else is undecided.
 //!
 //! # Cost
 //!
-//! Nothing without such states. Otherwise an exploration for each bound, and O(transitions · kinds of
-//! messages) for each receive.
+//! Nothing without such states. Otherwise an exploration for each bound, and O(transitions · kinds
+//! of messages) for each receive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
@@ -41,8 +41,8 @@ use crate::system::interned::InternedSystem;
 use crate::system::{System, SystemError};
 use crate::verdict::{Limit, Limits, Verdict};
 
-/// Judges a machine that stands for its projection and is safe among these peers. Unsafe: a run to a
-/// state with a dead receive.
+/// Judges a machine that stands for its projection and is safe among these peers. Unsafe: a run to
+/// a state with a dead receive.
 ///
 /// # Errors
 /// If the machines make no system.

@@ -2,8 +2,8 @@
 //!
 //! # The judgement
 //!
-//! If each machine is a subtype of its projection and the projections are a safe system, the machines
-//! are safe together, on two conditions that subtyping does not look at:
+//! If each machine is a subtype of its projection and the projections are a safe system, the
+//! machines are safe together, on two conditions that subtyping does not look at:
 //!
 //! * **Directed peers.** Subtyping is proven for contexts in which each state sends to one peer or
 //!   receives from one peer (POPL'21, PPoPP'22). An early send may reach a peer that waits for several
@@ -29,8 +29,9 @@
 //!   POPL'21 preserves that *each* run receives all messages. Projections only guarantee that each
 //!   message *can* still be received, which is lost with the option.
 //!
-//! If both conditions hold, nothing else is checked. Otherwise the machines are [decided](decide()).
-//! That does not say that a message that can always still be received *is* received:
+//! If both conditions hold, nothing else is checked. Otherwise the machines are
+//! [decided](decide()). That does not say that a message that can always still be received *is*
+//! received:
 //!
 //! ```text
 //! par { x() from a to c; } and { y() from b to c; }
@@ -40,20 +41,20 @@
 //! c′ = a?x; rec X . {a?more; a!ack; X, a?stop; b?y; end}     `y` waits as long as `a` says more
 //! ```
 //!
-//! So if some machine is not directed, its [runs](keeps_promises) have to receive everything that the
-//! runs of the projections receive, except for roles that ask for [less](Part::fair). A limit that
-//! ends this comparison only counts for roles that ask for [more](Part::strict). Directed subtypes
-//! need no comparison: a run of theirs is a reordered run of the projections with the same choices,
-//! and puts nothing off for ever.
+//! So if some machine is not directed, its [runs](keeps_promises) have to receive everything that
+//! the runs of the projections receive, except for roles that ask for [less](Part::fair). A limit
+//! that ends this comparison only counts for roles that ask for [more](Part::strict). Directed
+//! subtypes need no comparison: a run of theirs is a reordered run of the projections with the same
+//! choices, and puts nothing off for ever.
 //!
 //! # Why it is sound
 //!
 //! *No option is left out.* Take a reachable configuration with the machine U in place of its
 //! projection P, among directed peers. Undo what U has done early: this is a configuration with P,
-//! from which some run receives the message in question. U has all options of P, so it can follow the
-//! choices of that run. Its order differs only as subtyping allows, and what is pending is done in
-//! the end. So the message can be received with U too, and step by step with all roles replaced. For
-//! the fair relation, [its own argument](crate::certificate::invariant::fair) says so.
+//! from which some run receives the message in question. U has all options of P, so it can follow
+//! the choices of that run. Its order differs only as subtyping allows, and what is pending is done
+//! in the end. So the message can be received with U too, and step by step with all roles replaced.
+//! For the fair relation, [its own argument](crate::certificate::invariant::fair) says so.
 //!
 //! *Options are left out for good.* Let N be the projection without the sends that U never does. If
 //! U ≤ N, U leaves out no option of N, and the system with N in place of P is safe and starves no
@@ -62,10 +63,10 @@
 //! *No option is needed.* If the projections (or N) are directed and live in every run
 //! (`system::every_run`), so are the subtypes, by the theorem of POPL'21.
 //!
-//! These two are tried first, because systems of projections are mostly finite. Left-out options are
-//! found from the messages alone: a state of the subtype may stand for any choice of the projection
-//! with a message in common. So the condition may fail though no option is left out, which costs an
-//! exploration.
+//! These two are tried first, because systems of projections are mostly finite. Left-out options
+//! are found from the messages alone: a state of the subtype may stand for any choice of the
+//! projection with a message in common. So the condition may fail though no option is left out,
+//! which costs an exploration.
 //!
 //! # Cost
 //!
@@ -190,8 +191,8 @@ pub struct Together {
     pub alone: bool,
 }
 
-/// Judges machines together; each is a subtype of its projection if that is known. The parts are all
-/// roles of a protocol.
+/// Judges machines together; each is a subtype of its projection if that is known. The parts are
+/// all roles of a protocol.
 ///
 /// # Errors
 /// If the machines make no system, and as [`verify`](super::verify()).
@@ -301,8 +302,8 @@ fn sends(fsm: &Fsm, state: StateId) -> impl Iterator<Item = &Action> {
     actions.filter(|action| action.direction == Direction::Send)
 }
 
-/// True if the projections, without the sends that are left out for good, are a safe system that needs
-/// no option that is left out, and that lets machines leave the states that they must.
+/// True if the projections, without the sends that are left out for good, are a safe system that
+/// needs no option that is left out, and that lets machines leave the states that they must.
 pub(super) fn are_projections_safe(
     parts: &[Part<'_>],
     limits: &Limits,

@@ -27,9 +27,9 @@ enum Known {
     Nothing,
 }
 
-/// Checks that each message can be received, each role that waits served, and the first machine leaves
-/// the states `left`, from each configuration in which no queue holds more than `bound` messages.
-/// On the way to that a queue may hold `room`.
+/// Checks that each message can be received, each role that waits served, and the first machine
+/// leaves the states `left`, from each configuration in which no queue holds more than `bound`
+/// messages. On the way to that a queue may hold `room`.
 fn fair_safe(machines: &[Fsm], left: &[StateId], bound: usize, room: usize) -> Known {
     let system = oracle::System::new(machines.to_vec()).unwrap();
     let longest = |c: &Configuration| c.queues.values().map(|q| q.len()).max().unwrap_or(0);

@@ -120,7 +120,6 @@ enum End {
 struct Claim {
     state: StateId,
     tree: Branch,
-    /// By kind.
     pending: Vec<bool>,
     ranks: Vec<u32>,
 }
@@ -138,7 +137,6 @@ struct Goal {
 struct Checker<'a> {
     sub: &'a Fsm,
     sup: &'a Fsm,
-    /// By transition.
     sub_acts: Vec<Act>,
     sup_acts: Vec<Act>,
     kinds: usize,

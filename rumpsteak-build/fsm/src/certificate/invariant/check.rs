@@ -7,8 +7,8 @@ use super::{Between, Invariant, Judgement, Step, Words};
 use crate::certificate::fault::{Fault, Invalid};
 use crate::machine::{Direction, Fsm, Role, StateId, Transition, TransitionId};
 
-/// Checks that `invariant` proves `sub ≤ sup` for two directed machines, or the fair relation if it is
-/// `fair`. Malformed judgements are refused first.
+/// Checks that `invariant` proves `sub ≤ sup` for two directed machines, or the fair relation if it
+/// is `fair`. Malformed judgements are refused first.
 pub(crate) fn check(
     invariant: &Invariant,
     fair: Option<&FairInvariant>,

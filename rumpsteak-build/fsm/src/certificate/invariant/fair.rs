@@ -50,11 +50,11 @@
 //! *Catching up.* P waits for an input before the next early output. As C\[P] is fair-safe, some
 //! run serves it; and by the second point some such runs lead to the output, which the way through
 //! the judgements has there with P's options. P sends it. So any run of C\[U] can be continued by
-//! actions of C alone until no output is early. Then C\[U] differs from C\[P] only in messages that P
-//! has received and U has not: they are pending, and in the queues of U.
+//! actions of C alone until no output is early. Then C\[U] differs from C\[P] only in messages that
+//! P has received and U has not: they are pending, and in the queues of U.
 //!
-//! *Nothing unexpected.* At that point every message at the front of a queue is so in C\[P], too, or
-//! is pending and taken by U. And what was there before it caught up, still is.
+//! *Nothing unexpected.* At that point every message at the front of a queue is so in C\[P], too,
+//! or is pending and taken by U. And what was there before it caught up, still is.
 //!
 //! *Draining.* From there let U go on. Where it sends, let P catch up to its output state first;
 //! then the inputs are known, and U chooses what the ranks say. Where it receives, it is served:
@@ -64,8 +64,8 @@
 //!
 //! *Every message.* From there some run ρ of C\[P] receives the message in question, or serves the
 //! role. U does ρ as well: where P sends after inputs, U sends at its own turn what P will send in
-//! ρ, for it has all options; where U receives, P does. After ρ, drain again: U has received all that
-//! P has. So the message can be received and the role served in C\[U].
+//! ρ, for it has all options; where U receives, P does. After ρ, drain again: U has received all
+//! that P has. So the message can be received and the role served in C\[U].
 //!
 //! Several roles are replaced one after the other: the rest is a directed context each time, and
 //! another role can still leave what it could leave, because U can follow each run.

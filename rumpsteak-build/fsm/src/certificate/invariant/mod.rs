@@ -1,7 +1,7 @@
 //! Invariants: certificates in which a *set* of pending words is known for each kind of action.
 //!
-//! If more and more is pending, no finite set of situations is closed under the subtype's actions. But
-//! a finite set of [`Judgement`]s may be, each of which stands for infinitely many situations:
+//! If more and more is pending, no finite set of situations is closed under the subtype's actions.
+//! But a finite set of [`Judgement`]s may be, each of which stands for infinitely many situations:
 //!
 //! ```text
 //!   q, s, (Lₖ)ₖ      the subtype is in state q, the supertype in state s, and the supertype's actions
@@ -31,17 +31,18 @@
 //! # Why an invariant that is accepted proves `T ≤ T′`
 //!
 //! As for a [derivation](super::derivation): let U be any single-output tree of T, and V′ any
-//! single-input tree of T′. They tell which goal to follow if a rule has several, so there is one way
-//! through the judgements, from judgement 0 on. Along it we read off W, W′ and how they match.
+//! single-input tree of T′. They tell which goal to follow if a rule has several, so there is one
+//! way through the judgements, from judgement 0 on. Along it we read off W, W′ and how they match.
 //!
-//! *Judgements describe the way.* At each point of it let q be the state of T and s the state of T′,
-//! and call the actions of W′ that are named and not matched yet *pending*: a sequence. For each kind,
-//! its actions of this kind are a word of the judgement's Lₖ. So it is at the start: nothing is
-//! pending, and judgement 0 must say just that ([`Fault::Initial`](super::Fault::Initial)). So it
-//! stays: each rule computes from the Lₖ sets that contain the words after it (*append* and *take
-//! off*, below), and the judgement of a goal must have the same states and, for each kind, a set that
-//! contains these ([`Fault::OtherClaim`](super::Fault::OtherClaim)). A kind that is not listed has
-//! nothing pending; a kind that is listed has, because no set contains the empty word.
+//! *Judgements describe the way.* At each point of it let q be the state of T and s the state of
+//! T′, and call the actions of W′ that are named and not matched yet *pending*: a sequence. For
+//! each kind, its actions of this kind are a word of the judgement's Lₖ. So it is at the start:
+//! nothing is pending, and judgement 0 must say just that
+//! ([`Fault::Initial`](super::Fault::Initial)). So it stays: each rule computes from the Lₖ sets
+//! that contain the words after it (*append* and *take off*, below), and the judgement of a goal
+//! must have the same states and, for each kind, a set that contains these
+//! ([`Fault::OtherClaim`](super::Fault::OtherClaim)). A kind that is not listed has nothing
+//! pending; a kind that is listed has, because no set contains the empty word.
 //!
 //! *Each rule is right.*
 //!
@@ -53,40 +54,39 @@
 //! | `Ahead` | the next action of W′ is named | s receives: V′ chooses, one goal for each. Or s has a single output: there is nothing else to choose |
 //!
 //! How pending actions of different kinds are interleaved is not known, and no rule asks: `Match`
-//! and `Take` do the first action of a kind, and for inputs there are no outputs that could be
-//! before it. Actions are compared with their sorts.
+//! and `Take` do the first action of a kind, and an input is only done while no output is pending.
+//! Actions are compared with their sorts.
 //!
 //! *Appending* a letter to one word gives one word. To a set of the other form: its last m letters
 //! with the new one are one more window, and the end moves on by one. *Taking off* the first letter
 //! of one word leaves one word, or nothing. A word w of the other form begins with some window v
-//! among those that begin with the set's first m letters. Its first letter is v's, and the rest begins
-//! with the other m letters of v. The rest may have m letters: then it is these, and it is the end as
-//! well. Or it has more: then it still ends as w does, and its windows are windows of w. They lie one
-//! after the other on a way from its first m letters to its last m, each window shifted by one letter;
-//! so windows that lie on no such way are not among them. There is a goal for each v and each of both
-//! cases. *A set contains another* if, for one word, it is that word or that word begins, ends and goes
-//! on as the set says; and, for two sets of the other form, if they begin and end alike and each window
-//! of one is of the other.
+//! among those that begin with the set's first m letters. Its first letter is v's, and the rest
+//! begins with the other m letters of v. The rest may have m letters: then it is these, and it is
+//! the end as well. Or it has more: then it still ends as w does, and its windows are windows of w.
+//! They lie one after the other on a way from its first m letters to its last m, each window
+//! shifted by one letter; so windows that lie on no such way are not among them. There is a goal
+//! for each v and each of both cases. *A set contains another* if, for one word, it is that word or
+//! that word begins, ends and goes on as the set says; and, for two sets of the other form, if they
+//! begin and end alike and each window of one is of the other.
 //!
-//! *Nothing is stuck.* A rule that does not apply is a fault. So the way goes on until `End`, or for
-//! ever.
+//! *Nothing is stuck.* A rule that does not apply is a fault. So the way goes on until `End`, or
+//! for ever.
 //!
 //! *Nothing is put off for ever.* At `End` nothing is pending. On a way without end, suppose some
-//! action a of kind k stays pending from some point on. Whenever k is taken, the first letter goes, and
-//! finitely many are before a; so k is taken finitely often. After that, kind k is pending at each
-//! judgement and never taken; and a step that does not take a pending kind must lower its rank
-//! ([`Fault::Rank`](super::Fault::Rank)). Ranks are natural numbers: contradiction. So everything that
-//! is ever pending is matched. In particular the way is not `Ahead` from some point on, so W is
-//! infinite. Nor is it `Take` from some point on, for that shortens what is pending; so W′ is
-//! infinite, and all its actions are matched. Hence act(W) = act(A.W′) and act(W) = act(B.W′) wherever
-//! the rules of ≲ ask for it.
+//! action a of kind k stays pending from some point on. Whenever k is taken, the first letter goes,
+//! and finitely many are before a; so k is taken finitely often. After that, kind k is pending at
+//! each judgement and never taken; and a step that does not take a pending kind must lower its rank
+//! ([`Fault::Rank`](super::Fault::Rank)). Ranks are natural numbers: contradiction. So everything
+//! that is ever pending is matched. In particular the way is not `Ahead` from some point on, so W
+//! is infinite. Nor is it `Take` from some point on, for that shortens what is pending; so W′ is
+//! infinite, and all its actions are matched. Hence act(W) = act(A.W′) and act(W) = act(B.W′)
+//! wherever the rules of ≲ ask for it.
 //!
 //! The two machines are [directed](crate::Fsm::check_directed), which is checked first.
 //!
 //! # Cost
 //!
 //! For each goal the windows of the judgement it comes from, times the logarithm of their number.
-//! There is no recursion.
 
 pub(super) mod check;
 pub mod fair;
@@ -153,12 +153,12 @@ pub struct Between {
 pub enum Step {
     /// Both are finished. No goals.
     End,
-    /// Both do an action of one kind that has nothing pending. One goal for each output of the subtype, or
-    /// each input of the supertype, in order.
+    /// Both do an action of one kind that has nothing pending. One goal for each output of the
+    /// subtype, or each input of the supertype, in order.
     Match,
-    /// The subtype does the first pending action of its kind. For one word, one goal. Otherwise, for each
-    /// window that the word may begin with, in order: a goal for the case that it is all of the word, if it
-    /// can be, and then one for the case that the word goes on, if it can.
+    /// The subtype does the first pending action of its kind. For one word, one goal. Otherwise,
+    /// for each window that the word may begin with, in order: a goal for the case that it is all
+    /// of the word, if it can be, and then one for the case that the word goes on, if it can.
     Take,
     /// The supertype's next action is pending from now on. One goal for each of its transitions, in
     /// order.

@@ -8,7 +8,8 @@ use crate::text::error::SpannedMessage;
 /// The label of the initial state of a machine that plays on demand.
 pub(super) const ON_DEMAND: &str = "on demand";
 
-/// Reads an action: the label's characters with their places in the source; `span` is the whole label.
+/// Reads an action: the label's characters with their places in the source; `span` is the whole
+/// label.
 ///
 /// ```text
 /// action  ::= name ("!" | "?") ( name [ carried ] | carried )

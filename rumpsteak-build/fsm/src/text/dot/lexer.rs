@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use crate::text::error::SpannedMessage;
 
-/// A word and its bytes.
 #[derive(Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,

@@ -11,9 +11,10 @@
 //! ```
 //!
 //! Read tolerantly: names bare or quoted, attributes of any kind (only an edge's `label` has a
-//! meaning, and the label `on demand` of the first node: see [`Fsm::on_demand`]), trailing commas and
-//! semicolons, ports, chains `0 -> 1 -> 2`, comments `//`, `/* */` and `#`. Refused at its place:
-//! undirected graphs, subgraphs, an edge without a label, a digraph without a name or a node.
+//! meaning, and the label `on demand` of the first node: see [`Fsm::on_demand`]), trailing commas
+//! and semicolons, ports, chains `0 -> 1 -> 2`, comments `//`, `/* */` and `#`. Refused at its
+//! place: undirected graphs, subgraphs, an edge without a label, a digraph without a name or a
+//! node.
 //!
 //! A backslash in an action makes the next character part of the name (`a\!b!x` sends `x` to the
 //! role `a!b`), on top of DOT's own escapes. So every machine whose roles have names can be printed
@@ -40,7 +41,8 @@ pub use self::printer::{escape, print, print_all};
 /// ```
 ///
 /// # Errors
-/// The first place that is invalid DOT or an invalid machine. Time and memory are linear in the text.
+/// The first place that is invalid DOT or an invalid machine. Time and memory are linear in the
+/// text.
 pub fn parse(source: &str) -> Result<Vec<Fsm>, ParseError> {
     Ok(parse_named(source)?.into_iter().map(|digraph| digraph.fsm).collect())
 }

@@ -9,9 +9,7 @@ use crate::text::error::SpannedMessage;
 use crate::text::lexer::{Kind, Lexer, Token};
 use crate::text::named::{Named, NamedBuilder};
 
-/// The role of a binary type.
 pub(super) const BINARY_ROLE: &str = "self";
-/// The peer of a binary type.
 pub(super) const BINARY_PEER: &str = "peer";
 
 /// `A: type B: type …`
@@ -32,7 +30,6 @@ pub(in crate::text) fn parse_local(source: &str) -> Result<Vec<Named>, SpannedMe
     Ok(machines)
 }
 
-/// One type without participants.
 pub(in crate::text) fn parse_binary(source: &str) -> Result<Vec<Named>, SpannedMessage> {
     let mut lexer = Lexer::new(source);
     let machine = parse(&mut lexer, BINARY_ROLE, false)?;
@@ -82,7 +79,6 @@ struct Reading<'a, 'b> {
     machine: NamedBuilder,
     /// The state of each `end`, once there is one.
     end: Option<StateId>,
-    /// Innermost last.
     open: Vec<Open<'a>>,
     /// For each variable the positions of its binders in `open`, innermost last.
     binders: HashMap<&'a str, Vec<usize>>,
@@ -131,8 +127,8 @@ impl<'a> Reading<'a, '_> {
         Ok(None)
     }
 
-    /// The state of an action or a choice that begins here: of the choice that it is a branch of, or
-    /// a new one, which is also the state of the binders just before it.
+    /// The state of an action or a choice that begins here: of the choice that it is a branch of,
+    /// or a new one, which is also the state of the binders just before it.
     fn state(&mut self) -> StateId {
         if let Some(&Open::Choice { state, .. }) = self.open.last() {
             return state;

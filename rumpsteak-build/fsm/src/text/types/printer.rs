@@ -4,11 +4,9 @@ use std::fmt::Write;
 
 use super::parser::{BINARY_PEER, BINARY_ROLE};
 use crate::machine::{Action, Fsm, StateId};
-use crate::text::error::Unsayable;
-use crate::text::form::Form;
+use crate::text::form::{Form, Unsayable};
 use crate::text::lexer::{is_name, sorts};
 
-/// One line for each machine.
 pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, Unsayable> {
     let mut text = String::new();
     for (index, fsm) in machines.iter().enumerate() {
@@ -175,7 +173,6 @@ struct Place {
     state: StateId,
     /// True if a place below leads back to it.
     is_bound: bool,
-    /// The targets of the state's transitions.
     next: Vec<Next>,
 }
 
@@ -190,7 +187,8 @@ enum Next {
 /// How many more places than states a type may have.
 const MOST_COPIES: usize = 10_000;
 
-/// The machine as a tree with ways back up. A state that several ways lead to is written once for each:
+/// The machine as a tree with ways back up. A state that several ways lead to is written once for
+/// each:
 ///
 /// ```text
 ///   0 ──b!a──▶ 1 ──b!c──▶ 0          rec x . {b!a; {b!c; x, b!stop; b?ok; end},
