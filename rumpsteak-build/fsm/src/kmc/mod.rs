@@ -56,9 +56,8 @@
 //!
 //! RS_k has up to (states · messages^k)^machines configurations; the problem is PSPACE-complete.
 //! Parts that exchange no messages are judged apart. Directed parts are explored one machine at a
-//! time (`system::partial_order`), which leaves only choices as branching. A search ends at
-//! [`Limits::configurations`](crate::Limits::configurations), counted over all bounds, and at
-//! [`Limits::queue`](crate::Limits::queue).
+//! time (`system::partial_order`), which leaves only choices as branching.
+//! [`Limits::configurations`](crate::Limits::configurations) counts over all bounds.
 
 mod causal_slice;
 pub(crate) mod causality;

@@ -38,10 +38,10 @@
 
 pub mod cost;
 mod propose;
+mod received_before;
 mod reorder;
-mod rounds;
 
 pub use self::cost::{Costs, Event};
 pub use self::propose::{Options, Proposal, Proposals, Together, propose, propose_together};
+pub use self::received_before::received_before;
 pub use self::reorder::{Depends, anticipate};
-pub use self::rounds::received_before;

@@ -43,7 +43,6 @@ pub fn anticipate(
     let mut work = VecDeque::from([start.clone()]);
     let initial = builder.add_state();
     ids.insert(start, initial);
-    let mut transitions: Vec<(StateId, Action, StateId)> = Vec::new();
     while let Some(configuration) = work.pop_front() {
         let source = ids[&configuration];
         for (action, next) in ahead.steps(&configuration) {
@@ -59,11 +58,8 @@ pub fn anticipate(
                     id
                 }
             };
-            transitions.push((source, action, target));
+            builder.add_transition(source, action, target);
         }
-    }
-    for (source, action, target) in transitions {
-        builder.add_transition(source, action, target);
     }
     Some(builder.build(initial).on_demand(machine.is_on_demand()))
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use hashbrown::{HashMap, HashSet};
 
 use super::error::SpannedMessage;
-use super::form::{Form, Unsayable};
+use super::form::{Form, PrintError};
 use super::lexer::{Kind, Lexer, is_name};
 use super::named::{Named, NamedBuilder};
 use super::types::payload;
@@ -124,24 +124,24 @@ fn resolve(machine: Machine<'_>, roles: &[Role]) -> Result<Named, SpannedMessage
     Ok(builder.build(initial))
 }
 
-pub(super) fn print(machines: &[Fsm]) -> Result<String, Unsayable> {
+pub(super) fn print(machines: &[Fsm]) -> Result<String, PrintError> {
     let mut numbers: HashMap<&Role, usize> = HashMap::new();
     for (number, fsm) in machines.iter().enumerate() {
         let role = fsm.role();
         let name = role.as_str();
         if numbers.insert(role, number).is_some() {
             let message = "there are two of this name; rename one";
-            return Err(Unsayable::new(Form::Cfsm, role, message));
+            return Err(PrintError::new(Form::Cfsm, role, message));
         }
         if name.is_empty() || name.trim() != name || name.contains(['\n', '\r']) {
             let message = "its name does not fit a line; rename it, or use DOT";
-            return Err(Unsayable::new(Form::Cfsm, role, message));
+            return Err(PrintError::new(Form::Cfsm, role, message));
         }
     }
 
     let mut text = String::new();
     for (number, fsm) in machines.iter().enumerate() {
-        let refuse = |message: String| Err(Unsayable::new(Form::Cfsm, fsm.role(), message));
+        let refuse = |message: String| Err(PrintError::new(Form::Cfsm, fsm.role(), message));
         let mut is_said = vec![false; fsm.len()];
         if fsm.role().as_str() != number.to_string() {
             text.push_str(&format!("--@role {}\n", fsm.role()));

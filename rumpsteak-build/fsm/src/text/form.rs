@@ -90,7 +90,7 @@ fn skip_comments(mut rest: &str) -> &str {
 
 /// Why machines cannot be written in a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsayable {
+pub struct PrintError {
     /// The form.
     pub form: Form,
     /// The machine, if it is about one.
@@ -99,13 +99,13 @@ pub struct Unsayable {
     pub message: String,
 }
 
-impl Unsayable {
+impl PrintError {
     pub(super) fn new(form: Form, role: &Role, message: impl Into<String>) -> Self {
         Self { form, role: Some(role.clone()), message: message.into() }
     }
 }
 
-impl fmt::Display for Unsayable {
+impl fmt::Display for PrintError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.role {
             Some(role) => write!(f, "the machine of `{role}`: {}", self.message),
@@ -114,4 +114,4 @@ impl fmt::Display for Unsayable {
     }
 }
 
-impl Error for Unsayable {}
+impl Error for PrintError {}

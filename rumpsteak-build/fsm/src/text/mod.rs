@@ -56,7 +56,7 @@ use self::error::SpannedMessage;
 use crate::machine::Fsm;
 
 pub use self::error::ParseError;
-pub use self::form::{Form, Unsayable};
+pub use self::form::{Form, PrintError};
 pub use self::named::Named;
 
 /// Reads the machines of a text in any form.
@@ -98,12 +98,12 @@ pub fn parse_named(source: &str, form: Form) -> Result<Vec<Named>, ParseError> {
 ///
 /// # Errors
 /// What the form cannot say, and the form that can.
-pub fn print(form: Form, machines: &[Fsm]) -> Result<String, Unsayable> {
+pub fn print(form: Form, machines: &[Fsm]) -> Result<String, PrintError> {
     if !matches!(form, Form::Dot | Form::Mermaid | Form::Svg)
         && let Some(fsm) = machines.iter().find(|fsm| fsm.is_on_demand())
     {
         let message = "it plays on demand, and the form cannot say that; use DOT";
-        return Err(Unsayable::new(form, fsm.role(), message));
+        return Err(PrintError::new(form, fsm.role(), message));
     }
     match form {
         Form::Binary => types::print_binary(machines),

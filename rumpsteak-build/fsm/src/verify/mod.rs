@@ -9,7 +9,7 @@
 //! [together](mod@together).
 
 mod certified;
-mod dead;
+mod dead_receives;
 mod decide;
 pub mod together;
 
@@ -213,7 +213,7 @@ fn among(
     let verdict = match (verdict, starvation.filter(starves)) {
         (Verdict::Safe(()), Some(run)) => Verdict::Unsafe(Box::new(run)),
         (unsafe_verdict @ Verdict::Unsafe(_), _) => unsafe_verdict,
-        (other, _) => match dead::check(written, projected, peers, limits) {
+        (other, _) => match dead_receives::check(written, projected, peers, limits) {
             Ok(Verdict::Safe(())) => other,
             found => found.map_err(VerifyError::System)?,
         },

@@ -70,15 +70,9 @@
 //! Several roles are replaced one after the other: the rest is a directed context each time, and
 //! another role can still leave what it could leave, because U can follow each run.
 //!
-//! # What it is not
-//!
-//! Outputs are not put off, and pending words of different peers are independent. The fair relation
-//! holds for more pairs; it is undecidable. A subtype in every run that leaves out no option is
-//! fair, too, by the argument of [`together`](mod@crate::verify::together).
-//!
-//! Related: fair refinement of two roles (Bravetti, Lange and Zavattaro, FoSSaCS'21) implies that
-//! loops can be left, and keeps all options of an output choice, as here. Orphan-message-freedom
-//! (LMCS'21) allows what may be put off for ever.
+//! The fair relation holds for more pairs and is undecidable. A subtype in every run that leaves out
+//! no option is fair, too, by the argument of [`together`](mod@crate::verify::together). Related: fair
+//! refinement of two roles (Bravetti, Lange and Zavattaro, FoSSaCS'21).
 //!
 //! [`system`]: mod@crate::system
 

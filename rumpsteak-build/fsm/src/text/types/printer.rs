@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use super::parser::{BINARY_PEER, BINARY_ROLE};
 use crate::machine::{Action, Fsm, StateId};
-use crate::text::form::{Form, Unsayable};
+use crate::text::form::{Form, PrintError};
 use crate::text::lexer::{is_name, sorts};
 
-pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, Unsayable> {
+pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, PrintError> {
     let mut text = String::new();
     for (index, fsm) in machines.iter().enumerate() {
         let role = fsm.role();
@@ -16,7 +16,7 @@ pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, Unsayable
         }
         if machines[..index].iter().any(|other| other.role() == role) {
             let message = "there are two of this name, and a text of local types has one; rename or remove one";
-            return Err(Unsayable::new(Form::Local, role, message));
+            return Err(PrintError::new(Form::Local, role, message));
         }
         text.push_str(role.as_str());
         text.push_str(": ");
@@ -27,9 +27,9 @@ pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, Unsayable
 }
 
 /// Prints the only machine, if it uses no names.
-pub(in crate::text) fn print_binary(machines: &[Fsm]) -> Result<String, Unsayable> {
+pub(in crate::text) fn print_binary(machines: &[Fsm]) -> Result<String, PrintError> {
     let [fsm] = machines else {
-        return Err(Unsayable {
+        return Err(PrintError {
             form: Form::Binary,
             role: None,
             message: format!(
@@ -44,7 +44,7 @@ pub(in crate::text) fn print_binary(machines: &[Fsm]) -> Result<String, Unsayabl
         let message = format!(
             "a binary type has no names, so that its role is `{BINARY_ROLE}` and its only peer `{BINARY_PEER}`; use local types"
         );
-        return Err(Unsayable::new(Form::Binary, fsm.role(), message));
+        return Err(PrintError::new(Form::Binary, fsm.role(), message));
     }
     let mut text = String::new();
     print_type(Form::Binary, fsm, &mut text)?;
@@ -52,12 +52,12 @@ pub(in crate::text) fn print_binary(machines: &[Fsm]) -> Result<String, Unsayabl
     Ok(text)
 }
 
-fn unquoted(form: Form, fsm: &Fsm, kind: &str, name: &str) -> Unsayable {
+fn unquoted(form: Form, fsm: &Fsm, kind: &str, name: &str) -> PrintError {
     let message = format!("the {kind} `{name}` is not made of letters, digits and `_`; use DOT");
-    Unsayable::new(form, fsm.role(), message)
+    PrintError::new(form, fsm.role(), message)
 }
 
-fn print_type(form: Form, fsm: &Fsm, text: &mut String) -> Result<(), Unsayable> {
+fn print_type(form: Form, fsm: &Fsm, text: &mut String) -> Result<(), PrintError> {
     let places = unfold(form, fsm)?;
     let mut is_bound = vec![false; fsm.len()];
     for place in places.iter().filter(|place| place.is_bound) {
@@ -122,7 +122,7 @@ fn print_action(
     fsm: &Fsm,
     action: &Action,
     text: &mut String,
-) -> Result<(), Unsayable> {
+) -> Result<(), PrintError> {
     let label = action.message.label.as_str();
     if !is_name(label) {
         return Err(unquoted(form, fsm, "label", label));
@@ -144,7 +144,7 @@ fn print_action(
             "a binary type has no sorts and `{}` carries some; use local types",
             action.message
         );
-        return Err(Unsayable::new(form, fsm.role(), message));
+        return Err(PrintError::new(form, fsm.role(), message));
     }
     text.push_str(&payload(form, fsm, action)?);
     Ok(())
@@ -155,13 +155,13 @@ pub(in crate::text) fn payload(
     form: Form,
     fsm: &Fsm,
     action: &Action,
-) -> Result<String, Unsayable> {
+) -> Result<String, PrintError> {
     let sort_names = action.message.payload.iter().map(|sort| sort.as_str());
     for sort in sort_names.clone() {
         let alone = format!("<{sort}>");
         if sorts(&alone) != Ok((vec![sort], alone.len())) {
             let message = format!("the sort `{sort}` cannot stand between `<` and `>`; use DOT");
-            return Err(Unsayable::new(form, fsm.role(), message));
+            return Err(PrintError::new(form, fsm.role(), message));
         }
     }
     let names: Vec<&str> = sort_names.collect();
@@ -197,8 +197,8 @@ const MOST_COPIES: usize = 10_000;
 ///   ▼          ▼
 ///   2 ◀────────┘ ──b?ok──▶ 3
 /// ```
-fn unfold(form: Form, fsm: &Fsm) -> Result<Vec<Place>, Unsayable> {
-    let refuse = |why: String| Unsayable::new(form, fsm.role(), why + "; use DOT or CFSM text");
+fn unfold(form: Form, fsm: &Fsm) -> Result<Vec<Place>, PrintError> {
+    let refuse = |why: String| PrintError::new(form, fsm.role(), why + "; use DOT or CFSM text");
     let mut is_reached = vec![false; fsm.len()];
     fsm.reachable().for_each(|state| is_reached[state.index()] = true);
     if let Some(state) = fsm.states().find(|state| !is_reached[state.index()]) {
