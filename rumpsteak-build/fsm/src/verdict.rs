@@ -44,7 +44,7 @@ pub struct Limits {
     /// of the two machines.
     pub anticipation: usize,
     /// Subtyping: how many choices of the supertype may be passed over at once that lead no nearer
-    /// to the wanted action.
+    /// to the wanted action. At most 256 on a path.
     pub branching: usize,
     /// Exploration: how many configurations of the system are visited.
     pub configurations: usize,
@@ -52,9 +52,9 @@ pub struct Limits {
     pub queue: usize,
     /// Subtyping: how many actions are compared, inspected or copied.
     pub steps: usize,
-    /// Subtyping: if more and more actions may be pending, how many of them are known exactly at
-    /// either end, at most. With 0, [`anticipation`](Self::anticipation) is the limit. Never the
-    /// limit that is named.
+    /// Subtyping: if more and more actions may be pending, fewer than this many are known exactly at
+    /// either end. With 0, [`anticipation`](Self::anticipation) is the limit. Never the limit that
+    /// is named.
     pub widening: usize,
 }
 

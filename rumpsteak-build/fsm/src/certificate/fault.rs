@@ -58,7 +58,7 @@ impl Invalid {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotDirected => "a machine is no local type",
+            Self::NotDirected => "a machine is not a local type",
             Self::Initial => "the first claim is not that of the initial states",
             Self::Unknown => "something is named that does not exist",
             Self::NoWords => "what is pending is not written as a set of words",

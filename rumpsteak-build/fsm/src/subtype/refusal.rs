@@ -217,7 +217,7 @@ impl fmt::Display for InputError {
             Side::Sub => "subtype",
             Side::Sup => "supertype",
         };
-        write!(f, "the {side} is no local type: {}", self.defect)
+        write!(f, "the {side} is not a local type: {}", self.defect)
     }
 }
 

@@ -45,11 +45,7 @@
 //! For each m the number of judgements times the windows in them, as often as these grow. Both are
 //! exponential in m at worst; in practice m ≤ 2 suffices. [`Limits::steps`] bounds all work.
 //!
-//! # Sources
-//!
-//! Bravetti, Carbone, Lange, Yoshida and Zavattaro (LMCS'21) represent pending actions by a regular
-//! set, found as repeating subtrees of *input trees*; Bocchi, King and Murgia (TACAS'24) enlarge
-//! sets of traces to regular expressions. Windows need no comparison of trees and no heuristic.
+//! Other regular sets of pending actions: Bravetti et al. (LMCS'21), Bocchi et al. (TACAS'24).
 
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::{Hash, Hasher};

@@ -241,7 +241,7 @@ fn each_fault_is_found() {
         assert_eq!(invalid.fault, Fault::NotDirected);
         assert_eq!(
             invalid.to_string(),
-            "the certificate is not valid at rule 0 of situation 0: a machine is no local type"
+            "the certificate is not valid at rule 0 of situation 0: a machine is not a local type"
         );
     }
 }

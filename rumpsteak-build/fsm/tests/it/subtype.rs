@@ -80,7 +80,7 @@ fn machines_that_are_no_local_types_are_refused() {
     assert_eq!(error.side, Side::Sup);
     assert_eq!(
         error.to_string(),
-        "the supertype is no local type: state 0 both sends and receives; \
+        "the supertype is not a local type: state 0 both sends and receives; \
          let it do one first and the other in a state of its own"
     );
 }
