@@ -38,11 +38,8 @@ impl Explored<'_> {
         let sends = |index: usize| system.machines() + system.channels() + index;
         let events = |by| {
             let by = system.get(by);
-            let other = if by.is_send {
-                competing.index(by.channel, by.message).map(sends)
-            } else {
-                Some(receives(by.channel as ChannelIndex))
-            };
+            let sent = || competing.index(by.channel, by.message).map(sends);
+            let other = by.received().map(receives).or_else(sent);
             other.into_iter().chain([by.machine as MachineIndex])
         };
         let count = sends(competing.messages.len());
@@ -209,10 +206,8 @@ impl Competing {
         let mut messages = vec![];
         for state in 0..system.states() {
             if system.kind(state) == StateKind::ReceivesAny {
-                messages.extend(system.moves_from(state).map(|number| {
-                    let by = system.get(number);
-                    (by.channel, by.message)
-                }));
+                let moves = system.all_from(state).iter();
+                messages.extend(moves.map(|by| (by.channel, by.message)));
             }
         }
         messages.sort_unstable();

@@ -231,11 +231,7 @@ impl Fsm {
             Err(defect) => return Err(defect),
         }
         self.states().try_for_each(|state| {
-            let mut own = self.transitions_from(state);
-            if let Some(found) = own.find(|found| found.action.peer == self.role) {
-                let (transition, role) = (found.id, self.role.clone());
-                return Err(Defect::SelfMessage { state, transition, role });
-            }
+            self.check_peers(state)?;
             self.check_labels(state)
         })
     }
@@ -249,38 +245,31 @@ impl Fsm {
     }
 
     fn check_state(&self, state: StateId) -> Result<(), Defect> {
-        let Some(first) = self.transitions_from(state).next() else { return Ok(()) };
-
-        for transition in self.transitions_from(state) {
-            let action = transition.action;
-            if action.peer == self.role {
-                return Err(Defect::SelfMessage {
-                    state,
-                    transition: transition.id,
-                    role: self.role.clone(),
-                });
-            }
-            if action.direction != first.action.direction {
-                return self.mixed(state).map_or(Ok(()), Err);
-            }
-        }
-
+        self.check_peers(state)?;
+        let mut actions = self.transitions_from(state).map(|by| by.action);
         // A fast path for most states, which have one or two transitions.
-        let action = first.action;
-        let mut others = self.transitions_from(state).skip(1);
-        match (others.next(), others.next()) {
-            (None, _) => return Ok(()),
-            (Some(second), None)
-                if second.action.peer == action.peer
-                    && second.action.message.label != action.message.label =>
+        match (actions.next(), actions.next(), actions.next()) {
+            (_, None, _) => return Ok(()),
+            (Some(first), Some(second), None)
+                if (&first.peer, first.direction) == (&second.peer, second.direction)
+                    && first.message.label != second.message.label =>
             {
                 return Ok(());
             }
             _ => {}
         }
-
+        self.mixed(state).map_or(Ok(()), Err)?;
         self.check_labels(state)?;
         self.undirected(state).map_or(Ok(()), Err)
+    }
+
+    /// Checks that the machine exchanges no message with itself in a state.
+    fn check_peers(&self, state: StateId) -> Result<(), Defect> {
+        let found = self.transitions_from(state).find(|by| by.action.peer == self.role);
+        found.map_or(Ok(()), |found| {
+            let (transition, role) = (found.id, self.role.clone());
+            Err(Defect::SelfMessage { state, transition, role })
+        })
     }
 
     /// The defect of a state that both sends and receives.
