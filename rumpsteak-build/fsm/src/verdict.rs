@@ -52,9 +52,9 @@ pub struct Limits {
     pub queue: usize,
     /// Subtyping: how many actions are compared, inspected or copied.
     pub steps: usize,
-    /// Subtyping: if more and more actions may be pending, fewer than this many are known exactly at
-    /// either end. With 0, [`anticipation`](Self::anticipation) is the limit. Never the limit that
-    /// is named.
+    /// Subtyping: if more and more actions may be pending, fewer than this many are known exactly
+    /// at either end. With 0, [`anticipation`](Self::anticipation) is the limit. Never the limit
+    /// that is named.
     pub widening: usize,
 }
 

@@ -9,7 +9,8 @@
 //!
 //! * If neither sends, they receive the same; or they receive from one peer, and the subtype may
 //!   have labels that the supertype has not.
-//! * If neither receives, the subtype does at least one of the sends of the supertype, and no other.
+//! * If neither receives, the subtype does at least one of the sends of the supertype, and no
+//!   other.
 //! * A state that sends and receives is paired with a state that does exactly the same.
 //!
 //! # Why a certificate that is accepted proves that nothing goes wrong

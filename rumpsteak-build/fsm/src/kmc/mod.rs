@@ -7,11 +7,11 @@
 //! RS_k are the configurations that a [`System`](crate::System) reaches by runs in which no queue
 //! holds more than k messages; →_k is one such step. A system is
 //!
-//! * *k-exhaustive*: for each configuration of RS_k and each send p!a that a machine p offers in it,
-//!   some run →_k without p leads to where p!a is possible. The bound only delays it;
-//! * *k-safe*: from each configuration of RS_k, each waiting machine can move eventually (*progress*),
-//!   and each message at the head of a queue can be received eventually (*eventual reception*), by
-//!   runs →_k;
+//! * *k-exhaustive*: for each configuration of RS_k and each send p!a that a machine p offers in
+//!   it, some run →_k without p leads to where p!a is possible. The bound only delays it;
+//! * *k-safe*: from each configuration of RS_k, each waiting machine can move eventually
+//!   (*progress*), and each message at the head of a queue can be received eventually (*eventual
+//!   reception*), by runs →_k;
 //! * *directed*: in each state a machine sends to one peer or receives from one peer;
 //! * *k-OBI* (output bound independent): if a machine can do one of its sends, no other is blocked;
 //! * *k-IBI* (input bound independent): no machine can ever receive from two queues;

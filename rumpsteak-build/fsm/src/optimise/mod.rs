@@ -9,10 +9,10 @@
 //! waiting. A candidate has a *window* for each peer: so many messages to it may be sent before
 //! their turn ([`anticipate`]). With one window this is
 //!
-//! * hoisting a send over the receives before it (a ring: window 1), or over a choice whose branches
-//!   all send it;
-//! * unrolling a loop, and hoisting a send of the next round into this one (double buffering: window 1
-//!   towards the source);
+//! * hoisting a send over the receives before it (a ring: window 1), or over a choice whose
+//!   branches all send it;
+//! * unrolling a loop, and hoisting a send of the next round into this one (double buffering:
+//!   window 1 towards the source);
 //! * letting a stream run ahead of its acknowledgements (window n).
 //!
 //! ```text

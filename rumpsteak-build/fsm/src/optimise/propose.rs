@@ -88,7 +88,8 @@ pub struct Together {
     pub after: u64,
     /// For each role its proposal, if it has one.
     pub proposals: Vec<Option<Proposal>>,
-    /// For each role its proposals beside the proposals of the others, or the defect of its machine.
+    /// For each role its proposals beside the proposals of the others, or the defect of its
+    /// machine.
     pub roles: Vec<Result<Proposals, Defect>>,
     /// The number of candidates.
     pub candidates: usize,

@@ -8,7 +8,8 @@
 //! messages wait in queues, it may also do some actions earlier (PPoPP'22, §3.1):
 //!
 //! * **R1**, an input `p?ℓ` before inputs that are not from p: before an A(p);
-//! * **R2**, an output `p!ℓ` before any inputs, and before outputs that are not to p: before a B(p).
+//! * **R2**, an output `p!ℓ` before any inputs, and before outputs that are not to p: before a
+//!   B(p).
 //!
 //! It may not do an input before an output (both sides could wait for each other), change the order
 //! of two messages between the same two roles, or leave out for ever an action of the supertype
@@ -47,19 +48,20 @@
 //! the subtype, the prefix π′ of the supertype's pending actions (`prefix`), and the state of the
 //! supertype behind it. `rules` has the rules of Fig. 5 one by one.
 //!
-//! 1. **The left prefix π is always empty.** Fig. 5 pushes an action of each side at once and reduces
-//!    when it can. Here the subtype's action is reduced at once, and the supertype is unfolded as far
-//!    as that needs: derivations of Fig. 5 in another order. This accepts more, since the supertype's
-//!    next `p?` is known before one of the subtype's branches is chosen.
-//! 2. **Overtaken outputs of the supertype are kept as an open choice**, which the subtype's own later
-//!    output decides (`anticipation`); the definition lets W′ depend on all of U. So all branching is
-//!    universal, and the search is reachability without backtracking.
-//! 3. **A rank on the supertype's graph decides if an action can be found ahead**, not unfolding up to
-//!    a bound. So no user has to choose a bound, and each "no" is a pair of U and V′ for which there is
-//!    no W ≲ W′.
+//! 1. **The left prefix π is always empty.** Fig. 5 pushes an action of each side at once and
+//!    reduces when it can. Here the subtype's action is reduced at once, and the supertype is
+//!    unfolded as far as that needs: derivations of Fig. 5 in another order. This accepts more,
+//!    since the supertype's next `p?` is known before one of the subtype's branches is chosen.
+//! 2. **Overtaken outputs of the supertype are kept as an open choice**, which the subtype's own
+//!    later output decides (`anticipation`); the definition lets W′ depend on all of U. So all
+//!    branching is universal, and the search is reachability without backtracking.
+//! 3. **A rank on the supertype's graph decides if an action can be found ahead**, not unfolding up
+//!    to a bound. So no user has to choose a bound, and each "no" is a pair of U and V′ for which
+//!    there is no W ≲ W′.
 //! 4. **The act check looks at all loops together** (`assumptions`). Fig. 5 checks, when rule ASM
-//!    closes a loop, that all pending actions are done in it. Here, once all situations are known, for
-//!    each kind of action (`p?` or `p!`) there must be no loop on which one is pending and none is done.
+//!    closes a loop, that all pending actions are done in it. Here, once all situations are known,
+//!    for each kind of action (`p?` or `p!`) there must be no loop on which one is pending and none
+//!    is done.
 //!
 //! Each "yes" has a [certificate](crate::certificate) that is checked without the search, and whose
 //! pages have the argument. Messages of one kind that wait in the same order are interchangeable.

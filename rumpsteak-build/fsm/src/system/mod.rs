@@ -12,8 +12,8 @@
 //! * a *deadlock*: no machine can move, and one is not in a terminal state;
 //! * an *unspecified reception*: a role waits, and the head of each queue that it listens to is a
 //!   message that it cannot take in this state;
-//! * an *orphan message*: a message that can never be received, because its receiver is finished, has
-//!   no receive from this sender ahead of it, or never gets there.
+//! * an *orphan message*: a message that can never be received, because its receiver is finished,
+//!   has no receive from this sender ahead of it, or never gets there.
 //!
 //! It **starves** a role if the role, from some reachable configuration on, waits for a message
 //! that can never come. A deadlock starves too, so only systems that are otherwise safe are

@@ -6,8 +6,8 @@
 //! machines are safe together, on two conditions that subtyping does not look at:
 //!
 //! * **Directed peers.** Subtyping is proven for contexts in which each state sends to one peer or
-//!   receives from one peer (POPL'21, PPoPP'22). An early send may reach a peer that waits for several
-//!   roles before the message that the peer should get first:
+//!   receives from one peer (POPL'21, PPoPP'22). An early send may reach a peer that waits for
+//!   several roles before the message that the peer should get first:
 //!
 //!   ```text
 //!   c = {b?m; a!n; a?r; …, a?r; …}         a = b!l; c?n; c!r; …
@@ -15,9 +15,9 @@
 //!   ```
 //!
 //!   So if some peer is not directed, a machine has to do everything at its turn, with nothing ever
-//!   pending in its proof. Then each of its steps is a step of the projection, and each configuration
-//!   of the system is one of the projections. The same holds if the machine or its projection is not
-//!   directed ([`steps`](crate::certificate::steps)).
+//!   pending in its proof. Then each of its steps is a step of the projection, and each
+//!   configuration of the system is one of the projections. The same holds if the machine or its
+//!   projection is not directed ([`steps`](crate::certificate::steps)).
 //! * **Options that are needed.** A subtype may leave out options of its own choices, and a message
 //!   may wait for an option that is never taken:
 //!

@@ -70,9 +70,9 @@
 //! Several roles are replaced one after the other: the rest is a directed context each time, and
 //! another role can still leave what it could leave, because U can follow each run.
 //!
-//! The fair relation holds for more pairs and is undecidable. A subtype in every run that leaves out
-//! no option is fair, too, by the argument of [`together`](mod@crate::verify::together). Related: fair
-//! refinement of two roles (Bravetti, Lange and Zavattaro, FoSSaCS'21).
+//! The fair relation holds for more pairs and is undecidable. A subtype in every run that leaves
+//! out no option is fair, too, by the argument of [`together`](mod@crate::verify::together).
+//! Related: fair refinement of two roles (Bravetti, Lange and Zavattaro, FoSSaCS'21).
 //!
 //! [`system`]: mod@crate::system
 
