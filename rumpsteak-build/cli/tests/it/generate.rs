@@ -127,7 +127,7 @@ fn machines_that_are_safe_alone_and_not_together_are_refused_by_their_names() {
     }
     says(&run.stderr, "client: server?serverVersion<String>; server!clientVersion<String>;");
     says(&run.stderr, "server waits for clientVersion(String) from client\n");
-    says(&run.stderr, "nobody can move\n");
+    says(&run.stderr, "no role can move\n");
 
     let folder = folder.with("ident.client.local", FIX);
     folder.call("generate ident.scr").exits(0).says("");
@@ -145,5 +145,5 @@ fn machines_that_are_safe_alone_and_not_together_are_refused_by_their_names() {
     let run = folder.call("generate p.scr").exits(1).prints("");
     says(&run.stderr, "p.a.local");
     says(&run.stderr, "p.c.local");
-    says(&run.stderr, "nobody can move\n");
+    says(&run.stderr, "no role can move\n");
 }

@@ -74,7 +74,7 @@ fn an_unsafe_session_is_shown_at_its_token() {
     );
     says(&run.stderr, " --> src/main.rs:4:19\n");
     says(&run.stderr, "protocols/double_buffering.scr:3:5\n");
-    says(&run.stderr, "nobody can move");
+    says(&run.stderr, "no role can move");
 
     let object = folder.call("check --format json").exits(1).json();
     assert_eq!(object["verdict"], "unsafe");

@@ -130,11 +130,11 @@ fn among_its_peers_a_refusal_shows_the_shortest_bad_run() {
     let run = with_system("stuck.txt", &[]).exits(1);
     says(&run.stdout, " --> stuck.txt:1:12\n");
     says(&run.stdout, " ::: <stdin>:");
-    says(&run.stdout, "among these peers, nobody can move; the shortest run that leads there:\n");
+    says(&run.stdout, "among these peers, no role can move; the shortest run that leads there:\n");
     says(&run.stdout, "k waits for value(i32) from s\n");
 
     let object = with_system("stuck.txt", &["--format", "json"]).exits(1).json();
-    assert_eq!(object["system"]["end"]["failure"], "nobody can move");
+    assert_eq!(object["system"]["end"]["failure"], "no role can move");
     let waits = object["system"]["end"]["waits"].as_array().unwrap();
     assert!(waits.contains(&json!({"role": "k", "for": ["s?value(i32)"]})), "{waits:?}");
 }
@@ -169,7 +169,7 @@ fn a_refusal_that_these_peers_survive_says_so() {
         .with("system.txt", system)
         .with("less.txt", "A: B!x; end\n");
     let run = folder.call("subtype less.txt system.txt --role A").exits(1);
-    says(&run.stdout, "among these peers, nobody can move");
+    says(&run.stdout, "among these peers, no role can move");
 
     let tolerant = "A: B!x; B!y; end\nB: {A?x; {A?x; end, A?y; end}, A?y; {A?x; end, A?y; end}}\n";
     let folder = folder.with("tolerant.txt", tolerant).with("swapped.txt", "A: B!y; B!x; end\n");

@@ -110,7 +110,7 @@ async fn a_version_that_does_not_fit_is_refused_with_the_run_that_would_go_wrong
         "`l` does `s?note(u64)` where `c!total(u64)` is due: a receive may not overtake a send; \
          `c` does `s!order(u64)`, `s` does `c?order(u64)`, `s` does `l!note(u64)`, \
          `l` does `s?note(u64)`, `s` does `c!price(u64)`, `c` does `s?price(u64)`, \
-         and then nobody can move"
+         and then no role can move"
     );
 }
 
