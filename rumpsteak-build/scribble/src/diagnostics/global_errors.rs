@@ -2,6 +2,8 @@
 
 use std::iter;
 
+use rumpsteak_fsm::{Label, Message};
+
 use super::code::Code;
 use super::diagnostic::{Diagnostic, Severity};
 use super::span::Span;
@@ -113,11 +115,16 @@ pub(crate) fn end_or_continue(
 }
 
 /// Each message is given as text, with its place.
-pub(crate) fn payload_clash(label: &str, one: (&str, Span), other: (&str, Span)) -> Diagnostic {
+pub(crate) fn payload_clash(
+    label: &Label,
+    one: &Message,
+    there: Span,
+    other: &Message,
+    here: Span,
+) -> Diagnostic {
     let message = format!("the label `{label}` has different payloads in one choice");
-    let label = format!("`{}`", other.0);
-    Diagnostic::new(Code::PayloadClash, message, other.1, label)
-        .with(one.1, format!("`{}`", one.0))
+    Diagnostic::new(Code::PayloadClash, message, here, format!("`{other}`"))
+        .with(there, format!("`{one}`"))
         .help("give the messages different labels: a receiver goes by the label alone")
 }
 
@@ -129,8 +136,13 @@ pub(crate) fn block_in_choice(block: Span) -> Diagnostic {
 }
 
 /// `what` is what the label is for, and `where_else` where it is used as well.
-pub(crate) fn shared_label(label: &str, pair: (&str, &str), here: Span, there: Span) -> Diagnostic {
-    let (from, to) = pair;
+pub(crate) fn shared_label(
+    label: &str,
+    from: &str,
+    to: &str,
+    here: Span,
+    there: Span,
+) -> Diagnostic {
     let message = format!("`{label}` from `{from}` to `{to}` may be one or the other");
     Diagnostic::new(Code::SharedLabel, message, here, "this one")
         .with(there, "or this one, which may be under way at the same time")

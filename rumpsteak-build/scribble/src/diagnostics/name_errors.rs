@@ -191,22 +191,10 @@ pub(crate) fn unknown_dependency(
     diagnostic.with(sent, format!("`{role}` sends this")).maybe_help(suggest(label, &known))
 }
 
-/// `file` is the name of the file without its ending, `expected` the name that fits its place, and
-/// `right` the file that fits the module's name.
-pub(crate) fn misplaced_module(
-    header: &Name,
-    file: &str,
-    expected: Option<&str>,
-    right: &str,
-    severity: Severity,
-) -> Diagnostic {
-    let label = match expected {
-        Some(expected) => format!("expected `{expected}`"),
-        None => "not the name of the file".to_owned(),
-    };
+/// `file` is the name of the file without its ending, and `right` the file that fits the module's
+/// name.
+pub(crate) fn misplaced_module(header: &Name, file: &str, label: &str, right: &str) -> Diagnostic {
     let message = format!("the module in `{file}.scr` calls itself `{header}`");
-    let help = format!("correct or remove the line, or move the file to `{right}`");
-    let mut diagnostic = Diagnostic::new(Code::OtherModule, message, header.span, label);
-    diagnostic.severity = severity;
-    diagnostic.help(help)
+    Diagnostic::new(Code::OtherModule, message, header.span, label)
+        .help(format!("correct or remove the line, or move the file to `{right}`"))
 }

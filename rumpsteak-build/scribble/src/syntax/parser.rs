@@ -12,9 +12,7 @@
 //! Constructs that the language has and this crate does not support (`wrap`, refinements, …) are
 //! parsed as far as their grammar is known and reported by name.
 
-use super::ast::{
-    Declaration, DeclarationKind, Import, Module, Parameter, ParameterKind, ProtocolDecl, RoleDecl,
-};
+use super::ast::{Declaration, DeclarationKind, Import, Module, Parameter, ProtocolDecl, RoleDecl};
 use super::body::body;
 use super::cursor::{Cursor, Result};
 use super::lexer::{self, TokenKind};
@@ -193,8 +191,8 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
 /// `sig M`
 fn parameter(cursor: &mut Cursor<'_>) -> Result<Parameter> {
     let kind = match cursor.word() {
-        "sig" => ParameterKind::Signature,
-        "type" | "data" => ParameterKind::Sort,
+        "sig" => DeclarationKind::Signature,
+        "type" | "data" => DeclarationKind::Payload,
         _ => return Err(cursor.unexpected("`sig` or `type`")),
     };
     cursor.advance();
