@@ -20,7 +20,7 @@ pub(crate) fn unknown(module: &Module) -> impl Iterator<Item = Diagnostic> {
         let text = annotation.as_str().trim();
         if let Some((keyword, _)) = text.split_once(':') {
             let meant = similar(keyword, &KNOWN).filter(|_| !KNOWN.contains(&keyword))?;
-            return Some(name_errors::unknown_annotation(annotation, keyword, meant));
+            return Some(name_errors::misspelt_annotation(annotation, keyword, meant).warning());
         }
         // If the colon is missing, the exact keyword and a list of names are required: the text may
         // be a sentence.
@@ -30,7 +30,9 @@ pub(crate) fn unknown(module: &Module) -> impl Iterator<Item = Diagnostic> {
             letters.peek().is_some() && letters.all(|c| c.is_alphanumeric() || c == '_')
         };
         let is_meant = KNOWN.contains(&keyword) && names.split(',').all(is_name);
-        is_meant.then(|| name_errors::annotation_without_colon(annotation, keyword, names))
+        let names = names.trim_matches([' ', '=']);
+        let found = || name_errors::annotation_without_colon(annotation, keyword, names).warning();
+        is_meant.then(found)
     })
 }
 

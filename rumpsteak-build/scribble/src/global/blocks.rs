@@ -55,7 +55,8 @@ pub(super) fn finish(
                 let (other, first) = *seen.entry((from, to, label)).or_insert((part, span));
                 if other != part {
                     let [from, to] = [from, to].map(|role| global.roles[role as usize].as_str());
-                    diagnostics.push(shared_label(label.as_str(), from, to, span, first));
+                    let to = format!("`{to}`");
+                    diagnostics.push(shared_label(label.as_str(), from, &to, span, first));
                 }
             }
         }
@@ -95,7 +96,8 @@ fn interrupts(
         let same = used.iter().filter(|((_, _, other), _)| *other == label);
         let same = same.min_by_key(|(_, (_, span))| *span);
         if let Some((&(from, to, _), &(_, span))) = same {
-            found.push(shared_label(label.as_str(), name(from), name(to), here, span));
+            let to = format!("`{}`", name(to));
+            found.push(shared_label(label.as_str(), name(from), &to, here, span));
             continue;
         }
         let (other, there) = *first.entry(label).or_insert((message, here));

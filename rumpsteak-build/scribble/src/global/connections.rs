@@ -99,7 +99,11 @@ fn step(
             connections.insert(pair);
             None
         }
-        (Link::Opens, true) => Some(global_errors::connected_twice(span, from, to, explicit)),
+        (Link::Opens, true) if explicit => Some(global_errors::connected_twice(span, from, to)),
+        (Link::Opens, true) => Some(
+            global_errors::connected_twice(span, from, to)
+                .help("all roles are connected unless it is an `explicit global protocol`"),
+        ),
         (Link::Closes, true) => Some(global_errors::silent_branch(span, from)),
         (_, false) => Some(global_errors::unconnected(span, from, to)),
     }

@@ -40,7 +40,7 @@ use super::blocks;
 use super::unfold::{self, Step, TooLarge, Unfolding};
 use crate::diagnostics::code::Code;
 use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::global_errors;
+use crate::diagnostics::global_errors::{self, equal_beginning};
 use crate::diagnostics::span::Span;
 use crate::index::{IndexMap, IndexSet, NONE, Sets, index, insert_set};
 use crate::names::program::Program;
@@ -296,7 +296,8 @@ impl Determiniser<'_, '_> {
         let other = offers.messages.iter().find(|&offer| letter(offer).from != sender);
         if let Some(other) = other.filter(|_| !offers.has_wrong_subject) {
             let (one, two) = (name(sender), name(letter(other).from));
-            found.push(global_errors::no_subject(first.origin, one, other.origin, two, equal));
+            let error = global_errors::no_subject(first.origin, one, other.origin, two);
+            found.push(equal_beginning(error, equal));
         }
         if offers.messages.len() > 1 {
             let messages = &self.unfolding.program.messages;
