@@ -66,6 +66,8 @@ pub(crate) fn determinise(
         states: Sets::default(),
         beginnings: Vec::new(),
         undecided: IndexMap::default(),
+        epoch: 0,
+        seen: Vec::new(),
         diagnostics: Vec::new(),
         warnings: Vec::new(),
         reported: HashSet::new(),
@@ -132,6 +134,9 @@ struct Determiniser<'a, 'm> {
     /// For each state with several places, the undecided choices when the state was found: at most
     /// one per role.
     undecided: IndexMap<u32, Vec<Undecided>>,
+    /// The number of states so far, of all automata; and this number when each place was last seen.
+    epoch: u32,
+    seen: Vec<u32>,
     diagnostics: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     reported: HashSet<(Code, Span)>,
@@ -193,12 +198,15 @@ impl Determiniser<'_, '_> {
 
     fn offers(&mut self, state: u32) -> Result<Offers, TooLarge> {
         let mut offers = Offers::default();
-        let mut seen = HashSet::new();
+        self.epoch += 1;
         let mut stack: Vec<(u32, Option<Chooser>)> =
             self.states[state as usize].iter().rev().map(|&place| (place, None)).collect();
         while let Some((place, chooser)) = stack.pop() {
             self.unfolding.spend(1)?;
-            if !seen.insert(place) {
+            if place as usize >= self.seen.len() {
+                self.seen.resize(2 * place as usize + 1, 0);
+            }
+            if std::mem::replace(&mut self.seen[place as usize], self.epoch) == self.epoch {
                 continue;
             }
             match self.unfolding.step(place)? {
@@ -343,6 +351,9 @@ impl Determiniser<'_, '_> {
 
     /// The edges of a state: one for each letter, in the order of the text.
     fn edges(&mut self, state: u32, offers: &[Offer]) -> Result<Vec<Edge>, TooLarge> {
+        if let [offer] = offers {
+            return Ok(vec![self.edge(state, offer.letter, &[offer])?]);
+        }
         let mut groups: IndexMap<u32, Vec<&Offer>> = IndexMap::default();
         for offer in offers {
             groups.entry(offer.letter).or_default().push(offer);
