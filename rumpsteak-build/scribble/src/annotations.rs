@@ -11,8 +11,8 @@ use crate::global::automaton::Global;
 use crate::names::program::Source;
 use crate::syntax::ast::{Interaction, Module};
 
-/// Warnings about annotations whose keyword is misspelt or lacks its colon. Other unknown annotations
-/// are left to other tools.
+/// Warnings about annotations whose keyword is misspelt or lacks its colon. Other unknown
+/// annotations are left to other tools.
 pub(crate) fn unknown(module: &Module) -> impl Iterator<Item = Diagnostic> {
     const KNOWN: [&str; 2] = ["depends", "name"];
     let annotations = interactions(module).flat_map(|interaction| &interaction.annotations);

@@ -37,8 +37,8 @@ pub struct Checked {
 
 /// Checks a parsed module, and unfolds its protocols.
 ///
-/// A module with syntax errors can be checked too. The errors of [`parse`](crate::parse), and errors
-/// that only follow from them, are not reported again.
+/// A module with syntax errors can be checked too. The errors of [`parse`](crate::parse), and
+/// errors that only follow from them, are not reported again.
 ///
 /// # Cost
 /// Linear in the text and in the unfolded protocols, which [`Limits`] bound.

@@ -37,8 +37,8 @@
 //! |---|---|---|
 //! | [`parse`] | `syntax` | a [`Module`], with everything that could be understood |
 //! | [`Modules::load`] | `names` | the module and its imports |
-//! | [`check`] | `names`, `global` | a [`Protocol`], with its global automaton, for each one without errors |
-//! | [`Protocol::project`] | `project` | a [`Projection`]: a machine, and the places of its transitions |
+//! | [`check`] | `names`, `global` | a [`Protocol`] for each one without errors: its automaton |
+//! | [`Protocol::project`] | `project` | a [`Projection`]: a machine, with places |
 //!
 //! Each folder imports only the folders before it, and `diagnostics`, which contains the wording of
 //! all errors. No nesting of the text overflows the stack, and [`Limits`] bound every search.

@@ -2,8 +2,8 @@
 //!
 //! Each file in `tests/cases` has prose, and protocols in ```` ```scribble ```` fences, after their
 //! imports in ```` ```module NAME ```` fences. Behind each protocol, ```` ```errors ```` has all
-//! diagnostics, and ```` ```dot ```` the machines of the roles that can be projected. The latter may
-//! be left out if there are errors. `UPDATE_EXPECT=1` rewrites the expectations: read the diff.
+//! diagnostics, and ```` ```dot ```` the machines of the roles that can be projected. The latter
+//! may be left out if there are errors. `UPDATE_EXPECT=1` rewrites the expectations: read the diff.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 

@@ -50,8 +50,8 @@ fn assert_safe(source: &str, machines: Vec<Fsm>) {
     assert_eq!(found.starvation, None, "{source}\n{text}");
 }
 
-/// Everything that the grammar allows: sequencing, nested choices and recursions, calls with permuted
-/// roles, empty branches, few labels. Most protocols are refused.
+/// Everything that the grammar allows: sequencing, nested choices and recursions, calls with
+/// permuted roles, empty branches, few labels. Most protocols are refused.
 struct Anything<'r> {
     random: &'r mut Rng,
     roles: usize,

@@ -33,7 +33,7 @@ pub struct Diagnostic {
     pub secondary: Vec<(Span, String)>,
     /// Notes of one or several lines: for example two runs that a role confuses.
     pub notes: Vec<String>,
-    /// Advice on how to mend the protocol.
+    /// Advice on how to fix the protocol.
     pub help: Option<String>,
     /// The name and the value of the limit that ended the search, if any.
     pub limit: Option<(&'static str, usize)>,

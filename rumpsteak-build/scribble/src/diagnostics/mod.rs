@@ -1,7 +1,7 @@
 //! Diagnostics: codes, places and all wording.
 //!
-//! There is one page for each series of codes: `S01..` in `syntax_errors`, `S02..` in `name_errors`,
-//! `S03..` in `global_errors`, `S04..` in `projection_errors`.
+//! There is one page for each series of codes: `S01..` in `syntax_errors`, `S02..` in
+//! `name_errors`, `S03..` in `global_errors`, `S04..` in `projection_errors`.
 
 /// A table of errors. Each line defines a function that returns one:
 ///

@@ -22,7 +22,7 @@ errors! {
 
     /// A `continue` of a recursion around the block that it is in.
     leaves_block(name: &Name, span: Span) = LeavesBlock at span,
-        "`continue {name}` would leave the block that it is in", "a block is left only at its end"
+        "`continue {name}` would leave the block that it is in", "leaves the block early"
         help "put the `continue` behind the block, or the `rec` into it";
 
     repeated_role(name: &Name, first: Span) = RepeatedRole at name.span,
@@ -61,7 +61,8 @@ errors! {
 
     /// `file` is the name of the file without its ending, and `right` the file that fits the
     /// module's name.
-    misplaced_module(header: &Name, file: &str, label: &str, right: &str) = OtherModule at header.span,
+    misplaced_module(header: &Name, file: &str, label: &str, right: &str) =
+        OtherModule at header.span,
         "the module in `{file}.scr` calls itself `{header}`", "{label}"
         help "correct or remove the line, or move the file to `{right}`";
 

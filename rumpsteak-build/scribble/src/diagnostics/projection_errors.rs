@@ -119,8 +119,8 @@ fn line(run: &[String]) -> String {
     text
 }
 
-/// A role cannot follow the protocol: in one branch it does `one`, in another one `other` or nothing.
-/// `ends` is true if the protocol may be over there.
+/// A role cannot follow the protocol: in one branch it does `one`, in another one `other` or
+/// nothing. `ends` is true if the protocol may be over there.
 pub(crate) fn problem(
     kind: ProblemKind,
     role: &str,

@@ -13,8 +13,8 @@ use crate::diagnostics::span::{Name, SourceId, Span};
 use crate::syntax::ast::{Declaration, Import, Module};
 use crate::syntax::parser;
 
-/// The conventional file of a module, relative to the import path: `shop/Base.scr` for the full name
-/// `shop.Base`. The separator is `/` on every system.
+/// The conventional file of a module, relative to the import path: `shop/Base.scr` for the full
+/// name `shop.Base`. The separator is `/` on every system.
 pub fn file_of_module(name: &str) -> String {
     name.replace('.', "/") + ".scr"
 }

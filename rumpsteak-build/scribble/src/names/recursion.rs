@@ -1,8 +1,8 @@
 //! Recursions: the target of each `continue`, recursions that do nothing, and interactions beside
 //! an endless recursion.
 //!
-//! * `rec X { continue X; }` exchanges no message however often it repeats. As usual in Scribble, it
-//!   means nothing. If some branch has a message, a silent repetition is a mistake (S0301).
+//! * `rec X { continue X; }` exchanges no message however often it repeats. As usual in Scribble,
+//!   it means nothing. If some branch has a message, a silent repetition is a mistake (S0301).
 //! * Behind `rec X { m() from A to B; continue X; }`, the interaction `n() from C to D;` never
 //!   happens in the order of the text. But it shares no role with the recursion, so the two may as
 //!   well be written the other way round: no role can see the order of interactions that it takes
@@ -97,7 +97,8 @@ impl<'m> Recursions<'m> {
                     continue;
                 }
             };
-            // Every `continue` of this block sees the same recursions, so the inner blocks can wait.
+            // Every `continue` of this block sees the same recursions, so the inner blocks can
+            // wait.
             for &id in body.block(block) {
                 let Interaction { kind, span, .. } = body.interaction(id);
                 for &inner in kind.blocks() {

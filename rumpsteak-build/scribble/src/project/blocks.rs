@@ -181,7 +181,7 @@ impl Composer<'_> {
     ) -> Result<Vec<Local>, Vec<Diagnostic>> {
         let interruption = Interruption::new(self.global, block, &machines);
         let Interruption { members, interrupters, .. } = &interruption;
-        // At most one error per interrupter: the same message mends it for all roles.
+        // At most one error per interrupter: the same message fixes it for all roles.
         let (mut diagnostics, mut told) = (Vec::new(), BTreeSet::new());
         let mut closed = HashMap::new();
         for &role in members {
@@ -317,8 +317,8 @@ impl<'a> Interruption<'a> {
         open
     }
 
-    /// An error if a role may be done while `by` may interrupt. `closed` has the states in which the
-    /// role is sure that no interrupt comes.
+    /// An error if a role may be done while `by` may interrupt. `closed` has the states in which
+    /// the role is sure that no interrupt comes.
     fn open_end(&self, machine: &Local, by: u32, role: u32, closed: &[bool]) -> Option<Diagnostic> {
         let hears = |edge: &Edge, by: u32| self.is(edge, Direction::Receive, by);
         let end = self.own_end(machine).filter(|_| !self.interrupters.contains(&role));
@@ -411,9 +411,9 @@ impl<'a> Interruption<'a> {
         })
     }
 
-    /// A state from which the messages of the roles `from` are dropped, up to their interrupts, before
-    /// the state `next`. The role follows `message`, which one of `by` sent first, and which it heard
-    /// from `heard`.
+    /// A state from which the messages of the roles `from` are dropped, up to their interrupts,
+    /// before the state `next`. The role follows `message`, which one of `by` sent first, and which
+    /// it heard from `heard`.
     fn drain(
         &self,
         machine: &mut Local,

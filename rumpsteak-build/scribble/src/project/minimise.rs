@@ -6,9 +6,10 @@
 //! a transition in the cord. A block splits each cord into the transitions that end in the block
 //! and the others. This repeats until nothing splits.
 //!
-//! The algorithm is by Valmari and Lehtinen (*Efficient minimization of DFAs with partial transition
-//! functions*, STACS 2008), without its second phase, since every state counts here. Only the
-//! smaller half of a split block is used to split on: O(transitions · log transitions) in all.
+//! The algorithm is by Valmari and Lehtinen (*Efficient minimization of DFAs with partial
+//! transition functions*, STACS 2008), without its second phase, since every state counts here.
+//! Only the smaller half of a split block is used to split on: O(transitions · log transitions) in
+//! all.
 
 use super::grouped::grouped;
 use crate::index::index;

@@ -50,8 +50,8 @@
 //!
 //! # Cost
 //! Linear in the automaton if few states look the same to a role. There can be exponentially many
-//! subsets, and the set `M` can be exponential too (the problem is PSPACE-complete). [`Limits`] stop
-//! both.
+//! subsets, and the set `M` can be exponential too (the problem is PSPACE-complete). [`Limits`]
+//! stop both.
 
 use rumpsteak_fsm::{Fsm, TransitionId};
 

@@ -1,8 +1,8 @@
 //! The syntax tree of a module.
 //!
-//! All interactions of a protocol are in one table, [`Body`], and blocks refer to them by id. A file
-//! may nest a hundred thousand choices; dropping or comparing a tree of boxes would overflow the
-//! stack.
+//! All interactions of a protocol are in one table, [`Body`], and blocks refer to them by id. A
+//! file may nest a hundred thousand choices; dropping or comparing a tree of boxes would overflow
+//! the stack.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,8 +21,8 @@ pub struct Module {
     pub declarations: Vec<Declaration>,
     /// Protocols, in order.
     pub protocols: Vec<ProtocolDecl>,
-    /// True if all declarations could be read. Otherwise an unknown name may be declared in the part
-    /// that was lost.
+    /// True if all declarations could be read. Otherwise an unknown name may be declared in the
+    /// part that was lost.
     pub complete: bool,
     /// The whole text.
     pub span: Span,
@@ -228,7 +228,8 @@ pub struct Interaction {
 }
 
 impl Interaction {
-    /// The labels in `@"depends: a, b"`, each with its annotation. `None` without such an annotation.
+    /// The labels in `@"depends: a, b"`, each with its annotation. `None` without such an
+    /// annotation.
     pub fn dependencies(&self) -> Option<Vec<(&Name, &str)>> {
         let mut found = None;
         for annotation in &self.annotations {

@@ -438,7 +438,8 @@ impl BodyParser<'_, '_> {
         }
     }
 
-    /// True if the next token can only start a statement. If a `;` is missing, reading goes on there.
+    /// True if the next token can only start a statement. If a `;` is missing, reading goes on
+    /// there.
     fn starts_statement(&self) -> bool {
         let name = self.cursor.kind_at(1) == TokenKind::Identifier;
         match self.cursor.word() {

@@ -269,8 +269,8 @@ impl<'a> Cursor<'a> {
         Failed
     }
 
-    /// Reports that the block of the `{` at `brace` is not closed before the next token. Reports only
-    /// one such block at the end of the text.
+    /// Reports that the block of the `{` at `brace` is not closed before the next token. Reports
+    /// only one such block at the end of the text.
     pub(super) fn open_block(&mut self, brace: usize) {
         let at_end = self.kind() == TokenKind::End;
         if at_end && self.blamed.replace(self.at) == Some(self.at) {

@@ -2,9 +2,9 @@
 //!
 //! Comments are `// …`, `/* … */` (flat), `(* … *)` (nested) and `(*) …` to the end of the line. A
 //! byte-order mark and white space are skipped. An identifier consists of letters, digits and `_`,
-//! and of `'` except at the beginning. It may start with a digit, since labels such as `200` or `2a`
-//! are common. No word is reserved here. Each run of characters that belong to no token is reported
-//! once, and skipped.
+//! and of `'` except at the beginning. It may start with a digit, since labels such as `200` or
+//! `2a` are common. No word is reserved here. Each run of characters that belong to no token is
+//! reported once, and skipped.
 
 use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::span::{SourceId, Span};
@@ -96,18 +96,9 @@ impl Lexer<'_> {
 
     fn identifier(&mut self) {
         let start = self.at;
-        while let Some(&byte) = self.bytes.get(self.at) {
-            if byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'\'' {
-                self.at += 1;
-            } else if byte.is_ascii() {
-                break;
-            } else {
-                match self.text[self.at..].chars().next() {
-                    Some(letter) if letter.is_alphanumeric() => self.at += letter.len_utf8(),
-                    _ => break,
-                }
-            }
-        }
+        let rest = &self.text[start..];
+        let is_end = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '\'');
+        self.at += rest.find(is_end).unwrap_or(rest.len());
         self.push(TokenKind::Identifier, start);
     }
 
@@ -171,31 +162,26 @@ impl Lexer<'_> {
         self.push(TokenKind::String, start);
     }
 
-    /// A character outside ASCII, or one without a meaning. A letter starts an identifier, and white
-    /// space is skipped. Everything else up to the next character with a meaning is one error.
+    /// A character outside ASCII, or one without a meaning. A letter starts an identifier, and
+    /// white space is skipped. Everything else up to the next character with a meaning is one
+    /// error.
     fn other(&mut self) {
+        let has_meaning = |c: char| {
+            c.is_alphanumeric()
+                || c.is_whitespace()
+                || c.is_ascii_graphic()
+                    && !matches!(c, '!' | '#'..='%' | '?' | '\\' | '^' | '`' | '~' | '\'')
+        };
         let start = self.at;
-        for (offset, character) in self.text[start..].char_indices() {
-            let known = character.is_alphanumeric()
-                || character.is_whitespace()
-                || (character.is_ascii_graphic()
-                    && !matches!(character, '!' | '#'..='%' | '?' | '\\' | '^' | '`' | '~' | '\''));
-            if known {
-                if offset == 0 {
-                    if character.is_whitespace() {
-                        self.at += character.len_utf8();
-                    } else {
-                        self.identifier();
-                    }
-                    return;
-                }
-                self.at = start + offset;
-                break;
-            }
-            self.at = start + offset + character.len_utf8();
+        let rest = &self.text[start..];
+        let length = rest.find(has_meaning).unwrap_or(rest.len());
+        let white = rest.len() - rest.trim_start().len();
+        self.at += length.max(white);
+        if length > 0 {
+            let span = self.span(start, self.at);
+            self.diagnostics.push(syntax_errors::unknown_characters(span, &rest[..length]));
+        } else if white == 0 {
+            self.identifier();
         }
-        let span = self.span(start, self.at);
-        let text = &self.text[start..self.at];
-        self.diagnostics.push(syntax_errors::unknown_characters(span, text));
     }
 }
