@@ -47,7 +47,7 @@ errors! {
 
     /// `file` is the conventional file of the module.
     missing_module(name: &Name, file: &str) = MissingModule at name.span,
-        "there is no module `{name}`", "not found"
+        "cannot find the module `{name}`", "unknown module"
         help "the import path has no file `{file}`";
 
     self_import(name: &Name) = SelfImport at name.span,
@@ -101,7 +101,7 @@ pub(crate) fn unknown_role(name: &Name, protocol: &Name, known: &[&str]) -> Diag
 }
 
 pub(crate) fn unknown_protocol(name: &Name, known: &[&str]) -> Diagnostic {
-    let message = format!("there is no protocol `{name}`");
+    let message = format!("cannot find the protocol `{name}`");
     Diagnostic::new(Code::UnknownProtocol, message, name.span, "no such protocol")
         .maybe_help(suggest(name.as_str(), known))
 }
@@ -118,7 +118,7 @@ pub(crate) fn unknown_recursion(name: &Name, known: &[&str]) -> Diagnostic {
 }
 
 pub(crate) fn unknown_message(name: &Name, known: &[&str]) -> Diagnostic {
-    let message = format!("there is no message `{name}`");
+    let message = format!("cannot find the message `{name}`");
     let label = "neither declared by `sig` nor a parameter";
     Diagnostic::new(Code::UnknownMessage, message, name.span, label).help(
         match similar(name.as_str(), known) {
