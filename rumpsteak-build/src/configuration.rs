@@ -1,4 +1,4 @@
-//! What a build script asks for, and its run.
+//! The entry point of a build script.
 
 use std::env;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ impl Configuration {
     pub fn verify(self) -> Result<Summary, Report> {
         let folder = variable("CARGO_MANIFEST_DIR")?;
         let out_dir = variable("OUT_DIR")?;
-        // This call would replace what the first one has left for the macros.
+        // A second call would overwrite the verdicts of the first one.
         if CALLED.swap(true, Ordering::Relaxed) {
             return Err(Report::of(
                 "`verify` is called a second time, and only one call counts",
@@ -46,19 +46,19 @@ impl Configuration {
         let package = Package::new(&folder, &out_dir, self.protocols);
         let unwritable = |error: std::io::Error| {
             let message = format!("cannot write to {}: {error}", out_dir.display());
-            Report::of(&message, "check the permissions and the space left")
+            Report::of(&message, "check the permissions and the free space")
         };
         package.begin().map_err(unwritable)?;
         let analysis = Analysis::new(&package);
         package.list(&analysis.protocols).map_err(unwritable)?;
-        analysis.leave(&package).map_err(unwritable)?;
+        analysis.store(&package).map_err(unwritable)?;
         analysis.announce();
         let reports = analysis.obstacle().into_iter().chain(analysis.reports());
         Report::join(reports.collect()).map_or_else(|| Ok(analysis.summary), Err)
     }
 }
 
-/// A folder that Cargo names to build scripts.
+/// A folder that Cargo passes to build scripts in a variable.
 fn variable(name: &str) -> Result<PathBuf, Report> {
     env::var_os(name).map(PathBuf::from).ok_or_else(|| {
         Report::of(

@@ -1,12 +1,10 @@
-//! The verdict on a module, for the macros of `rumpsteak-runtime`. No part of the public face: it
-//! may change at any time.
+//! The interface for the macros of `rumpsteak-runtime`, which may change at any time.
 //!
-//! A verdict depends on the tokens of the module, on the texts of its protocol, of the modules that
-//! the protocol imports and of the machines beside it, and on the version of the verifier; on
-//! nothing else. The build script judges each module and keeps the verdicts of those without a
-//! mistake under the hash of all these. A macro looks its module up by that hash. If nothing is
-//! there, it judges the module itself, by the same code: while an editor expands macros, in tests
-//! of documentation, and to raise the mistakes at their tokens.
+//! A verdict depends only on the tokens of the module, the texts of its protocol, the modules that the
+//! protocol imports, the machines beside it, and the version of the verifier. The build script stores
+//! the verdict of each module without a mistake under the hash of these inputs. A macro looks its
+//! module up by that hash. If there is no verdict, the macro verifies the module by the same code:
+//! in an editor, in documentation tests, and to raise the mistakes at their tokens.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -26,11 +24,11 @@ pub use crate::verdict::{
 pub struct Judged {
     /// The module.
     pub module: Module,
-    /// The items that the module does not write.
+    /// The items that the module leaves to be generated.
     pub generated: Vec<Item>,
-    /// The mistakes, each once.
+    /// The mistakes.
     pub problems: Vec<Problem>,
-    /// The sessions that name something that is not there.
+    /// The sessions that name something that does not exist.
     pub left_out: BTreeSet<String>,
     /// The result.
     pub verdict: Verdict,
@@ -53,19 +51,19 @@ pub struct Problem {
     pub text: String,
 }
 
-/// Judges a module in a macro, or takes the verdict that the build script has left.
+/// Takes the verdict that the build script has stored, or verifies the module in the macro.
 pub fn judge(module: Module) -> Judged {
     let package = match Package::of_macro() {
         Ok(package) => package,
         Err(reason) => return unverified(module, &reason),
     };
-    let place = package.place(&module);
-    let files = place.as_ref().map(|place| place.paths().cloned().collect());
-    let key = package::key(&module, place.as_ref());
+    let inputs = package.inputs(&module);
+    let files = inputs.as_ref().map(|inputs| inputs.paths().cloned().collect());
+    let key = package::key(&module, inputs.as_ref());
     let known = module.errors.is_empty().then(|| package.verdict(key)).flatten();
     let findings = match known {
         Some(verdict) => Findings::known(&module, verdict),
-        None => package.judge(&module, place.as_ref()),
+        None => package.judge(&module, inputs.as_ref()),
     };
     let Findings { verdict, generated, told, left_out, .. } = findings;
     let problems = told.into_iter();
@@ -79,7 +77,7 @@ pub fn runtime_crate() -> String {
     std::env::var(RUNTIME).unwrap_or_else(|_| "rumpsteak".to_owned())
 }
 
-/// A module that was not judged, for this reason.
+/// A module that could not be verified.
 fn unverified(module: Module, reason: &str) -> Judged {
     let at: &Ident = module.arguments.protocol.as_ref().unwrap_or(&module.name);
     let text = format!("`{at}` was not verified: {reason}");

@@ -1,14 +1,13 @@
-//! How grave it is that something is wrong.
+//! How serious a mistake is.
 
-/// What a fault means for the question whether the package holds; the graver one is the greater.
+/// The consequence of a mistake for the package, the least serious first.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Gravity {
-    /// It is not known: a limit ended a proof, or an error that is reported elsewhere is in the
-    /// way.
+    /// The answer is unknown: a limit stopped the proof, or another error is in the way.
     Undecided,
-    /// It does not hold.
+    /// The package is wrong.
     Fails,
-    /// Something cannot be read, so there is nothing to judge.
+    /// An input cannot be read, so there is nothing to verify.
     BadInput,
 }

@@ -9,27 +9,26 @@
 //! ```
 //!
 //! The build script reads the protocols in the folder, and the modules with `#[protocol(Name)]` or
-//! `#[closed_system]` in the package's Rust files. For each session it proves that the role may
-//! behave so: whatever the order of its sends and receives, no deadlock, no lost and no unexpected
-//! message can come of it. The macro on the module takes the verdict, and raises an error at the
-//! offending token, or lets the sessions run.
+//! `#[closed_system]` in the package's Rust files. It proves that no session can deadlock, lose a
+//! message or receive an unexpected one, whatever the order of its sends and receives. The macro on
+//! the module looks the verdict up, and raises an error at the offending token or lets the sessions
+//! run.
 //!
-//! A build script that fails takes all other diagnostics from the editor. So this one fails only
-//! for errors that have no place in Rust source, such as a folder that does not exist. All others
-//! become errors of rustc.
+//! A failing build script hides all other diagnostics from an editor. So it fails only for errors
+//! without a place in Rust source, such as a missing folder. All other errors become errors of rustc.
 //!
 //! # How it works
 //!
-//! A package goes through the rooms in this order, and each knows only those before it:
+//! The modules of this crate are stages in this order. Each stage depends only on earlier ones:
 //!
 //! ```text
 //! source      the modules in the package's Rust files
 //! protocols   the .scr files
-//! scope       the items of a module by their names, and its sessions as machines
-//! codegen     the items that a module does not write
-//! judge       subtyping, closed systems, capacities, starvation: faults, as values
-//! report      the words
-//! findings    a module, from its tokens to its verdict
+//! scope       name resolution, and sessions as machines
+//! codegen     the items that the user's module lacks
+//! judge       subtyping, closed systems, capacities, liveness; mistakes are values
+//! report      the texts of mistakes
+//! findings    all stages for one module
 //! verdict     the files that the macros read
 //! ```
 
@@ -67,22 +66,21 @@ pub use limits::Limits;
 pub use report::build_report::Report;
 
 /// Verifies the package whose build script this is against the protocols at `path`, a `.scr` file
-/// or a folder, relative to the package. Short for `configure().protocols(path).verify()`: several
-/// folders go into one such call.
+/// or a folder, relative to the package. Short for `configure().protocols(path).verify()`.
 ///
 /// # Errors
 ///
-/// Those of [`Configuration::verify`].
+/// See [`Configuration::verify`].
 pub fn verify(path: impl Into<PathBuf>) -> Result<Summary, Report> {
     configure().protocols(path).verify()
 }
 
-/// Begins a [`Configuration`]: what to verify.
+/// Creates a [`Configuration`].
 pub fn configure() -> Configuration {
     Configuration::default()
 }
 
-/// The examples of README.md run as tests.
+/// Runs the examples of README.md as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

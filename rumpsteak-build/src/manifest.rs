@@ -1,4 +1,4 @@
-//! The manifest of a package, read by hand: a library for TOML would cost a clean build 2 s of CPU.
+//! Reads the manifest of a package by hand: a TOML library would cost a clean build 2 s of CPU.
 
 use std::path::Path;
 
@@ -7,8 +7,7 @@ use crate::text_file;
 
 const RUNTIME: &str = "rumpsteak-runtime";
 
-/// The name by which a package knows the runtime's crate: the key of the dependency. `None` if it
-/// does not depend on the runtime.
+/// The name of the runtime's crate in a package: the key of the dependency, if there is one.
 pub(crate) fn runtime(base: &PackageRoot) -> Option<String> {
     runtime_in(&read(base.folder()), &read(base.workspace()))
 }
@@ -24,7 +23,7 @@ fn runtime_in(own: &str, workspace: &str) -> Option<String> {
     own.iter().find(is_runtime).map(|(key, _)| key.replace('-', "_"))
 }
 
-/// True if the manifest says which edition the package has: without one, it is 2015.
+/// True if the manifest names an edition. The default is 2015.
 pub(crate) fn has_edition(base: &PackageRoot) -> bool {
     read(base.folder()).lines().any(|line| line.trim_start().starts_with("edition"))
 }
@@ -33,14 +32,14 @@ fn read(folder: &Path) -> String {
     text_file::read(&folder.join("Cargo.toml")).unwrap_or_default()
 }
 
-/// The name of the package that a dependency is.
+/// The package that a dependency names.
 fn package<'a>(key: &'a str, value: &'a str) -> &'a str {
     let named = value.split("package").nth(1).and_then(|rest| rest.split(['"', '\'']).nth(1));
     named.unwrap_or(key)
 }
 
-/// The dependencies in a manifest, but for those of build scripts: the key, and the text of the
-/// value. If `shared`, those for all packages of a workspace.
+/// The dependencies in a manifest, except build dependencies: the key, and the text of the value.
+/// If `shared`, the dependencies that the workspace shares.
 fn dependencies(text: &str, shared: bool) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let (mut is_table, mut of_table) = (false, None);

@@ -1,4 +1,4 @@
-//! How paths are shown: as rustc shows those of the same package.
+//! The folder of a package, and paths as rustc shows them.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -6,7 +6,7 @@ use path_clean::clean;
 
 use crate::text_file;
 
-/// The package's folder, and the folder that shown paths start from.
+/// The package's folder, and the folder that shown paths are relative to.
 #[derive(Clone, Debug)]
 pub(crate) struct PackageRoot {
     folder: PathBuf,
@@ -14,8 +14,7 @@ pub(crate) struct PackageRoot {
 }
 
 impl PackageRoot {
-    /// The root of the package in `folder`. rustc runs in the root of the workspace, so its paths
-    /// start there.
+    /// The root of the package in `folder`. rustc shows paths relative to the workspace.
     pub(crate) fn new(folder: &Path) -> Self {
         let folder = clean(folder);
         let declares_workspace = |ancestor: &&Path| {
@@ -36,18 +35,17 @@ impl PackageRoot {
         &self.workspace
     }
 
-    /// A path that the user gave, from the package's folder on.
+    /// Resolves a path that the user wrote, relative to the package's folder.
     pub(crate) fn join(&self, path: impl AsRef<Path>) -> PathBuf {
         clean(self.folder.join(path))
     }
 
-    /// A path as seen from the package's folder, with `..` where it is outside: the same on every
-    /// machine.
+    /// A path relative to the package's folder: the same on every machine.
     pub(crate) fn relative(&self, path: &Path) -> PathBuf {
         let path = clean(path);
         let shared = path.components().zip(self.folder.components());
         let shared = shared.take_while(|(left, right)| left == right).count();
-        // Without a common root, as between two drives, only the whole path says where.
+        // Two drives have no common root.
         if shared == 0 {
             return path;
         }
@@ -58,13 +56,13 @@ impl PackageRoot {
         clean(relative)
     }
 
-    /// A path as the user should see it: below the root of the workspace if it is there, with `/`.
+    /// A path as shown to the user: relative to the workspace if it is inside, with `/`.
     pub(crate) fn show(&self, path: &Path) -> String {
         let path = clean(path);
         let shown = path.strip_prefix(&self.workspace).unwrap_or(&path);
         let parts: Vec<_> = shown.iter().map(|part| part.to_string_lossy()).collect();
         let text = parts.join("/");
-        // The root of the file system is a part of its own.
+        // The root of the file system is a component.
         text.strip_prefix("//").map_or(text.clone(), |rest| format!("/{rest}"))
     }
 }

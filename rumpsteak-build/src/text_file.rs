@@ -4,15 +4,14 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// No file is read any further. The library of Scribble takes less than this, and says so: S0106.
+/// The number of bytes that are read. rumpsteak-scribble refuses less than this: S0106.
 const MOST_BYTES: u64 = 65 << 20;
 
-/// Reads a file, or the beginning of one that is too long to be source.
+/// Reads a file, or the beginning of a file that is too long to be source.
 ///
 /// # Errors
 ///
-/// If the file cannot be read or is not UTF-8, and if it is no regular file: a pipe or a device may
-/// never end.
+/// If the file cannot be read, is not UTF-8, or is a pipe or a device, which may never end.
 pub(crate) fn read(path: &Path) -> io::Result<String> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is no regular file"));
@@ -21,7 +20,7 @@ pub(crate) fn read(path: &Path) -> io::Result<String> {
     File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(text),
-        // It may have been cut inside of a character.
+        // The limit may fall inside a character.
         Err(error) if error.as_bytes().len() as u64 == MOST_BYTES => {
             Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
         }

@@ -1,4 +1,4 @@
-//! What is right and may surprise: one line each.
+//! Warnings: one line each for correct code that may surprise.
 
 use rumpsteak_fsm::Run;
 use rumpsteak_fsm::run::Failure;
@@ -9,13 +9,13 @@ use crate::protocols::Protocols;
 use crate::scope::Scope;
 use crate::settings::{self, attribute};
 
-/// The warnings of machines that lie beside a protocol.
+/// The warnings about machines beside a protocol.
 pub(crate) fn of_machines(machines: &[Machine], protocols: &Protocols) -> Vec<String> {
     let told = |machine: &Machine| machine.cut_off().into_iter().chain(machine.raced(protocols));
     machines.iter().flat_map(told).collect()
 }
 
-/// The warnings of a module without a mistake.
+/// The warnings about a module without a mistake.
 pub(crate) fn of_module(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
     let Some((protocol, file)) = scope.loaded() else { return Vec::new() };
     let (file, name) = (file.shown(), protocol.name());
@@ -27,7 +27,7 @@ pub(crate) fn of_module(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String>
             "{file}: with the sessions as they are, the role `{role}` of `{name}` may wait for ever for {awaited}"
         ));
     } else {
-        // If the sessions leave a role waiting, that is said instead.
+        // The warning about waiting roles would repeat this one.
         warnings.extend(judgement.neglected.iter().map(|neglected| {
             let mut shown = neglected.clone();
             shown.meanwhile.truncate(1);
@@ -58,7 +58,7 @@ pub(crate) fn of_module(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String>
     warnings
 }
 
-/// The role that waits at the end of a run, and what it waits for: "`c`", "done(i32) from b".
+/// The role that waits at the end of a run, and the messages it waits for: "`c`", "done(i32) from b".
 fn starving(run: &Run) -> Option<(String, String)> {
     let Failure::Starvation { role } = &run.failure else { return None };
     let wait = run.waits.iter().find(|wait| wait.role == *role)?;

@@ -1,10 +1,10 @@
-//! Small pieces of sentences that build and command share.
+//! Parts of sentences that the build script and the command share.
 
 use std::fmt::Display;
 
 use rumpsteak_scribble::similar;
 
-/// `` `a`, `b` and `c` ``; "none" of no names.
+/// `` `a`, `b` and `c` ``, or "none".
 pub fn list(names: impl IntoIterator<Item: Display>) -> String {
     join(names, " and ").unwrap_or_else(|| "none".to_owned())
 }
@@ -25,22 +25,20 @@ pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// "did you mean `k`?", if one of the known names is like `wanted`.
+/// "did you mean `k`?", if a known name resembles `wanted`.
 pub fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().collect();
     similar(wanted, &known).map(|name| format!("did you mean `{name}`?"))
 }
 
-/// "did you mean `k`?", or else all of the known names behind `otherwise`.
+/// "did you mean `k`?", or else all known names after `otherwise`.
 pub fn meant(wanted: &str, known: &[&str], otherwise: &str) -> String {
     did_you_mean(wanted, known.iter().copied())
         .unwrap_or_else(|| format!("{otherwise} {}", list(known)))
 }
 
-/// What is wrong and what to do, of a library's error text: `what is wrong; what to do`.
-///
-/// The way out stands behind the last semicolon that is not between back-quotes: names and
-/// examples, which are, may have semicolons of their own.
+/// Splits an error of a library, `what is wrong; what to do`, at the last semicolon outside
+/// back-quotes.
 pub fn split_way_out(message: &str) -> (&str, Option<&str>) {
     let semicolons = message.rmatch_indices("; ");
     let is_quoted = |behind: &str| behind.matches('`').count() % 2 == 1;

@@ -1,4 +1,4 @@
-//! Machines that lie beside a `.scr` file, to be generated instead of projections.
+//! Machines beside a `.scr` file, which replace projections in generated code.
 //!
 //! ```text
 //! protocols/double_buffering.scr
@@ -6,14 +6,12 @@
 //! protocols/double_buffering.DoubleBuffering.k.local  as a local type, with the protocol's name
 //! ```
 //!
-//! The longer name is there for files of several protocols in which a role of this name takes part.
-//! Here the files are read; whether a machine may take the place of the projection is judged later.
+//! The longer name is for files in which several protocols have a role of this name. This module only
+//! reads the files; whether a machine may replace the projection is judged later.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use rumpsteak_fsm::text::{Form, Named, parse_named};
@@ -27,23 +25,23 @@ use crate::protocols::{Loaded, ProtocolRole, Protocols};
 use crate::text_file;
 use crate::words::{list, meant};
 
-/// How to name the file of a machine.
+/// The name that the file of a machine must have.
 const NAME: &str = "its name is that of the `.scr` file, a dot, that of the role, and the ending";
 
-/// A machine to be generated instead of a projection.
+/// A machine that replaces a projection.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) linked: ProtocolRole,
     pub(crate) fsm: Fsm,
     pub(crate) text: Arc<NamedText>,
-    /// Where each transition of the machine stands in the text.
+    /// The place of each transition in the text.
     pub(crate) actions: Vec<Range<usize>>,
-    /// What the states are called.
+    /// The names of the states.
     pub(crate) states: Vec<String>,
 }
 
 impl Machine {
-    /// One line if nothing leads to a state in which edges begin: most likely its name has a slip.
+    /// A warning if an edge begins in an unreachable state, whose name probably has a typo.
     pub(crate) fn cut_off(&self) -> Option<String> {
         let Self { fsm, states, .. } = self;
         let entered: BTreeSet<StateId> = fsm.transitions().map(|of| of.target).collect();
@@ -64,8 +62,8 @@ impl Machine {
         })
     }
 
-    /// One line if the machine races where the protocol has its role race nowhere: most likely a
-    /// receive stands in front of the sends that it answers.
+    /// A warning if the machine races where the protocol does not: probably a receive precedes the
+    /// sends that it answers.
     pub(crate) fn raced(&self, protocols: &Protocols) -> Option<String> {
         let Self { linked, fsm, text, actions, .. } = self;
         let projection = &protocols.protocols[linked.protocol].projections[linked.role].fsm;
@@ -94,40 +92,26 @@ impl Machine {
 struct Candidate {
     path: PathBuf,
     form: Form,
-    /// The parts of the name between that of the `.scr` file and the ending.
+    /// The parts of the name between the `.scr` file's name and the ending.
     parts: Vec<String>,
 }
 
-/// The folders of protocols, each read once: what is in them, by name.
-#[derive(Debug, Default)]
-pub(crate) struct Folders {
-    files: RefCell<BTreeMap<PathBuf, Rc<Vec<PathBuf>>>>,
+/// The contents of a folder, sorted.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    found.sort();
+    found
 }
 
-impl Folders {
-    fn files(&self, folder: &Path) -> Rc<Vec<PathBuf>> {
-        if let Some(known) = self.files.borrow().get(folder) {
-            return Rc::clone(known);
-        }
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-        found.sort();
-        let found = Rc::new(found);
-        let mut files = self.files.borrow_mut();
-        files.insert(folder.to_owned(), Rc::clone(&found));
-        found
-    }
-}
-
-/// The machines of a protocol, in the order of its roles, and what is wrong with files of machines.
+/// The machines of a protocol, in the order of its roles, and the mistakes in their files.
 pub(crate) fn load(
-    folders: &Folders,
     protocols: &Protocols,
     position: usize,
     base: &PackageRoot,
 ) -> (Vec<Machine>, Vec<Cause>) {
     let protocol = &protocols.protocols[position];
-    let candidates = candidates(folders, &protocols.files[protocol.file].path, form_of);
+    let candidates = candidates(&protocols.files[protocol.file].path, form_of);
     let mut problems = Vec::new();
     let mut machines = Vec::new();
     let mut owned = Vec::new();
@@ -161,23 +145,22 @@ pub(crate) fn load(
     (machines, problems)
 }
 
-/// One line for each machine in a folder of `.scr` files that is not used.
+/// A warning for each machine in a folder of `.scr` files that is not used.
 pub(crate) fn unused(
     protocols: &Protocols,
     base: &PackageRoot,
     is_included: &dyn Fn(usize) -> bool,
 ) -> Vec<String> {
-    let folders = &Folders::default();
-    let mut warnings = strays(folders, protocols, base);
+    let mut warnings = strays(protocols, base);
     for (position, file) in protocols.files.iter().enumerate() {
         if !file.diagnostics.is_empty() {
             continue;
         }
-        // The errors of a file are said at each module of it.
+        // Each module of a file reports the errors of the file.
         let mut own = (0..).zip(&protocols.protocols).filter(|(_, of)| of.file == position);
         let is_said = own.any(|(protocol, _)| is_included(protocol));
-        warnings.extend(unread(folders, protocols, position, base));
-        for candidate in candidates(folders, &file.path, form_of) {
+        warnings.extend(unread(protocols, position, base));
+        for candidate in candidates(&file.path, form_of) {
             let reason = match owner(&candidate, protocols, position) {
                 Ok(linked) if is_included(linked.protocol) => continue,
                 Ok(linked) => format!(
@@ -194,15 +177,15 @@ pub(crate) fn unused(
     warnings
 }
 
-/// One line for each machine that is named after no `.scr` file. A picture that is drawn as DOT is
-/// none, unless its name is nearly that of one.
-fn strays(folders: &Folders, protocols: &Protocols, base: &PackageRoot) -> Vec<String> {
+/// A warning for each machine that is not named after a `.scr` file, except pictures in DOT without a
+/// similar name.
+fn strays(protocols: &Protocols, base: &PackageRoot) -> Vec<String> {
     let mut warnings = Vec::new();
     let places = protocols.files.iter().filter_map(|file| file.path.parent());
     for folder in places.collect::<BTreeSet<_>>() {
         let files = protocols.files.iter().filter(|file| file.path.parent() == Some(folder));
         let stems: Vec<&str> = files.filter_map(|file| file.path.file_stem()?.to_str()).collect();
-        for path in folders.files(folder).iter().filter(|path| form_of(path).is_some()) {
+        for path in entries(folder).iter().filter(|path| form_of(path).is_some()) {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
             let mut stops = name.match_indices('.');
             if stops.any(|(stop, _)| folder.join(format!("{}.scr", &name[..stop])).is_file()) {
@@ -227,8 +210,8 @@ fn strays(folders: &Folders, protocols: &Protocols, base: &PackageRoot) -> Vec<S
     warnings
 }
 
-/// The name of the file of a machine, if one `.scr` file beside it has a protocol with such a role,
-/// and there is no machine of it yet.
+/// The right name for the file of a machine, if exactly one `.scr` file beside it has a protocol with
+/// such a role, and the name is free.
 fn named_of(path: &Path, machine: &Named, protocols: &Protocols) -> Option<String> {
     let (role, extension) = (machine.fsm.role(), path.extension()?.to_str()?);
     let has_role = |of: &&Loaded| of.protocol.roles().contains(role);
@@ -241,7 +224,7 @@ fn named_of(path: &Path, machine: &Named, protocols: &Protocols) -> Option<Strin
     (!meant.exists()).then(|| name.to_owned())
 }
 
-/// The form of a machine in a file of this name.
+/// The form of a machine, by the ending of its file's name.
 fn form_of(path: &Path) -> Option<Form> {
     match path.extension()?.to_str()? {
         "dot" => Some(Form::Dot),
@@ -250,7 +233,7 @@ fn form_of(path: &Path) -> Option<Form> {
     }
 }
 
-/// The form of a machine in a file of a name with another ending, by its text.
+/// The form of a machine in a file with another ending, by its text.
 fn form_within(path: &Path) -> Option<Form> {
     let text = text_file::read(path).ok().filter(|_| form_of(path).is_none())?;
     let form = Form::detect(&text);
@@ -258,17 +241,13 @@ fn form_within(path: &Path) -> Option<Form> {
     (matches!(form, Form::Dot | Form::Local) && is_machine()).then_some(form)
 }
 
-/// One line for each machine of a role of a `.scr` file that has no other one, and whose name has
-/// no ending of a machine.
+/// A warning for each file that has the text and the name of a machine, but another ending.
 fn unread<'a>(
-    folders: &Folders,
     protocols: &'a Protocols,
     position: usize,
     base: &'a PackageRoot,
 ) -> impl Iterator<Item = String> + use<'a> {
-    let of = |form: fn(&Path) -> Option<Form>| {
-        candidates(folders, &protocols.files[position].path, form)
-    };
+    let of = |form: fn(&Path) -> Option<Form>| candidates(&protocols.files[position].path, form);
     let (read, mut others) = (of(form_of), of(form_within));
     others.retain(|other| {
         owner(other, protocols, position).is_ok() && read.iter().all(|of| of.parts != other.parts)
@@ -280,44 +259,38 @@ fn unread<'a>(
     })
 }
 
-/// The paths of the files beside a `.scr` file that may hold machines.
+/// The files beside a `.scr` file that may contain machines.
 pub(crate) fn files_beside(scr: &Path) -> Vec<PathBuf> {
-    let candidates = candidates(&Folders::default(), scr, form_of);
-    candidates.into_iter().map(|candidate| candidate.path).collect()
+    candidates(scr, form_of).into_iter().map(|candidate| candidate.path).collect()
 }
 
-/// The files beside a `.scr` file that may hold machines, by name.
-fn candidates(
-    folders: &Folders,
-    scr: &Path,
-    form_of: impl Fn(&Path) -> Option<Form>,
-) -> Vec<Candidate> {
+/// The files beside a `.scr` file that may contain machines, by name.
+fn candidates(scr: &Path, form_of: impl Fn(&Path) -> Option<Form>) -> Vec<Candidate> {
     let (Some(folder), Some(stem)) = (scr.parent(), scr.file_stem().and_then(|stem| stem.to_str()))
     else {
         return Vec::new();
     };
-    let candidate = |path: &PathBuf| {
+    let candidate = |path: PathBuf| {
         let name = path.file_name()?.to_str()?;
         let rest = name.strip_prefix(stem)?.strip_prefix('.')?;
         let (middle, _) = rest.rsplit_once('.')?;
-        let form = form_of(path)?;
+        let form = form_of(&path)?;
         let parts = middle.split('.').map(str::to_owned).collect();
-        let path = path.clone();
         Some(Candidate { form, parts, path })
     };
-    folders.files(folder).iter().filter_map(candidate).collect()
+    entries(folder).into_iter().filter_map(candidate).collect()
 }
 
-/// Why a file is that of no role.
+/// The reason why a file belongs to no role.
 struct Misnamed {
     reason: String,
     help: String,
-    /// It is certainly meant to be a machine: a role has nearly this name, or several have it.
-    /// Another one may be a draft, or a picture that is drawn as DOT.
+    /// True if the file is certainly meant to be a machine: a role has a similar name, or several
+    /// roles have it. Otherwise it may be a draft or a picture.
     is_machine: bool,
 }
 
-/// The role of which a file beside a `.scr` file is the machine.
+/// The role that a file beside a `.scr` file belongs to.
 fn owner(
     candidate: &Candidate,
     protocols: &Protocols,

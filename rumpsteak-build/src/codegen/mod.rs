@@ -1,4 +1,4 @@
-//! The items that a module does not write: roles, messages, the set, and a session for each role in
+//! Generates the items that a module lacks: roles, messages, the set, and a session for each role in
 //! the order of the protocol.
 //!
 //! ```text
@@ -6,11 +6,8 @@
 //! double_buffering.k.dot ── read ──┴─ session ─▶ items of the module
 //! ```
 //!
-//! The code is what a person would write by hand. Nothing about it is taken on trust: its sessions
-//! are judged as all sessions are. A mistake in this folder makes a build fail, and no proof.
-//!
-//! The text depends on the module, on the protocol and on the machines beside it, and on nothing
-//! else; it names no path.
+//! The code looks hand-written and is not trusted: its sessions are judged like all sessions. The text
+//! depends only on the module, its protocol and the machines beside it, and contains no paths.
 
 mod choice_names;
 mod closed;
@@ -34,12 +31,12 @@ use crate::scope::Scope;
 pub(crate) use self::closed::closed;
 pub(crate) use self::print::session_items;
 
-/// The items that a module with a protocol does not write, as a text. `machines` take the place of
-/// projections, and `most` is the limit on the lines of sessions.
+/// The items that a module with a protocol lacks, as text. `machines` replace projections, and `most`
+/// limits the lines of sessions.
 ///
 /// # Errors
 ///
-/// What cannot be said in Rust, and what to do about it.
+/// The construct that Rust cannot express, and what to do.
 pub(crate) fn write(
     scope: &Scope<'_>,
     (protocol, file): (&Loaded, &ScrFile),
@@ -56,8 +53,8 @@ fn items(
     machines: &[Machine],
     most: usize,
 ) -> Result<String, String> {
-    // A protocol in which nothing is done again, though it says `rec`: most likely its processes
-    // repeat, and would not fit. One that repeats otherwise is only warned of.
+    // If nothing is repeated though the protocol says `rec`, the processes would not fit. Otherwise
+    // the mistake is only a warning.
     let mut done_once = file.done_once().into_iter();
     if let Some(DoneOnce { variable, line, .. }) =
         done_once.find(|once| once.protocol == protocol.name() && !once.others_repeat)
@@ -105,7 +102,7 @@ fn items(
     Ok(text)
 }
 
-/// A whole module with all of its items, to be changed by hand.
+/// A whole module with all of its items, to be edited by hand.
 pub(crate) fn module(
     scope: &Scope<'_>,
     loaded: (&Loaded, &ScrFile),
@@ -114,13 +111,10 @@ pub(crate) fn module(
 ) -> Result<String, Cause> {
     let items = write(scope, loaded, machines, most)?;
     let (protocol, file) = loaded;
-    let mut body = format!(
-        "#[rumpsteak::protocol({})]\npub mod {} {{\n",
-        protocol.name(),
-        scope.module().name
-    );
-    for (number, line) in items.trim_start_matches('\n').lines().enumerate() {
-        let indent = if line.is_empty() || number == 0 && line.is_empty() { "" } else { "    " };
+    let mut body =
+        format!("#[rumpsteak::protocol({})]\npub mod {} {{\n", protocol.name(), scope.module.name);
+    for line in items.trim_start_matches('\n').lines() {
+        let indent = if line.is_empty() { "" } else { "    " };
         body.push_str(&format!("{indent}{line}\n"));
     }
     body.push_str("}\n");
@@ -132,7 +126,7 @@ pub(crate) fn module(
     ))
 }
 
-/// True if a text of [`module`] is as it was when it was generated.
+/// True if a text of [`module`] has not been edited.
 pub(crate) fn is_untouched(text: &str) -> bool {
     let parts = || {
         let (head, body) = text.split_once("\n\n")?;

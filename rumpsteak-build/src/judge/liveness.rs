@@ -1,7 +1,8 @@
-//! Which liveness a protocol promises its roles.
+//! Liveness of the protocol itself.
 //!
-//! What a session promises is judged in [`subtype`](crate::judge::subtype). Here is what no session
-//! can mend: a protocol in which the others may choose so that a role waits for ever.
+//! Whether a session keeps what its protocol promises is judged in
+//! [`subtype`](crate::judge::subtype). This module finds protocols in which the choices of other roles
+//! can make a role wait for ever, which no session can mend:
 //!
 //! ```text
 //! rec loop {
@@ -17,44 +18,40 @@ use rumpsteak_fsm::system::{self, EveryRun, Neglected};
 use crate::protocols::Loaded;
 use crate::settings::Settings;
 
-/// The roles of a protocol that may be neglected and may not be, as the attribute has it, and those
-/// of which it says nothing.
-#[derive(Debug, Default)]
-pub(crate) struct Neglects {
-    pub(crate) refused: Vec<(usize, String)>,
-    pub(crate) warned: Vec<Neglected>,
-}
-
-/// Looks for neglected roles of a protocol.
-pub(crate) fn neglects(settings: &Settings, protocol: &Loaded) -> Neglects {
-    let roles = 0..protocol.projections.len();
-    let mut found = Neglects::default();
-    let strict = roles.clone().filter(|&role| settings.asked(role) == Some(Liveness::EveryRun));
-    let strict: Vec<usize> = strict.collect();
-    if roles.clone().all(|role| settings.asked(role) == Some(Liveness::Fair)) {
-        return found;
+/// Finds the roles of a protocol that may wait for ever: the roles and reasons that the attribute
+/// refuses, and the waits that it does not mention.
+pub(crate) fn neglected(
+    settings: &Settings,
+    protocol: &Loaded,
+) -> (Vec<(usize, String)>, Vec<Neglected>) {
+    let (mut refused, mut warned) = (Vec::new(), Vec::new());
+    let required = &settings.required;
+    let is_strict = |role: &usize| required[*role] == Some(Liveness::EveryRun);
+    let strict: Vec<usize> = (0..required.len()).filter(is_strict).collect();
+    if required.iter().all(|required| *required == Some(Liveness::Fair)) {
+        return (refused, warned);
     }
     let mut limits = settings.limits.verifier;
     if strict.is_empty() {
         limits = limits.for_a_warning(protocol.projections.len());
     }
     let machines = protocol.projections.iter().map(|projection| projection.fsm.clone());
-    let Ok(system) = System::new(machines.collect()) else { return found };
+    let Ok(system) = System::new(machines.collect()) else { return (refused, warned) };
     let explore = || system::explore(&system, &limits);
     let EveryRun { neglected, limit } = system::live_in_every_run(&system, explore, &limits);
     let of = |one: &Neglected| protocol.protocol.roles().iter().position(|role| *role == one.role);
     for one in &neglected {
         let Some(role) = of(one) else { continue };
-        match settings.asked(role) {
-            Some(Liveness::EveryRun) => found.refused.push((role, one.to_string())),
+        match required[role] {
+            Some(Liveness::EveryRun) => refused.push((role, one.to_string())),
             Some(Liveness::Fair) => {}
-            None => found.warned.push(one.clone()),
+            None => warned.push(one.clone()),
         }
     }
     if let Some(limit) = limit {
         let is_unknown = |role: &usize| neglected.iter().all(|one| of(one) != Some(*role));
         let unknown = strict.into_iter().filter(is_unknown);
-        found.refused.extend(unknown.map(|role| (role, limit.to_string())));
+        refused.extend(unknown.map(|role| (role, limit.to_string())));
     }
-    found
+    (refused, warned)
 }

@@ -1,22 +1,20 @@
-//! Machines that lie beside a `.scr` file, judged: each by itself, for an error at a line of the
-//! machine, and all together. The session that is generated from a machine is judged as all
-//! sessions are.
+//! Machines beside a `.scr` file: each by itself, for an error at a line of the machine, and all
+//! together. The sessions generated from them are judged like all sessions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rumpsteak_fsm::subtype as relation;
-use rumpsteak_fsm::verify::together::{Part, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused};
-use rumpsteak_fsm::{Fsm, Message, StateId, Verdict};
+use rumpsteak_fsm::{Fsm, Message, StateId};
 
 use crate::codegen::machines::Machine;
 use crate::fault::{Cause, Hint, MachineProblem, Refusal, Subject};
-use crate::judge::subtype;
+use crate::judge::{subtype, together};
 use crate::protocols::Protocols;
-use crate::settings::{self, Settings};
+use crate::settings::Settings;
 
-/// What is wrong with the machines of a protocol.
+/// The mistakes in the machines of a protocol.
 pub(crate) fn problems(
     machines: &[Machine],
     protocols: &Protocols,
@@ -43,58 +41,33 @@ fn subject(machine: &Machine) -> Subject {
     }
 }
 
-/// Judges the machines of a protocol together, each of which is accepted by itself.
+/// Judges the machines of a protocol together, after each was accepted by itself.
 fn jointly(
     accepted: &[(&Machine, Accepted)],
     protocols: &Protocols,
     settings: &Settings,
 ) -> Option<Cause> {
-    let protocol = accepted.first()?.0.linked.protocol;
-    let projections = &protocols.protocols[protocol].projections;
-    let own = |role| accepted.iter().find(|(machine, _)| machine.linked.role == role);
-    let machines = projections.iter().enumerate().map(|(role, of)| {
-        own(role).map(|(machine, _)| machine.fsm.clone().on_demand(of.fsm.is_on_demand()))
+    let protocol = &protocols.protocols[accepted.first()?.0.linked.protocol];
+    let machines = accepted.iter().map(|(machine, _)| {
+        let projection = &protocol.projections[machine.linked.role].fsm;
+        machine.fsm.clone().on_demand(projection.is_on_demand())
     });
-    let machines: Vec<Option<Fsm>> = machines.collect();
-    let asked = settings.asked_of_all(projections.len());
-    let parts = machines.iter().zip(projections).enumerate().map(|(role, (fsm, of))| {
-        let proof = own(role).and_then(|(_, accepted)| accepted.proof.as_ref());
-        let part =
-            fsm.as_ref().map_or(Part::projection(&of.fsm), |fsm| Part::new(fsm, &of.fsm, proof));
-        settings::part(part, asked[role])
-    });
-    let found = together(&parts.collect::<Vec<_>>(), &settings.limits.verifier);
-    let (machine, _) = accepted.first()?;
-    let found = match found {
-        Ok(found) => found,
-        Err(error) => {
-            let subject = Box::new(subject(machine));
-            return Some(Cause::Unjudged { subject, error });
-        }
-    };
-    let (position, condition) = found.condition?;
-    let (machine, _) = own(position)?;
-    let cause = match found.verdict {
-        Verdict::Safe(()) => return None,
-        Verdict::Undecided(limit) => {
-            Cause::Undecided { subject: Box::new(subject(machine)), limit, fair: false }
-        }
-        Verdict::Unsafe(run) => {
-            let evidence = Evidence::Run(run);
-            let refused = Refused { refusal: None, condition: Some(condition), evidence };
-            let others = accepted.iter().filter(|(other, _)| other.linked != machine.linked);
-            let with = others.map(|(other, _)| other.text.name.clone()).collect();
-            let fair = refused.neglected().is_some();
-            let refusal = Refusal { with, fair, ..Refusal::new(subject(machine), refused) };
-            let mut refusal = Box::new(refusal);
-            mark(&mut refusal, machine);
-            Cause::Refused(refusal)
-        }
-    };
+    let machines: Vec<Fsm> = machines.collect();
+    let mut sessions = vec![Vec::new(); protocol.projections.len()];
+    for (root, ((machine, accepted), fsm)) in accepted.iter().zip(&machines).enumerate() {
+        sessions[machine.linked.role].push(together::Session { root, fsm, accepted });
+    }
+    let found = together::judge(protocol, &sessions, &settings.required, &settings.limits);
+    let (root, fault) = found.refused.into_iter().next()?;
+    let (machine, _) = &accepted[root];
+    let mut cause = fault.cause(subject(machine), |other| accepted[other].0.text.name.clone());
+    if let Cause::Refused(refusal) = &mut cause {
+        mark(refusal, machine);
+    }
     Some(cause)
 }
 
-/// Adds the place in the machine to a refusal.
+/// Adds the place in the machine's text to a refusal.
 fn mark(refusal: &mut Refusal, machine: &Machine) {
     let own = refusal.action.as_ref().map(|(id, _)| id.index());
     let blamed = own.or_else(|| blame(&refusal.refused, &machine.fsm));
@@ -136,8 +109,8 @@ fn machine(
     Err(Box::new(cause))
 }
 
-/// A message of a machine that the protocol has nowhere. An option that never comes is no harm, but
-/// the code has no type for its message.
+/// A message that the protocol lacks. An option that never comes is harmless, but the generated code
+/// has no type for its message.
 fn unknown(machine: &Machine, protocols: &Protocols) -> Option<Cause> {
     let Machine { linked, fsm, text, actions, .. } = machine;
     let protocol = &protocols.protocols[linked.protocol];
@@ -156,7 +129,7 @@ fn unknown(machine: &Machine, protocols: &Protocols) -> Option<Cause> {
     Some(Cause::Machine { file, problem })
 }
 
-/// The transition to blame where an action is missing, or else the last one in the run.
+/// The transition to blame: where an action is missing, or else the last one in the run.
 fn blame(refused: &Refused, fsm: &Fsm) -> Option<usize> {
     let Some(refusal) = &refused.refusal else {
         let Evidence::Run(run) = &refused.evidence else { return None };

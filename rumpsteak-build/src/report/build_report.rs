@@ -1,4 +1,4 @@
-//! Errors that no item of the Rust source can show.
+//! Errors without a place in Rust source.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use super::notice::Notice;
 use crate::gravity::Gravity;
 use crate::protocols::{Protocols, ScrFile};
 
-/// Why a build script cannot go on: errors that no item of the Rust source can show.
+/// The errors of a build script that have no place in Rust source.
 ///
-/// Its [`Debug`](fmt::Debug) is the rendered report, so that `fn main() -> Result<(), Report>`
-/// prints what a person can read.
+/// Its [`Debug`](fmt::Debug) output is the rendered report, which
+/// `fn main() -> Result<(), Report>` prints.
 #[derive(Clone)]
 pub struct Report {
     notices: Vec<Notice>,
@@ -17,7 +17,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// All errors of a file.
+    /// The report of all errors in a file.
     pub(crate) fn of_file(file: &ScrFile) -> Self {
         let errors = file.diagnostics.iter();
         Self {
@@ -26,12 +26,12 @@ impl Report {
         }
     }
 
-    /// The report of one sentence, with a way out.
+    /// A report of one sentence, with advice.
     pub(crate) fn of(message: &str, help: &str) -> Self {
         Self { notices: vec![Notice::error(message).help(help)], gravity: Gravity::BadInput }
     }
 
-    /// Several reports as one. `None` if there are none.
+    /// Joins reports. `None` if there are none.
     pub(crate) fn join(reports: Vec<Self>) -> Option<Self> {
         Some(Self {
             gravity: reports.iter().map(|report| report.gravity).max()?,
@@ -39,7 +39,7 @@ impl Report {
         })
     }
 
-    /// What it means for the package.
+    /// The consequence for the package.
     pub(crate) fn gravity(&self) -> Gravity {
         self.gravity
     }
@@ -51,7 +51,7 @@ impl Report {
     }
 }
 
-/// In a line of its own: a `main` that returns an error prints `Error: ` before it.
+/// Begins on a new line, because a `main` that returns an error prints `Error: ` first.
 impl fmt::Debug for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\n{self}")
@@ -66,7 +66,7 @@ impl fmt::Display for Report {
 
 impl std::error::Error for Report {}
 
-/// The paths of protocols that cannot be read.
+/// The reports of paths of protocols that cannot be read.
 pub(crate) fn unreadable(protocols: &Protocols) -> impl Iterator<Item = Report> {
     protocols.unreadable.iter().map(|(path, error, meant)| {
         let help = match meant {

@@ -1,8 +1,8 @@
 //! The texts that users read.
 //!
-//! The text of a `compile_error!` stands below the user's own line, which rustc draws. It is plain,
-//! because it lands in JSON and in editors, and shows what rustc does not know: the `.scr` file and
-//! the run. A report on stderr is complete and may have colours.
+//! The text of a `compile_error!` is plain, because it appears in JSON and in editors. rustc draws the
+//! user's line above it, so it only shows the `.scr` file and the run. A report on stderr is complete
+//! and may have colours.
 
 pub(crate) mod build_report;
 pub(crate) mod code;

@@ -1,4 +1,4 @@
-//! The texts for sessions that are no subtypes of their projections.
+//! The texts for sessions and machines that are no subtypes of their projections.
 //!
 //! ```text
 //! unsafe reordering: `Kernel` receives `Value` from `S` before it sends `Ready` to `S`
@@ -37,17 +37,21 @@ use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::settings::{attribute, fair as fairness};
 use crate::words::list;
 
-/// The text for a session, or a machine, that is no subtype of its projection.
+/// The text for a session or a machine that is no subtype of its projection.
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     let Refusal { subject, action, misfit, with, refused, fair, others, machine, .. } = refusal;
     let protocol = &protocols.protocols[subject.linked.protocol];
     let Some(found) = &refused.refusal else {
         let (mut text, help) = match &refused.condition {
-            Some(condition) => beyond_subtyping(condition, &refused.evidence, subject, protocol),
+            Some(condition) => {
+                let (text, help) =
+                    beyond_subtyping(condition, &refused.evidence, subject, protocol);
+                (text, format!("\n\nhelp: {help}"))
+            }
             None => {
                 let name = &subject.name;
                 let text = format!("`{name}` goes wrong with the other roles of the protocol");
-                (text, None)
+                (text, String::new())
             }
         };
         if let Some((source, span)) = machine {
@@ -55,10 +59,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
             let _ = write!(text, "\n\n{}", excerpt.to_string().trim_end());
         }
         evidence(&mut text, &refused.evidence, with);
-        if let Some(help) = help {
-            let _ = write!(text, "\n\nhelp: {help}");
-        }
-        return text + &fair_note(*fair, refused.neglected(), subject, protocols);
+        return text + &help + &fair_note(*fair, refused.neglected(), subject, protocols);
     };
     let projection = &protocol.projections[subject.linked.role];
     let words = Words {
@@ -82,7 +83,6 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         place: "the protocol",
         role: protocol.role_at(subject.linked.role).as_str(),
         is_machine: machine.is_some(),
-        in_loop: !found.cycle.is_empty(),
         again: again(&projection.fsm, found.sup_state, &refused.evidence).map(|id| id.map(due)),
         done: words.sub.map(|action| words.deed(action)),
         due: words.due(),
@@ -95,7 +95,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         let _ = writeln!(text, "{excerpt}");
     }
     text.push_str(&words.excerpt(&broken));
-    // That some peers would get stuck is not so then.
+    // A fair subtype makes no peer get stuck.
     if others.is_none() && !(*fair && matches!(refused.evidence, Evidence::NoRun(_))) {
         evidence(&mut text, &refused.evidence, with);
     }
@@ -107,7 +107,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     text
 }
 
-/// The text for sessions that go on where their protocol lacks a `continue`.
+/// The text for sessions that go on after the protocol has ended, for lack of a `continue`.
 pub(super) fn discontinued(
     (protocol, file): (&Loaded, &ScrFile),
     sessions: &[String],
@@ -124,7 +124,7 @@ pub(super) fn discontinued(
     )
 }
 
-/// What to do about another mistake than the one that the first difference shows.
+/// The advice about a mistake that the first difference does not show.
 fn special_help(refusal: &Refusal, broken: &Broken<'_>) -> Option<String> {
     Some(match refusal.hint.as_ref()? {
         Hint::Begins([first, right]) => format!(
@@ -146,7 +146,7 @@ fn special_help(refusal: &Refusal, broken: &Broken<'_>) -> Option<String> {
     })
 }
 
-/// Where else one has to look: the part that it is in, and what else is refused.
+/// Notes about a shared part with the mistake, and about other refused sessions.
 fn notes(refusal: &Refusal) -> String {
     let Refusal { subject, part, others, .. } = refusal;
     let mut notes = String::new();
@@ -168,10 +168,9 @@ fn notes(refusal: &Refusal) -> String {
     notes
 }
 
-/// Where a state of the protocol comes again: the send that ends that, if one does. A choice that
-/// is received has to be handled as a whole. A protocol that never ends comes again wherever a
-/// session ends. None if the last action of the run has ended it: what is left behind is due from
-/// before.
+/// Finds out whether a state of the protocol can recur, and the send that prevents it, if any. A
+/// received choice has to be handled as a whole. A protocol that never ends recurs wherever a session
+/// ends. `None` if the last action of the run has ended the loop.
 fn again(fsm: &Fsm, state: StateId, evidence: &Evidence) -> Option<Option<TransitionId>> {
     let leads_to = |from| fsm.reachable_from(from).any(|to| to == state);
     if let Evidence::Run(run) = evidence
@@ -189,7 +188,7 @@ fn again(fsm: &Fsm, state: StateId, evidence: &Evidence) -> Option<Option<Transi
     (endless || !again.is_empty()).then(|| rest.first().map(|last| last.id))
 }
 
-/// What to do where a role has its whole session already, and this may be one of a function.
+/// Advice for a role with several sessions, one of which may be a part of another.
 fn part_help(refusal: &Refusal, found: &subtype::Refusal, protocol: &Loaded) -> Option<String> {
     let Refusal { subject, misfit, .. } = refusal;
     let is_early = matches!(
@@ -207,11 +206,10 @@ fn part_help(refusal: &Refusal, found: &subtype::Refusal, protocol: &Loaded) -> 
     })
 }
 
-/// A note for a session that holds as long as choices are fair. It names the role that is not
-/// served otherwise, or else the session's own role.
+/// A note for a fair subtype. It names the role that may wait for ever, or else the session's role.
 pub(super) fn fair_note(
     fair: bool,
-    served: Option<&Role>,
+    waiting: Option<&Role>,
     subject: &Subject,
     protocols: &Protocols,
 ) -> String {
@@ -219,7 +217,7 @@ pub(super) fn fair_note(
         return String::new();
     }
     let protocol = &protocols.protocols[subject.linked.protocol];
-    let role = served.unwrap_or(protocol.role_at(subject.linked.role));
+    let role = waiting.unwrap_or(protocol.role_at(subject.linked.role));
     let script = attribute(protocol.name(), &fairness(role));
     format!(
         "\n\nnote: it holds if choices are fair: what is put off can always still be done, but need not be in every run\n\
@@ -227,13 +225,13 @@ pub(super) fn fair_note(
     )
 }
 
-/// What goes wrong though the session is a subtype: the headline, and what to do.
+/// The headline and the advice for a mistake of a subtype.
 fn beyond_subtyping(
     condition: &Condition,
     evidence: &Evidence,
     subject: &Subject,
     protocol: &Loaded,
-) -> (String, Option<String>) {
+) -> (String, String) {
     let name = &subject.name;
     let roles = protocol.protocol.roles();
     if let Evidence::Run(run) = evidence
@@ -251,7 +249,7 @@ fn beyond_subtyping(
             format!("take `{label}` out here"),
             |[sent, to]| format!("`{peer}` sends it after `{sent}`: receive it behind the send of `{sent}` to `{to}`"),
         );
-        return (headline, Some(help));
+        return (headline, help);
     }
     match condition {
         Condition::NarrowedChoice { option, .. } => {
@@ -264,7 +262,7 @@ fn beyond_subtyping(
                 "let some way through the choice send `{label}`, or take the option out of the \
                  protocol"
             );
-            (headline, Some(help))
+            (headline, help)
         }
         Condition::UndirectedPeer { peer, defect } => {
             let heard = match defect {
@@ -278,8 +276,7 @@ fn beyond_subtyping(
                 "unsafe reordering: `{name}` does something before its turn, and `{peer}` hears \
                  {heard} at once, so that it may take the one for the other"
             );
-            let help = "keep the order of the protocol".to_owned();
-            (headline, Some(help))
+            (headline, "keep the order of the protocol".to_owned())
         }
         Condition::Undirected { .. } => {
             let headline = format!(
@@ -287,26 +284,24 @@ fn beyond_subtyping(
                  chooses among several peers, or between sending and receiving, that goes wrong"
             );
             let own = protocol.role_at(subject.linked.role);
-            let failure = match evidence {
-                Evidence::Run(run) => Some(&run.failure),
-                _ => None,
+            let help = if let Evidence::Run(run) = evidence
+                && let Failure::UnspecifiedReception { from, to } = &run.failure
+                && to == own
+            {
+                let from = subject.role(from, roles);
+                format!(
+                    "handle the message from `{from}` there as well: it may be under way already"
+                )
+            } else {
+                "do what the protocol says, in its order".to_owned()
             };
-            let help = match failure {
-                Some(Failure::UnspecifiedReception { from, to }) if to == own => {
-                    let from = subject.role(from, roles);
-                    format!(
-                        "handle the message from `{from}` there as well: it may be under way already"
-                    )
-                }
-                _ => "do what the protocol says, in its order".to_owned(),
-            };
-            (headline, Some(help))
+            (headline, help)
         }
     }
 }
 
-/// Appends the run, or the reason why there is none. The run is one with these sessions of the
-/// other roles, if there are any.
+/// Appends the run, or the reason why there is none. `with` are the sessions of other roles in the
+/// run.
 fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
     match evidence {
         Evidence::Run(run) => {
@@ -340,10 +335,10 @@ fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
     }
 }
 
-/// Places in a protocol, and what is written at them.
+/// Places in a protocol with their labels.
 type Marks = Vec<(Span, String)>;
 
-/// The words for one refusal.
+/// The names and places for one refusal.
 struct Words<'a> {
     subject: &'a Subject,
     protocol: &'a Loaded,
@@ -351,7 +346,7 @@ struct Words<'a> {
     projection: &'a Projection,
     refusal: &'a subtype::Refusal,
     misfit: Option<&'a Misfit>,
-    /// The action of the session, and the one of the protocol that is due. `None` for an end.
+    /// The action of the session, and the action of the protocol that is due. `None` for an end.
     sub: Option<&'a Action>,
     sup: Option<&'a Action>,
 }
@@ -363,7 +358,7 @@ impl Words<'_> {
         self.subject.role(role, roles).to_owned()
     }
 
-    /// What is due: where a session ends too early, or does something else, any of what may come.
+    /// The actions that are due: all alternatives, if the session ends too early or does another one.
     fn due(&self) -> Option<Deed> {
         let (due, fsm) = (self.sup?, &self.projection.fsm);
         let ends = self.refusal.rule == Rule::Forgotten && self.refusal.cycle.is_empty();
@@ -389,7 +384,7 @@ impl Words<'_> {
         }
     }
 
-    /// The lines of the protocol that matter.
+    /// The relevant lines of the protocol.
     fn excerpt(&self, broken: &Broken<'_>) -> String {
         let role = self.protocol.role_at(self.subject.linked.role);
         let marks = match self.misfit {
@@ -408,7 +403,7 @@ impl Words<'_> {
         Excerpt::of_spans(&self.file.texts, &marks).to_string()
     }
 
-    /// The action that is due, and the one that is done.
+    /// The labels of the action that is due, and of the action that is done.
     fn marks_of_order(&self, role: &Role) -> Vec<(TransitionId, String)> {
         let mut marks = Vec::new();
         let fsm = &self.projection.fsm;
@@ -437,7 +432,7 @@ impl Words<'_> {
         marks
     }
 
-    /// The interactions of a transition, the first few of them.
+    /// The first few interactions of a transition.
     fn spans(&self, id: TransitionId) -> impl Iterator<Item = Span> {
         const MOST: usize = 3;
         self.projection.origins(id).iter().copied().take(MOST)

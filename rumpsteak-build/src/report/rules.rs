@@ -1,5 +1,5 @@
-//! What is wrong where a rule of subtyping is broken, and what to do: each rule in one place, for
-//! the sessions of the build and the machines of the command.
+//! The sentence and the advice for each broken rule of subtyping, for the sessions of the build and
+//! the machines of the command.
 
 use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::subtype::{Refusal, Rule};
@@ -7,40 +7,37 @@ use rumpsteak_fsm::{Action, Direction, Fsm, StateId, TransitionId};
 
 use crate::words::either;
 
-/// A broken rule, in the names that the reader knows.
+/// A broken rule, in the reader's names.
 pub(super) struct Broken<'a> {
     pub(super) rule: Rule,
-    /// The simpler reason, if there is one, with the words for actions of what has it otherwise.
+    /// A simpler cause, and the words for actions of `sup`.
     pub(super) misfit: Option<(&'a Misfit, &'a dyn Fn(TransitionId) -> Deed)>,
-    /// What breaks it: "`Kernel`", or "it".
+    /// The subtype: "`Kernel`", or "it".
     pub(super) subject: &'a str,
-    /// The machine that has it otherwise.
     pub(super) sup: &'a Fsm,
     pub(super) refusal: &'a Refusal,
     /// The action to blame.
     pub(super) action: Option<&'a Action>,
-    /// What has it otherwise: "the protocol", or "`old.scr`".
+    /// The supertype: "the protocol", or "`old.scr`".
     pub(super) place: &'a str,
     pub(super) role: &'a str,
-    /// Whether it is a machine in a file, where nothing is called `End` or `Branch`.
+    /// True for a machine in a file, which has no `End` or `Branch`.
     pub(super) is_machine: bool,
-    /// Whether a loop forgets what is due.
-    pub(super) in_loop: bool,
-    /// Where a loop of what has it otherwise begins again: the send that ends that, if one does.
+    /// True if the state of the protocol can recur: the send that prevents it, if any.
     pub(super) again: Option<Option<Deed>>,
-    /// What is done, and what is due; `None` for an end.
+    /// The action that is done, and the one that is due; `None` for an end.
     pub(super) done: Option<Deed>,
     pub(super) due: Option<Deed>,
 }
 
-/// How a loop goes on.
+/// Advice to repeat a loop.
 const AGAIN: &str = "begin again here, by `Self` or the name of the loop, in the place of `End`";
 
-/// An action.
+/// An action in words.
 pub(super) struct Deed {
     pub(super) direction: Direction,
     pub(super) message: String,
-    /// The message with its payload, as the protocol or machine has it.
+    /// The message with its payload, as the protocol or machine writes it.
     pub(super) whole: String,
     pub(super) peer: String,
 }
@@ -61,10 +58,10 @@ impl Deed {
     }
 }
 
-/// The actions, of which there is at least one, as one: "receive `a` or `b` from `S`".
+/// Several actions as one: "receive `a` or `b` from `S`". There must be at least one.
 pub(super) fn one_of(ids: &[TransitionId], deed: &dyn Fn(TransitionId) -> Deed) -> Deed {
     let messages = either(ids.iter().map(|id| deed(*id).message));
-    // The quotes are those around each of them.
+    // The remaining quotes enclose each message.
     Deed { message: messages.trim_matches('`').to_owned(), ..deed(ids[0]) }
 }
 
@@ -75,20 +72,25 @@ pub(super) fn verb(action: Option<&Action>) -> &'static str {
     }
 }
 
-/// Where a machine does an action, the nearest place from a state on.
+/// The nearest transition with an action, from a state on.
 pub(super) fn next(fsm: &Fsm, from: StateId, wanted: &Action) -> Option<TransitionId> {
     let mut after = fsm.reachable_from(from).flat_map(|state| fsm.transitions_from(state));
     after.find(|transition| transition.action == wanted).map(|transition| transition.id)
 }
 
 impl Broken<'_> {
-    /// Whether nothing is wrong but the order of two actions.
+    /// True if a loop never does the action that is due.
+    fn is_in_loop(&self) -> bool {
+        !self.refusal.cycle.is_empty()
+    }
+
+    /// True if only the order of two actions is wrong.
     pub(super) fn is_reordering(&self) -> bool {
         let order = [Rule::InputBeforeOutput, Rule::InputsFromOnePeer, Rule::OutputsToOnePeer];
         self.misfit.is_none() && order.contains(&self.rule)
     }
 
-    /// What is wrong.
+    /// The sentence that describes the mistake.
     pub(super) fn sentence(&self) -> String {
         let Self { subject, place, role, .. } = self;
         let told = |deed: &Option<Deed>| deed.as_ref().map_or("ends".to_owned(), Deed::told);
@@ -104,7 +106,9 @@ impl Broken<'_> {
             Rule::InputBeforeOutput | Rule::InputsFromOnePeer | Rule::OutputsToOnePeer => {
                 format!("{subject} {done} before it {due}")
             }
-            Rule::Forgotten if self.in_loop => format!("{subject} repeats itself and never {due}"),
+            Rule::Forgotten if self.is_in_loop() => {
+                format!("{subject} repeats itself and never {due}")
+            }
             Rule::Forgotten => {
                 format!("{subject} ends, but {place} goes on: `{role}` still {due}")
             }
@@ -129,7 +133,7 @@ impl Broken<'_> {
         }
     }
 
-    /// Why an action has no place, behind "it sends `Value` to `S`", and what to do.
+    /// The end of a sentence like "it sends `Value` to `S`" for a simple cause, and the advice.
     fn told(&self, misfit: &Misfit, deed: &dyn Fn(TransitionId) -> Deed) -> [String; 2] {
         let Self { place, role, .. } = self;
         let message = self.done.as_ref().map_or("", |done| &done.message);
@@ -204,7 +208,7 @@ impl Broken<'_> {
         }
     }
 
-    /// The actions of `sup` that show a simple cause, and what is said of each.
+    /// The actions of `sup` that show a simple cause, and their labels.
     pub(super) fn marks(&self, misfit: &Misfit) -> Vec<(TransitionId, String)> {
         let Self { place, role, sup, action, .. } = self;
         let verb_of = |id: TransitionId| verb(Some(sup.transition(id).action));
@@ -240,7 +244,7 @@ impl Broken<'_> {
         }
     }
 
-    /// What to do.
+    /// The advice.
     pub(super) fn help(&self) -> String {
         if let Some((misfit, deed)) = self.misfit {
             return self.told(misfit, deed)[1].clone();
@@ -256,7 +260,7 @@ impl Broken<'_> {
             Rule::OutputsToOnePeer => format!(
                 "{first} before this; the other role takes messages in the order of the protocol"
             ),
-            Rule::Forgotten if self.in_loop => format!("{first} somewhere in the loop"),
+            Rule::Forgotten if self.is_in_loop() => format!("{first} somewhere in the loop"),
             Rule::Forgotten => {
                 let (end, again) = if self.is_machine {
                     ("the end", "begin again here instead of ending")

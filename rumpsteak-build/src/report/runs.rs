@@ -3,13 +3,13 @@
 use rumpsteak_fsm::Run;
 use rumpsteak_fsm::run::Failure;
 
-/// A run, drawn below its introduction.
+/// A run as a chart.
 pub fn shortest(run: &Run) -> String {
     let chart = run.chart();
     format!("the shortest run that leads there:\n{}", chart.trim_end())
 }
 
-/// What happens at the end of a run: "gets stuck".
+/// The end of a run: "gets stuck".
 pub(super) fn failure(run: &Run) -> String {
     match &run.failure {
         Failure::Deadlock => "gets stuck".to_owned(),

@@ -1,8 +1,8 @@
-//! The texts for all mistakes but refusals, on one page.
+//! The texts for all mistakes except refusals, which are in [`refusal`].
 //!
-//! Each text is the text of one `compile_error!`: plain. The first line says what is wrong in the
-//! words of the user's source, the next lines what the protocol says, and the last one what to do.
-//! The place, which rustc draws, is not repeated. Refusals by subtyping are in [`refusal`].
+//! Each text is plain, for one `compile_error!`. The first line says what is wrong in the words of the
+//! user's source, the next lines show the protocol, and the last line says what to do. rustc draws the
+//! place.
 
 use std::fmt::Write as _;
 
@@ -18,22 +18,22 @@ use super::excerpt::{Excerpt, declared_here, sent_here};
 use super::refusal;
 use super::rules::Deed;
 use super::runs::failure;
-use crate::fault::{Blamed, Cause, Fault, Gap, MachineProblem, NameProblem, Note, NoteKind};
+use crate::fault::{Blamed, Cause, Fault, Gap, MachineProblem, NameProblem, Note};
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::settings::{attribute, raised};
 use crate::words::{either, list, meant};
 
-/// The words for a mistake.
+/// The text for a mistake.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Told {
-    /// Without colours, of several lines.
+    /// The text, of several lines and without colours.
     pub text: String,
-    /// The code by which `cargo rumpsteak explain` knows it.
+    /// The code that `cargo rumpsteak explain` knows.
     pub code: Option<&'static str>,
 }
 
 impl Told {
-    /// The text with the code behind its first line, where rustc has no other place for it.
+    /// The text with the code after its first line, where rustc has no other place for the code.
     pub(crate) fn with_code(&self) -> String {
         let Some(code) = self.code else { return self.text.clone() };
         let headline = self.text.lines().next().unwrap_or_default();
@@ -41,7 +41,7 @@ impl Told {
     }
 }
 
-/// The words for a mistake.
+/// The text for a mistake.
 pub(crate) fn told(fault: &Fault, protocols: &Protocols) -> Told {
     let Fault { cause, note, .. } = fault;
     let mut text = cause_text(cause, protocols);
@@ -53,11 +53,11 @@ pub(crate) fn told(fault: &Fault, protocols: &Protocols) -> Told {
     Told { code: code(cause), text }
 }
 
-/// All errors of a file.
+/// The text for all errors of a file.
 fn file_text(file: &ScrFile) -> String {
     let errors = Report::of_file(file).to_string();
     match (&file.diagnostics[..], errors.split_once('\n')) {
-        // Its own first line is the headline, as that of all other errors.
+        // The first line of the error is the headline.
         ([only], Some((_, excerpt))) => format!("{} [{}]\n\n{excerpt}", only.message, only.code),
         (all, _) => format!("{} errors in {}\n\n{errors}", all.len(), file.shown()),
     }
@@ -222,7 +222,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
     }
 }
 
-/// The text for a name that stands for something else, or for nothing.
+/// The text for a name that refers to the wrong kind of item, or to none.
 fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
     let (what, help) = match problem {
         NameProblem::Choice => (
@@ -369,7 +369,7 @@ fn unknown_label(
         Some(name) => format!(
             "did you mean `{name}`? A label is named by its variant, or by `#[label(\"{name}\")]` on the variant"
         ),
-        None => format!("the messages of the protocol are {}", list(protocol.messages.keys())),
+        None => format!("the messages of the protocol are {}", list(protocol.labels())),
     };
     let name = if ty == label { String::new() } else { format!(", whose label is `{label}`") };
     format!(
@@ -454,17 +454,16 @@ fn unsafe_system(set: &str, run: &Run, blamed: Option<&(Blamed, Vec<(String, usi
 }
 
 fn note_text(note: &Note, shows_run: bool) -> String {
-    let name = &note.protocol;
-    let gap = match &note.found {
-        NoteKind::Acceptable(bound) => {
+    let gap = match note {
+        Note::Acceptable { protocol, bound } => {
             return format!(
                 "\n\nnote: together with the sessions of all other roles as they are written here, it is safe \
                  ({bound}-multiparty compatible)\n\
-                 help: if no other program plays a role of `{name}`, accept that:\n      {}",
-                attribute(name, "accept_closed_system")
+                 help: if no other program plays a role of `{protocol}`, accept that:\n      {}",
+                attribute(protocol, "accept_closed_system")
             );
         }
-        NoteKind::Useless(gap) => gap,
+        Note::Useless(gap) => gap,
     };
     let reason = match gap {
         Gap::Silent(role) => format!(

@@ -1,5 +1,4 @@
-//! Sessions that lead back to themselves where a session cannot: without an action, or by `type`s
-//! alone.
+//! Cycles of items without an action, or of `type` aliases alone, which no session may have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +8,7 @@ use rumpsteak_front::session::{Chain, Form, Tail};
 use super::{ItemId, Scope};
 use crate::fault::{Cause, Fault};
 
-/// The faults of such items, each with the name that leads on.
+/// The faults of such cycles, at the names that close them.
 pub(super) fn faults(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
     let mut faults = Vec::new();
     let idle = |_: ItemId, chain: &Chain| chain.actions.is_empty();
@@ -27,9 +26,8 @@ pub(super) fn faults(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> 
     faults
 }
 
-/// One item of each cycle of items that satisfy the predicate, with the name of the next one.
-///
-/// Every item names at most one other at its end, so each is visited once.
+/// One item of each cycle of items that satisfy the predicate, with the name of the next item. Each
+/// item is visited once, because it names at most one other item at its end.
 fn find<'a>(
     scope: &Scope<'a>,
     items: &BTreeSet<ItemId>,
