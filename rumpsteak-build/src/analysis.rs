@@ -30,19 +30,16 @@ pub struct Summary {
     pub verified: usize,
 }
 
-/// The modules of a package with the result for each.
 pub(crate) struct Analysis {
     pub(crate) base: PackageRoot,
     pub(crate) protocols: Protocols,
     pub(crate) source: Source,
-    /// The modules of each file in `source`.
     pub(crate) judged: Vec<Vec<Result<(Module, Findings), syn::Error>>>,
     pub(crate) summary: Summary,
     pub(crate) warnings: Vec<String>,
 }
 
 impl Analysis {
-    /// Verifies all modules of a package.
     pub(crate) fn new(package: &Package) -> Self {
         let protocols = Protocols::load(&package.base, &package.paths, package.limits);
         let source = Source::read(package.base.folder());
@@ -71,16 +68,11 @@ impl Analysis {
         analysis
     }
 
-    /// The modules with their results.
     pub(crate) fn modules(&self) -> impl Iterator<Item = &(Module, Findings)> {
         self.judged.iter().flatten().flatten()
     }
 
     /// Stores the verdicts on modules without a mistake for the macros.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the file system.
     pub(crate) fn store(&self, package: &Package) -> io::Result<()> {
         for (module, findings) in self.modules() {
             if module.errors.is_empty() && findings.told.is_empty() {
@@ -94,7 +86,6 @@ impl Analysis {
         Ok(())
     }
 
-    /// The position of a module's protocol.
     fn protocol_of(&self, module: &Module) -> Option<usize> {
         let name = module.arguments.protocol.as_ref()?;
         scope::protocol(&self.protocols, &name.to_string()).ok()

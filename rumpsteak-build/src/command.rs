@@ -37,7 +37,7 @@ pub use crate::report::comparison::{
 };
 pub use crate::report::excerpt::{Excerpt, Mark, visible};
 pub use crate::report::notice::{Notice, Severity};
-pub use crate::report::runs::shortest;
+pub use crate::report::shortest;
 use crate::report::wording;
 pub use crate::report::wording::Told;
 pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out};
@@ -86,14 +86,13 @@ pub fn unwritable(
         diagnostics: Vec::new(),
         warnings: Vec::new(),
     };
-    let protocols =
+    empty_module(protocol.name().as_str())?;
+    let mut protocols =
         Protocols { files: vec![file], protocols: vec![loaded], ..Protocols::default() };
-    let most = generated_lines.unwrap_or(Limits::default().generated_lines);
-    let (file, protocol) = (&protocols.files[0], &protocols.protocols[0]);
-    let module = empty_module(protocol.name())?;
-    let scope = Scope::new(&module, None, &protocols, Some(0));
-    let cause = codegen::write(&scope, (protocol, file), &[], most).err()?;
-    Some(wording::told(&cause.at(Span::call_site()), &protocols))
+    if let Some(most) = generated_lines {
+        protocols.limits = protocols.limits.generated_lines(most);
+    }
+    code(&protocols, 0, &PackageRoot::new(Path::new(""))).problems.into_iter().next()
 }
 
 /// An empty module for a protocol. `None` if the protocol's name is not valid in Rust.
@@ -177,7 +176,6 @@ pub struct Session {
     pub fsm: Fsm,
 }
 
-/// The code of the protocol at a position.
 fn code(protocols: &Protocols, position: usize, base: &PackageRoot) -> Code {
     let loaded = &protocols.protocols[position];
     let protocol = loaded.name().to_owned();
@@ -280,7 +278,6 @@ impl Check {
     }
 }
 
-/// A machine of a verdict.
 fn machine((role, states, initial, transitions): &Machine) -> Fsm {
     let mut fsm = Fsm::builder(role.as_str());
     let states: Vec<StateId> = (0..*states).map(|_| fsm.add_state()).collect();
@@ -294,7 +291,6 @@ fn machine((role, states, initial, transitions): &Machine) -> Fsm {
     fsm.build(states[*initial])
 }
 
-/// The mistakes in the Rust source, by place.
 fn problems(analysis: &Analysis) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (file, judged) in analysis.source.files.iter().zip(&analysis.judged) {

@@ -58,7 +58,6 @@ impl Configuration {
     }
 }
 
-/// A folder that Cargo passes to build scripts in a variable.
 fn variable(name: &str) -> Result<PathBuf, Report> {
     env::var_os(name).map(PathBuf::from).ok_or_else(|| {
         Report::of(

@@ -66,8 +66,7 @@ pub fn judge(module: Module) -> Judged {
         None => package.judge(&module, inputs.as_ref()),
     };
     let Findings { verdict, generated, told, left_out, .. } = findings;
-    let problems = told.into_iter();
-    let problems = problems.map(|(span, told)| Problem { span, text: told.with_code() });
+    let problems = told.into_iter().map(|(span, told)| Problem { span, text: told.with_code() });
     let (problems, files) = (problems.collect(), files.unwrap_or_default());
     Judged { module, generated, problems, left_out, verdict, files }
 }

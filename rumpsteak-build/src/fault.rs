@@ -20,7 +20,6 @@ use crate::protocols::ProtocolRole;
 /// A mistake at a place in a module.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
-    /// The token to blame.
     pub(crate) span: Span,
     pub(crate) cause: Cause,
     /// The result for all sessions of the protocol together, if one of them is refused.
@@ -42,7 +41,11 @@ pub(crate) enum Cause {
     /// A session leads back to itself without an action.
     Idle { name: String },
     /// A file beside a `.scr` file is not a machine of the role in its name.
-    Machine { file: String, problem: MachineProblem },
+    Machine {
+        headline: String,
+        place: Option<(Arc<NamedText>, Range<usize>)>,
+        help: Option<String>,
+    },
     /// A name refers to the wrong kind of item, or to none.
     Name { name: String, problem: NameProblem, hint: Option<String> },
     /// A session uses a type that is not among its role's labels.
@@ -97,7 +100,6 @@ pub(crate) enum Cause {
     Unwritable { protocol: String, reason: String },
 }
 
-/// A mistake in a name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum NameProblem {
     /// A choice instead of a session or a label.
@@ -106,43 +108,17 @@ pub(crate) enum NameProblem {
     ChoiceAmongPeers,
     /// A choice of one peer, where none is named.
     ChoiceOfOnePeer,
-    /// A label instead of a choice.
     Label,
-    /// Not a role.
     NoRole,
-    /// Not a session.
     NoSession,
     /// A choice with an option in the direction opposite to this one.
     OtherDirection(Direction),
     /// The session's own role as its peer.
     OwnRole,
-    /// A session instead of a choice.
     Session,
     /// A label before the role instead of after it.
     Swapped,
-    /// Not an item of the module.
     Unresolved,
-}
-
-/// A mistake in a file beside a `.scr` file.
-#[derive(Clone, Debug)]
-pub(crate) enum MachineProblem {
-    /// The machine is not a session type.
-    Defect(Defect),
-    /// The name resembles a role's, or is the name of roles of several protocols.
-    Misnamed { reason: String, help: String },
-    /// The text is not a machine.
-    NoMachine { text: Arc<NamedText>, span: Range<usize>, message: String },
-    /// The machine names a role or a message that the protocol lacks.
-    Foreign { text: Arc<NamedText>, span: Range<usize>, message: String, help: String },
-    /// The file has several machines, or none.
-    Number { number: usize, role: Role },
-    /// The machine plays another role.
-    OtherRole { found: Role, role: Role },
-    /// Another file is for the same role.
-    Twice { role: Role, other: String },
-    /// The file cannot be read.
-    Unreadable(String),
 }
 
 /// A session, or a machine beside a `.scr` file, with the names that the user knows.
@@ -150,19 +126,15 @@ pub(crate) enum MachineProblem {
 pub(crate) struct Subject {
     /// The session's name, or the machine's file.
     pub(crate) name: String,
-    /// The role that it plays.
     pub(crate) linked: ProtocolRole,
     /// The structs of the roles, in the order of the protocol. Empty for a machine.
     pub(crate) roles: Vec<String>,
-    /// The Rust types of messages.
     pub(crate) labels: BTreeMap<Message, String>,
 }
 
-/// A session, or a machine, that is no subtype of its projection.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) subject: Subject,
-    /// The refused action.
     pub(crate) action: Option<(TransitionId, Action)>,
     /// A simpler cause than the order.
     pub(crate) misfit: Option<Misfit>,
@@ -213,25 +185,20 @@ pub(crate) enum Note {
     Useless(Gap),
 }
 
-/// The part of a run to blame.
 #[derive(Clone, Debug)]
 pub(crate) enum Blamed {
     /// A circle of waits, by position: each role waits for the next one.
     Circle(Vec<usize>),
-    /// The step at this position.
     Step(usize),
     /// The wait at this position, for a message that the peer never sends.
     Unsent(usize),
 }
 
-/// The reason why sessions are not known to be a safe closed system.
 #[derive(Clone, Debug)]
 pub(crate) enum Gap {
-    /// This role has no session.
     Silent(String),
     /// The verifier does not know, for this reason.
     Undecided(String),
-    /// This session has an error.
     Unread(String),
     /// A run goes wrong, with these sessions of roles that have several.
     Unsafe(Box<Run>, Vec<String>),
@@ -291,11 +258,9 @@ impl Cause {
 }
 
 impl Subject {
-    /// The name of a role in the user's source.
     pub(crate) fn role<'a>(&'a self, role: &'a Role, of_protocol: &[Role]) -> &'a str {
         let position = of_protocol.iter().position(|other| other == role);
-        let named = position.and_then(|position| self.roles.get(position));
-        named.map_or(role.as_str(), String::as_str)
+        position.and_then(|position| self.roles.get(position)).map_or(role.as_str(), String::as_str)
     }
 
     /// The name of a message in the user's source.

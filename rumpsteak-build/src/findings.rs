@@ -23,7 +23,6 @@ use crate::settings::Settings;
 use crate::verdict::{Machine, RoleFacts, RootFacts, Verdict};
 use crate::warnings;
 
-/// The result for a module.
 #[derive(Default)]
 pub(crate) struct Findings {
     pub(crate) verdict: Verdict,
@@ -38,13 +37,11 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// The result for a module with a stored verdict.
     pub(crate) fn known(module: &Module, verdict: Verdict) -> Self {
         let generated = parse(module, &verdict.text);
         Self { verdict, generated, ..Self::default() }
     }
 
-    /// Verifies a module.
     pub(crate) fn of(module: &Module, protocols: &Protocols, base: &PackageRoot) -> Self {
         let mut findings = Self::default();
         let mut faults = findings.judge(module, protocols, base);
@@ -57,7 +54,6 @@ impl Findings {
         findings
     }
 
-    /// Verifies a module, and returns the mistakes. Long because it is the sequence of all passes.
     fn judge(&mut self, module: &Module, protocols: &Protocols, base: &PackageRoot) -> Vec<Fault> {
         let name = module.arguments.protocol.as_ref();
         let found = name.map(|name| {
@@ -181,7 +177,6 @@ impl Findings {
     }
 }
 
-/// The items in generated text.
 fn parse(module: &Module, text: &str) -> Vec<Item> {
     let items = text.parse().map_or_else(|_| TokenStream::new(), placeless);
     let name = &module.arguments.protocol;

@@ -19,8 +19,7 @@ fn runtime_in(own: &str, workspace: &str) -> Option<String> {
         let shared = inherited.iter().find(|(shared, _)| inherits && shared == key);
         package(key, shared.map_or(value, |(_, value)| value)) == RUNTIME
     };
-    let own = dependencies(own, false);
-    own.iter().find(is_runtime).map(|(key, _)| key.replace('-', "_"))
+    dependencies(own, false).iter().find(is_runtime).map(|(key, _)| key.replace('-', "_"))
 }
 
 /// True if the manifest names an edition. The default is 2015.
@@ -34,8 +33,7 @@ fn read(folder: &Path) -> String {
 
 /// The package that a dependency names.
 fn package<'a>(key: &'a str, value: &'a str) -> &'a str {
-    let named = value.split("package").nth(1).and_then(|rest| rest.split(['"', '\'']).nth(1));
-    named.unwrap_or(key)
+    value.split("package").nth(1).and_then(|rest| rest.split(['"', '\'']).nth(1)).unwrap_or(key)
 }
 
 /// The dependencies in a manifest, except build dependencies: the key, and the text of the value.

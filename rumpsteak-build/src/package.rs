@@ -30,13 +30,11 @@ pub(crate) const RUNTIME: &str = "RUMPSTEAK_RUNTIME";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A package, with the paths of its protocols.
 #[derive(Debug)]
 pub(crate) struct Package {
     pub(crate) base: PackageRoot,
     /// The paths of protocols in build.rs.
     pub(crate) paths: Vec<PathBuf>,
-    /// The folder below `OUT_DIR`.
     pub(crate) folder: PathBuf,
     /// The limits of modules that set none.
     pub(crate) limits: Limits,
@@ -52,7 +50,6 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// The paths of all files.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.files.iter().map(|(path, _)| path)
     }
@@ -83,10 +80,6 @@ impl Package {
     }
 
     /// The package that rustc compiles, as its build script has described it.
-    ///
-    /// # Errors
-    ///
-    /// The reason why there is no description, and what to do.
     pub(crate) fn of_macro() -> Result<Self, String> {
         let variable = |name| env::var_os(name).map(PathBuf::from).ok_or(NO_SCRIPT);
         let (out_dir, folder) = (variable("OUT_DIR")?, variable("CARGO_MANIFEST_DIR")?);
@@ -114,12 +107,10 @@ impl Package {
         (!files.is_empty()).then_some(Inputs { imports, files })
     }
 
-    /// The path of the list of files that a protocol depends on.
     fn list_of(&self, protocol: &str) -> PathBuf {
         self.folder.join(format!("protocols/{}.txt", name::normalise(protocol)))
     }
 
-    /// The verdict that the build script has stored.
     pub(crate) fn verdict(&self, key: u64) -> Option<Verdict> {
         verdict::unseal(key, &fs::read_to_string(verdict::path(&self.folder, key)).ok()?)
     }
@@ -139,10 +130,6 @@ impl Package {
     }
 
     /// Removes all verdicts, and describes the package for the macros.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the file system.
     pub(crate) fn begin(&self) -> io::Result<()> {
         for folder in ["protocols", "verdicts"] {
             let folder = self.folder.join(folder);
@@ -160,10 +147,6 @@ impl Package {
 
     /// Lists the files that each protocol depends on. A name that two files declare gets no list, so
     /// the macro reads all files and reports that.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the file system.
     pub(crate) fn list(&self, protocols: &Protocols) -> io::Result<()> {
         for (file, own) in protocols.declared() {
             if protocols.names().filter(|other| name::same(other, own)).count() == 1 {
@@ -175,10 +158,6 @@ impl Package {
     }
 
     /// Stores a verdict for the macros.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the file system.
     pub(crate) fn store(&self, key: u64, verdict: &Verdict) -> io::Result<()> {
         fs::write(verdict::path(&self.folder, key), verdict::seal(key, verdict))
     }

@@ -25,12 +25,10 @@ impl PackageRoot {
         Self { workspace: workspace.unwrap_or(&folder).to_owned(), folder }
     }
 
-    /// The package's folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The root of the workspace.
     pub(crate) fn workspace(&self) -> &Path {
         &self.workspace
     }
@@ -49,8 +47,7 @@ impl PackageRoot {
         if shared == 0 {
             return path;
         }
-        let up = self.folder.components().skip(shared);
-        let up = up.map(|_| Component::ParentDir);
+        let up = self.folder.components().skip(shared).map(|_| Component::ParentDir);
         let relative: PathBuf = up.chain(path.components().skip(shared)).collect();
         // The folder itself is `.`.
         clean(relative)

@@ -9,7 +9,6 @@ use crate::fault::{Cause, Fault};
 use crate::limits::Limits;
 use crate::protocols::Loaded;
 
-/// The settings of a module.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) limits: Limits,

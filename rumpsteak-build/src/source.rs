@@ -23,7 +23,6 @@ pub(crate) struct RustFile {
     pub(crate) modules: Vec<(ModuleKind, TokenStream, TokenStream)>,
 }
 
-/// The Rust files of a package.
 #[derive(Debug, Default)]
 pub(crate) struct Source {
     /// The files with modules to verify.
@@ -35,7 +34,6 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Reads the package in a folder.
     pub(crate) fn read(folder: &Path) -> Self {
         let mut source = Self::default();
         for entry in entries(folder) {

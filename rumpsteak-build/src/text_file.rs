@@ -8,10 +8,6 @@ use std::path::Path;
 const MOST_BYTES: u64 = 65 << 20;
 
 /// Reads a file, or the beginning of a file that is too long to be source.
-///
-/// # Errors
-///
-/// If the file cannot be read, is not UTF-8, or is a pipe or a device, which may never end.
 pub(crate) fn read(path: &Path) -> io::Result<String> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is no regular file"));

@@ -87,7 +87,6 @@ pub struct Verdict {
     pub payloads: Vec<PayloadCheck>,
 }
 
-/// The file of a verdict.
 pub(crate) fn path(folder: &Path, key: u64) -> PathBuf {
     folder.join(format!("verdicts/{key:016x}.json"))
 }
@@ -115,7 +114,6 @@ type StoredRoot = (String, bool, Option<Machine>, String);
 /// The label, the field, and the type, or the protocol and the role.
 type StoredPayload = (String, usize, String, Option<String>);
 
-/// Writes a verdict.
 fn print(verdict: &Verdict) -> String {
     let Verdict { text, roles, roots, payloads } = verdict.clone();
     let roles = roles.into_iter().map(|(name, facts)| {

@@ -63,10 +63,8 @@ mod tests {
     #[test]
     fn the_closest_name_is_meant_and_a_distant_one_is_not() {
         let best = |wanted, known: &[&str]| {
-            did_you_mean(wanted, known.iter().copied()).map(|text| {
-                let name = text.split('`').nth(1);
-                name.map(str::to_owned).unwrap_or_default()
-            })
+            did_you_mean(wanted, known.iter().copied())
+                .map(|text| text.split('`').nth(1).map(str::to_owned).unwrap_or_default())
         };
         assert_eq!(best("Kernal", &["kernel", "kettle"]).unwrap(), "kernel");
         assert_eq!(best("k", &["s", "k1", "t"]), None);

@@ -32,10 +32,6 @@ pub(super) struct Written<'a> {
 }
 
 /// The names in annotations: `@"name: Ask"`.
-///
-/// # Errors
-///
-/// The first name that is not valid in Rust.
 pub(super) fn annotated(file: &ScrFile) -> Result<BTreeMap<Span, String>, String> {
     let bodies = file.modules.iter().flat_map(|module| &module.protocols);
     let interactions = bodies.flat_map(|protocol| protocol.body.interactions());

@@ -11,7 +11,6 @@ use rumpsteak_front::session::Tail;
 use super::print::print_block;
 use crate::scope::{ItemId, Scope};
 
-/// The items, as text.
 pub(crate) fn closed(scope: &Scope<'_>) -> String {
     let mut peers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     // The roles are in the order of their sessions.
@@ -35,8 +34,7 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
         }
     }
     let message = scope.roles.first().map(|role| scope.message_of(role.item));
-    let message = message.or_else(|| scope.messages().next());
-    let message = message.unwrap_or_else(|| "Label".to_owned());
+    let message = message.or_else(|| scope.messages().next()).unwrap_or_else(|| "Label".to_owned());
     let is_known = |name: &str| scope.names().any(|known| known == name);
     let mut text = String::new();
     for role in order.iter().filter(|role| !is_known(role)) {
@@ -59,8 +57,7 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
     }
     if !scope.has_message() && !labels.is_empty() {
         let derives = scope.module.arguments.derives.iter();
-        let derives = derives.map(|path| format!(", {}", path.to_token_stream()));
-        let derives: String = derives.collect();
+        let derives: String = derives.map(|path| format!(", {}", path.to_token_stream())).collect();
         text.push_str("/// The messages.\n");
         let head = format!("#[derive(Message{derives})]\npub enum {message}");
         let variants = labels.iter().map(|label| {
@@ -72,7 +69,6 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
     text
 }
 
-/// Records that two roles talk to each other.
 fn connect(
     peers: &mut BTreeMap<String, BTreeSet<String>>,
     order: &mut Vec<String>,
@@ -93,7 +89,6 @@ fn note(known: &mut Vec<String>, name: impl ToString) {
     }
 }
 
-/// The items that a session reaches.
 fn reached(scope: &Scope<'_>, root: ItemId) -> BTreeSet<ItemId> {
     let mut found = BTreeSet::new();
     let mut pending = vec![root];

@@ -18,7 +18,7 @@ use rumpsteak_fsm::text::{Form, Named, parse_named};
 use rumpsteak_fsm::{Defect, Fsm, Role, StateId};
 use rumpsteak_scribble::similar;
 
-use crate::fault::{Cause, MachineProblem};
+use crate::fault::Cause;
 use crate::named_text::NamedText;
 use crate::package_root::PackageRoot;
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
@@ -36,7 +36,6 @@ pub(crate) struct Machine {
     pub(crate) text: Arc<NamedText>,
     /// The place of each transition in the text.
     pub(crate) actions: Vec<Range<usize>>,
-    /// The names of the states.
     pub(crate) states: Vec<String>,
 }
 
@@ -87,7 +86,6 @@ impl Machine {
     }
 }
 
-/// A file that may hold a machine.
 #[derive(Debug)]
 struct Candidate {
     path: PathBuf,
@@ -96,7 +94,6 @@ struct Candidate {
     parts: Vec<String>,
 }
 
-/// The contents of a folder, sorted.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -119,8 +116,9 @@ pub(crate) fn load(
         match owner(candidate, protocols, protocol.file) {
             Ok(linked) => owned.push((linked, candidate)),
             Err(Misnamed { reason, help, is_machine: true }) => {
-                let problem = MachineProblem::Misnamed { reason, help };
-                problems.push(Cause::Machine { file: base.show(&candidate.path), problem });
+                let file = base.show(&candidate.path);
+                let headline = format!("the machine in {file} is not used, because {reason}");
+                problems.push(Cause::Machine { headline, place: None, help: Some(help) });
             }
             Err(_) => {}
         }
@@ -128,18 +126,20 @@ pub(crate) fn load(
     for role in 0..protocol.projections.len() {
         let linked = ProtocolRole { protocol: position, role };
         let own = owned.iter().filter(|(of, _)| *of == linked).map(|(_, candidate)| *candidate);
-        let (file, read) = match own.collect::<Vec<_>>()[..] {
+        let read = match own.collect::<Vec<_>>()[..] {
             [] => continue,
-            [own] => (base.show(&own.path), read(own, protocols, linked, base)),
+            [own] => read(own, protocols, linked, base),
             [first, second, ..] => {
-                let (role, other) = (protocol.role_at(role).clone(), base.show(&second.path));
-                let problem = MachineProblem::Twice { role, other };
-                (base.show(&first.path), Err(problem))
+                let role = protocol.role_at(role);
+                let [first, second] = [first, second].map(|of| base.show(&of.path));
+                let headline = format!("two machines for the role `{role}`: {first} and {second}");
+                let help = Some("remove one of the two".to_owned());
+                Err(Cause::Machine { headline, place: None, help })
             }
         };
         match read {
             Ok(machine) => machines.push(machine),
-            Err(problem) => problems.push(Cause::Machine { file, problem }),
+            Err(problem) => problems.push(problem),
         }
     }
     (machines, problems)
@@ -224,7 +224,6 @@ fn named_of(path: &Path, machine: &Named, protocols: &Protocols) -> Option<Strin
     (!meant.exists()).then(|| name.to_owned())
 }
 
-/// The form of a machine, by the ending of its file's name.
 fn form_of(path: &Path) -> Option<Form> {
     match path.extension()?.to_str()? {
         "dot" => Some(Form::Dot),
@@ -346,40 +345,50 @@ fn read(
     protocols: &Protocols,
     linked: ProtocolRole,
     base: &PackageRoot,
-) -> Result<Machine, MachineProblem> {
-    let role = protocols.protocols[linked.protocol].role_at(linked.role);
+) -> Result<Machine, Cause> {
+    let loaded = &protocols.protocols[linked.protocol];
+    let role = loaded.role_at(linked.role);
+    let file = base.show(&candidate.path);
+    let wrong = |headline, help: Option<&str>| {
+        let help = help.map(str::to_owned);
+        Cause::Machine { headline, place: None, help }
+    };
     let source = text_file::read(&candidate.path)
-        .map_err(|error| MachineProblem::Unreadable(error.to_string()))?;
-    let text = Arc::new(NamedText::new(base.show(&candidate.path), source));
+        .map_err(|error| wrong(format!("cannot read {file}: {error}"), None))?;
+    let text = Arc::new(NamedText::new(file.as_str(), source));
     let mut machines = parse_named(&text.text, candidate.form).map_err(|error| {
-        let (text, span) = (Arc::clone(&text), error.span.clone());
         let message = match (candidate.form, Form::detect(&text.text)) {
             (Form::Local, Form::Dot) if !text.text.trim().is_empty() => {
-                "this is Graphviz, and the name of such a file ends in `.dot`".to_owned()
+                "this is Graphviz, and the name of such a file ends in `.dot`"
             }
             (Form::Dot, Form::Local) => {
-                "this is a local type, and the name of such a file ends in `.local`".to_owned()
+                "this is a local type, and the name of such a file ends in `.local`"
             }
-            _ => error.message.clone(),
+            _ => &error.message,
         };
-        MachineProblem::NoMachine { text, span, message }
+        let headline = format!("cannot read {file}: {message}");
+        let place = Some((Arc::clone(&text), error.span.clone()));
+        Cause::Machine { headline, place, help: None }
     })?;
     let number = machines.len();
-    let role = role.clone();
     let (Some(Named { fsm, actions, states }), 1) = (machines.pop(), number) else {
-        return Err(MachineProblem::Number { number, role });
+        let help = format!("keep the machine of `{role}` there, and nothing else");
+        return Err(wrong(format!("{file} holds {number} machines"), Some(&help)));
     };
-    if *fsm.role() != role {
-        let found = fsm.role().clone();
-        return Err(MachineProblem::OtherRole { found, role });
+    if fsm.role() != role {
+        let headline = format!(
+            "the machine in {file} is that of `{}`, but the file is named after `{role}`",
+            fsm.role()
+        );
+        return Err(wrong(headline, Some("rename one of the two")));
     }
-    let loaded = &protocols.protocols[linked.protocol];
     let roles: Vec<&str> = loaded.protocol.roles().iter().map(Role::as_str).collect();
     let places = || fsm.transitions().map(|found| found.action.peer.as_str()).zip(&actions);
     if let Some((wanted, span)) = places().find(|(peer, _)| !roles.contains(peer)) {
-        let message = format!("`{}` has no role `{wanted}`", loaded.name());
-        let help = meant(wanted, &roles, "the roles are");
-        return Err(MachineProblem::Foreign { text, span: span.clone(), message, help });
+        let name = loaded.name();
+        let headline = format!("the machine in {file}: `{name}` has no role `{wanted}`");
+        let help = Some(meant(wanted, &roles, "the roles are"));
+        return Err(Cause::Machine { headline, place: Some((text, span.clone())), help });
     }
     Ok(Machine { linked, fsm, text, actions, states })
 }

@@ -33,10 +33,6 @@ pub(crate) use self::print::session_items;
 
 /// The items that a module with a protocol lacks, as text. `machines` replace projections, and `most`
 /// limits the lines of sessions.
-///
-/// # Errors
-///
-/// The construct that Rust cannot express, and what to do.
 pub(crate) fn write(
     scope: &Scope<'_>,
     (protocol, file): (&Loaded, &ScrFile),
@@ -111,8 +107,13 @@ pub(crate) fn module(
 ) -> Result<String, Cause> {
     let items = write(scope, loaded, machines, most)?;
     let (protocol, file) = loaded;
-    let mut body =
-        format!("#[rumpsteak::protocol({})]\npub mod {} {{\n", protocol.name(), scope.module.name);
+    let mut body = format!(
+        "#[rumpsteak::protocol({})]\n\
+         #[allow(clippy::enum_variant_names, clippy::struct_field_names)]\n\
+         pub mod {} {{\n",
+        protocol.name(),
+        scope.module.name
+    );
     for line in items.trim_start_matches('\n').lines() {
         let indent = if line.is_empty() { "" } else { "    " };
         body.push_str(&format!("{indent}{line}\n"));

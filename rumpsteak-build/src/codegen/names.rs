@@ -30,11 +30,8 @@ pub(super) struct Names {
     pub(super) routes: Option<String>,
     /// The derives of messages besides `Message`.
     pub(super) derives: Vec<String>,
-    /// The message type.
     pub(super) message: String,
-    /// True if the module writes the message type.
     pub(super) has_message: bool,
-    /// True if the set of roles is to be generated.
     pub(super) lacks_set: bool,
     /// True if the module writes a message type with a mistake.
     pub(super) has_broken_message: bool,
@@ -50,22 +47,18 @@ pub(super) struct Names {
     numbers: BTreeMap<String, RangeFrom<usize>>,
 }
 
-/// A role.
 #[derive(Debug)]
 pub(super) struct RoleName {
     /// The name in the protocol.
     pub(super) scribble: String,
-    /// The struct.
     pub(super) ty: String,
     /// The field for the role in the set and in its peers.
     pub(super) field: String,
-    /// True if the module writes the struct.
     pub(super) is_written: bool,
     /// True if the module writes a session of the role.
     pub(super) has_session: bool,
 }
 
-/// A message.
 #[derive(Debug)]
 pub(super) struct LabelName {
     pub(super) message: Message,
@@ -73,13 +66,11 @@ pub(super) struct LabelName {
     pub(super) ty: String,
     /// True if the variant needs a `#[label]`.
     pub(super) explicit: bool,
-    /// The types of the payload.
     pub(super) payload: Vec<String>,
     /// The path of the type, if a `sig` declares it.
     pub(super) declared: Option<String>,
     /// True if all types of the payload have `Debug`.
     pub(super) is_debug: bool,
-    /// True if the module writes the struct.
     pub(super) is_written: bool,
     /// True if the module writes a message type without a variant for this message.
     pub(super) is_missing: bool,
@@ -87,10 +78,6 @@ pub(super) struct LabelName {
 
 impl Names {
     /// Names all parts of a protocol. Parts that the module writes keep their names.
-    ///
-    /// # Errors
-    ///
-    /// The part that has no name in Rust, and what to do.
     pub(super) fn new(
         scope: &Scope<'_>,
         protocol: &Loaded,
@@ -137,10 +124,9 @@ impl Names {
                 let reason = repeated(&names.labels[earlier].message, &message, file);
                 return Err(placed(file, reason, span));
             }
-            let declared = file.signature(&message).map(|of| {
-                let path = declared(of, file);
-                path.map_err(|reason| placed(file, reason, of.name.span))
-            });
+            let declared = file
+                .signature(&message)
+                .map(|of| declared(of, file).map_err(|reason| placed(file, reason, of.name.span)));
             let written = match names.has_message {
                 true => variant_of(scope, &message),
                 false => written_label(scope, &message),
@@ -250,8 +236,7 @@ impl Names {
         let numbered = numbers.map(|number| format!("{suffixed}{number}"));
         let candidates = plain.into_iter().chain([suffixed.clone()]).chain(numbered);
         // The numbers are unlimited.
-        let free = { candidates }.find(|name| !self.taken.contains(name));
-        let free = free.unwrap_or_default();
+        let free = { candidates }.find(|name| !self.taken.contains(name)).unwrap_or_default();
         self.taken.insert(free.clone());
         free
     }
@@ -261,7 +246,6 @@ impl Names {
         self.positions.get(message).copied()
     }
 
-    /// The position of a role.
     pub(super) fn role(&self, role: &str) -> Option<usize> {
         self.roles.iter().position(|name| name.scribble == role)
     }

@@ -22,7 +22,6 @@ pub(super) fn reserved() -> BTreeSet<String> {
     RESERVED.split(' ').map(str::to_owned).collect()
 }
 
-/// A type of a payload.
 pub(super) struct Payload {
     pub(super) text: String,
     /// The names without a path in the type.
@@ -30,7 +29,6 @@ pub(super) struct Payload {
     pub(super) is_debug: bool,
 }
 
-/// The path of the type that a `sig` declares.
 pub(super) fn declared(declared: &Declaration, file: &ScrFile) -> Result<String, String> {
     let (name, path) = (declared.name.as_str(), declared.external.as_str().trim());
     let is_segment = |segment: &str| ["crate", "super"].contains(&segment) || is_ident(segment);
@@ -106,7 +104,6 @@ fn example(sort: &str) -> (String, &'static str) {
     (standard.to_owned(), "std")
 }
 
-/// True if a module declares or imports a name.
 fn is_in_scope(name: &str, scope: &Scope<'_>) -> bool {
     let imports = |id: usize| match scope.item(id) {
         Item::Use(tokens) => flat(tokens.clone()).iter().any(|tree| tree.to_string() == name),
@@ -132,7 +129,6 @@ fn names_of(text: &str) -> Option<Vec<String>> {
     Some(names.collect())
 }
 
-/// All tokens without their groups.
 fn flat(tokens: TokenStream) -> Vec<TokenTree> {
     let trees = tokens.into_iter().flat_map(|tree| match tree {
         TokenTree::Group(group) => flat(group.stream()),

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use rumpsteak_front::name;
 use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role};
 
 use super::machines::Machine;
@@ -11,25 +10,6 @@ use super::names::{LabelName, Names, RoleName};
 use super::session::{self, Choosing, End, Item};
 use crate::protocols::{Loaded, ScrFile};
 use crate::words::list;
-
-/// True if rustc or Clippy would complain that names repeat themselves: three or more with the same
-/// first or last word, or one with the name of the type that contains it.
-fn repeats(names: &[&str], within: &str) -> bool {
-    let words = |name: &&str| name::snake(name).split('_').map(str::to_owned).collect::<Vec<_>>();
-    let words: Vec<Vec<String>> = names.iter().map(words).collect();
-    let alike = |pick: fn(&Vec<String>) -> Option<&String>| {
-        let mut picked = words.iter().map(pick);
-        let first = picked.next().flatten();
-        names.len() >= 3 && picked.all(|word| word == first)
-    };
-    let within = name::snake(within);
-    alike(|words| words.first())
-        || alike(|words| words.last())
-        || names.iter().any(|name| {
-            let name = name::snake(name);
-            name.starts_with(&within) || name.ends_with(&within)
-        })
-}
 
 /// Prints a struct or an enum. Each member has its documentation, its attribute and itself; empty
 /// lines are left out.
@@ -45,7 +25,6 @@ pub(super) fn print_block(
     text.push_str("}\n");
 }
 
-/// Prints the set of roles.
 pub(super) fn print_set(text: &mut String, protocol: &Loaded, file: &ScrFile, names: &Names) {
     let name = protocol.name();
     let mut declared = file.modules.root().protocols.iter();
@@ -59,22 +38,12 @@ pub(super) fn print_set(text: &mut String, protocol: &Loaded, file: &ScrFile, na
         print_fence(text, "scribble", source);
     }
     text.push_str("#[derive(Roles)]\n");
-    let fields: Vec<&str> = names.roles.iter().map(|role| role.field.as_str()).collect();
-    if repeats(&fields, "Roles") {
-        text.push_str(FIELD_NAMES);
-    }
     let roles = names.roles.iter().map(|RoleName { scribble, ty, field, .. }| {
         [format!("/// The role `{scribble}`."), String::new(), format!("pub {field}: {ty},")]
     });
     print_block(text, "pub struct Roles", roles);
 }
 
-const FIELD_NAMES: &str =
-    "#[allow(clippy::struct_field_names, reason = \"the names are those of the protocol\")]\n";
-const VARIANT_NAMES: &str =
-    "#[allow(clippy::enum_variant_names, reason = \"the names are those of the protocol\")]\n";
-
-/// Prints a role with its routes.
 pub(super) fn print_role(text: &mut String, protocol: &Loaded, position: usize, names: &Names) {
     let role = &names.roles[position];
     let transitions = || protocol.projections[position].fsm.transitions();
@@ -99,10 +68,6 @@ pub(super) fn print_role(text: &mut String, protocol: &Loaded, position: usize, 
     if peers.is_empty() {
         let _ = writeln!(text, "pub struct {};", role.ty);
         return;
-    }
-    let fields: Vec<&str> = peers.iter().map(|peer| peer.field.as_str()).collect();
-    if fields.len() >= 3 && repeats(&fields, &role.ty) {
-        text.push_str(FIELD_NAMES);
     }
     let routes = names.routes.as_deref().unwrap_or("Channel");
     let fields = peers.iter().map(|RoleName { scribble, ty, field, .. }| {
@@ -164,14 +129,9 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
     }
 }
 
-/// Prints the message type.
 fn print_message(text: &mut String, protocol: &Loaded, names: &Names, derives: &str) {
     let _ = writeln!(text, "\n/// The messages of the protocol `{}`.", protocol.name());
     text.push_str(derives);
-    let variants: Vec<&str> = names.labels.iter().map(|label| label.ty.as_str()).collect();
-    if repeats(&variants, &names.message) {
-        text.push_str(VARIANT_NAMES);
-    }
     let routes = routes(protocol);
     let variants = names.labels.iter().map(|LabelName { message, ty, explicit, .. }| {
         let label = format!("#[label({:?})]", message.label.as_str());
@@ -234,8 +194,9 @@ pub(super) fn print_item(
             Some(machine) => format!("`{}`", one_line(machine.file_name())),
             None => "the protocol".to_owned(),
         };
-        let when = if fsm.is_on_demand() { " each time that it is asked to begin" } else { "" };
-        let _ = writeln!(text, "/// What [`{}`] does{when}, in the order of {order}.", role.ty);
+        let when = if fsm.is_on_demand() { ", each time a peer starts it" } else { "" };
+        let _ =
+            writeln!(text, "/// The session of [`{}`]{when}, in the order of {order}.", role.ty);
         let _ = writeln!(text, "#[session({})]", role.ty);
     }
     match item {
@@ -243,19 +204,17 @@ pub(super) fn print_item(
         Item::Chain { .. } => {
             let _ = writeln!(text, "/// A part of [`{session}`].\n#[session]");
         }
-        Item::Choice { name, end, options } => {
+        Item::Choice { end, .. } => {
             let does = match end {
                 End::One(Direction::Receive, peer) => format!("receive from [`{peer}`]"),
                 End::One(Direction::Send, peer) => format!("send to [`{peer}`]"),
-                End::Several(Some(Direction::Receive)) => "receive, whoever is first".to_owned(),
+                End::Several(Some(Direction::Receive)) => {
+                    "receive from the first peer that sends".to_owned()
+                }
                 End::Several(Some(Direction::Send)) => "send".to_owned(),
-                End::Several(None) => "receive or send, whichever is first".to_owned(),
+                End::Several(None) => "receive or send, whichever is possible first".to_owned(),
             };
-            let _ = writeln!(text, "/// What [`{session}`] may {does}.\n#[session]");
-            let variants: Vec<&str> = options.iter().map(|option| option.name.as_str()).collect();
-            if repeats(&variants, name) {
-                text.push_str(VARIANT_NAMES);
-            }
+            let _ = writeln!(text, "/// A choice in [`{session}`]: {does}.\n#[session]");
         }
     }
     print_declaration(text, item, "pub ", Some(names));

@@ -25,12 +25,11 @@ use super::names::Names;
 /// The number of actions that one type may nest.
 const LONGEST: usize = 16;
 
-/// An item of a session.
 #[derive(Debug)]
 pub(super) enum Item {
-    /// `type` or, if it is nominal, `struct`.
+    /// A `type` or, if it is nominal, a `struct`.
     Chain { name: String, nominal: bool, session: String },
-    /// `enum`.
+    /// An `enum`.
     Choice { name: String, end: End, options: Vec<Choosing> },
 }
 
@@ -53,7 +52,6 @@ impl End {
     }
 }
 
-/// An option of a choice.
 #[derive(Debug)]
 pub(super) struct Choosing {
     pub(super) name: String,
@@ -64,10 +62,6 @@ pub(super) struct Choosing {
 
 /// The items of a role's machine, the root first. The root is named `root` if possible, and the names
 /// of the other items begin with `base`.
-///
-/// # Errors
-///
-/// If the machine is not a session type, or has an action that the protocol lacks.
 pub(super) fn items(
     fsm: &Fsm,
     root: &str,
@@ -129,7 +123,6 @@ struct Writer<'a> {
     /// The names of states with one action, and of the `enum`s of states with several.
     chains: BTreeMap<StateId, String>,
     choices: BTreeMap<StateId, String>,
-    /// The names to try first.
     proposed: BTreeMap<StateId, String>,
     /// The number of transitions into each state.
     entries: Vec<usize>,
@@ -190,7 +183,6 @@ impl Writer<'_> {
         Ok(Item::Choice { name, end, options })
     }
 
-    /// The peers of the choice in a state.
     fn end(&self, state: StateId) -> Result<End, Unwritable> {
         let mut ends = BTreeSet::new();
         for transition in self.fsm.transitions_from(state) {
@@ -222,7 +214,6 @@ impl Writer<'_> {
         is_cut || state == self.fsm.initial() || self.entries[state.index()] > 1
     }
 
-    /// The name of a state with one action.
     fn named(&mut self, state: StateId, within: Option<StateId>) -> String {
         if within == Some(state) {
             return "Self".to_owned();
@@ -275,7 +266,6 @@ impl Writer<'_> {
         Ok((constructor, self.peer(action)?, label))
     }
 
-    /// The session type of a state with several actions.
     fn select(&mut self, state: StateId, within: Option<StateId>) -> Result<String, Unwritable> {
         let end = self.end(state)?;
         let choice = match self.choices.get(&state) {
@@ -314,12 +304,10 @@ impl Writer<'_> {
     }
 }
 
-/// Puts an action in front of a session type.
 fn wrap(then: String, (constructor, peer, label): (&str, String, String)) -> String {
     format!("{constructor}<{peer}, {label}, {then}>")
 }
 
-/// The number of transitions into each state.
 fn entries(fsm: &Fsm) -> Vec<usize> {
     let mut entries = vec![0; fsm.len()];
     for state in fsm.reachable() {

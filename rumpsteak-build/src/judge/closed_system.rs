@@ -76,9 +76,6 @@ pub(crate) fn judge(
 }
 
 /// All choices of one session per role.
-///
-/// # Errors
-/// The reason why nothing is judged: there are too many choices.
 pub(super) fn combinations<T: Copy>(
     sessions: &[Vec<T>],
     limits: &Limits,

@@ -9,12 +9,11 @@ use rumpsteak_fsm::verify::{Accepted, Evidence, Refused};
 use rumpsteak_fsm::{Fsm, Message, StateId};
 
 use crate::codegen::machines::Machine;
-use crate::fault::{Cause, Hint, MachineProblem, Refusal, Subject};
+use crate::fault::{Cause, Hint, Refusal, Subject};
 use crate::judge::{subtype, together};
 use crate::protocols::Protocols;
 use crate::settings::Settings;
 
-/// The mistakes in the machines of a protocol.
 pub(crate) fn problems(
     machines: &[Machine],
     protocols: &Protocols,
@@ -67,7 +66,6 @@ fn jointly(
     Some(cause)
 }
 
-/// Adds the place in the machine's text to a refusal.
 fn mark(refusal: &mut Refusal, machine: &Machine) {
     let own = refusal.action.as_ref().map(|(id, _)| id.index());
     let blamed = own.or_else(|| blame(&refusal.refused, &machine.fsm));
@@ -91,8 +89,8 @@ fn machine(
     };
     let (mut cause, defect) = *judged;
     if let Some(defect) = defect {
-        let (file, problem) = (text.name.clone(), MachineProblem::Defect(defect));
-        return Err(Box::new(Cause::Machine { file, problem }));
+        let headline = format!("the machine in {} is no session type: {defect}", text.name);
+        return Err(Box::new(Cause::Machine { headline, place: None, help: None }));
     }
     if let Cause::Refused(refusal) = &mut cause {
         mark(refusal, machine);
@@ -119,14 +117,14 @@ fn unknown(machine: &Machine, protocols: &Protocols) -> Option<Cause> {
     let mut reached = fsm.reachable().flat_map(|state| fsm.transitions_from(state));
     let unknown = reached.find(|of| !known.contains(&of.action.message))?;
     let span = actions.get(unknown.id.index())?.clone();
-    let (text, file) = (Arc::clone(text), text.name.clone());
-    let message = format!("`{}` has no `{}`", protocol.name(), unknown.action.message);
+    let (name, message) = (protocol.name(), &unknown.action.message);
+    let headline = format!("the machine in {}: `{name}` has no `{message}`", text.name);
     let (scr, role) = (protocols.files[protocol.file].shown(), fsm.role());
     let help = format!(
         "take it out, with all that is done only after it; or propose the machine again: `cargo rumpsteak optimise {scr} --role {role}`"
     );
-    let problem = MachineProblem::Foreign { text, span, message, help };
-    Some(Cause::Machine { file, problem })
+    let place = Some((Arc::clone(text), span));
+    Some(Cause::Machine { headline, place, help: Some(help) })
 }
 
 /// The transition to blame: where an action is missing, or else the last one in the run.

@@ -25,7 +25,6 @@ pub(crate) struct Root {
     pub(crate) role: usize,
     /// The items that the session reaches, including itself.
     pub(crate) items: BTreeSet<ItemId>,
-    /// True if the session has a mistake.
     pub(crate) refused: bool,
     /// The machine, if all names are resolved.
     pub(crate) machine: Option<SessionMachine>,

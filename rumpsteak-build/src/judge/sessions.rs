@@ -19,12 +19,10 @@ use crate::scope::machine::number;
 use crate::scope::{ItemId, Place, Scope};
 use crate::settings::Settings;
 
-/// The result for the sessions of a module.
 #[derive(Debug, Default)]
 pub(crate) struct Judgement {
     /// The mistakes, each once.
     pub(crate) faults: Vec<Fault>,
-    /// The mistakes in sessions that are generated from machines beside the protocol.
     pub(crate) of_machines: Vec<Fault>,
     /// The sessions with a known role.
     pub(crate) roots: Vec<Root>,
@@ -99,7 +97,6 @@ impl Judge<'_> {
         self.found.faults.push(fault);
     }
 
-    /// Judges a session by itself.
     fn root(&mut self, id: ItemId, role_name: &Ident) {
         let scope = self.scope;
         let position = scope.roles.iter().position(|role| role.item.name == *role_name);

@@ -21,9 +21,6 @@ use crate::scope::{ItemId, Place, Scope, ScopedRole};
 use crate::settings::Settings;
 
 /// Judges a session of `role`.
-///
-/// # Errors
-/// The mistake, and the place to blame.
 pub(crate) fn judge(
     scope: &Scope<'_>,
     (root, role): (ItemId, &ScopedRole<'_>),
@@ -114,7 +111,6 @@ fn part(
     Some(tail.unwrap_or_else(|| scope.name_of(item)))
 }
 
-/// The line and the column of a token.
 fn at(span: Span) -> (usize, usize) {
     let start = span.start();
     (start.line, start.column)
@@ -127,9 +123,6 @@ pub(super) fn name(scope: &Scope<'_>, root: ItemId) -> Place {
 }
 
 /// Judges a machine of a role.
-///
-/// # Errors
-/// The mistake, and the defect of the machine if it is one.
 pub(crate) fn judge_machine(
     protocols: &Protocols,
     subject: impl Fn() -> Subject,

@@ -40,7 +40,6 @@ pub(crate) struct Session<'a> {
     pub(crate) accepted: &'a Accepted,
 }
 
-/// The joint result for the sessions of a protocol.
 #[derive(Debug, Default)]
 pub(crate) struct Combined {
     /// A run after which a role waits for ever.
@@ -133,7 +132,6 @@ fn choices<'a>(sessions: &[Session<'a>]) -> Vec<Option<Session<'a>>> {
 }
 
 impl Combined {
-    /// Judges one combination.
     fn add(
         &mut self,
         protocol: &Loaded,

@@ -25,7 +25,6 @@ use crate::named_text::NamedText;
 use crate::package_root::PackageRoot;
 use crate::text_file;
 
-/// All `.scr` files of a package.
 #[derive(Debug, Default)]
 pub(crate) struct Protocols {
     pub(crate) files: Vec<ScrFile>,
@@ -39,7 +38,6 @@ pub(crate) struct Protocols {
     pub(crate) folders: Vec<String>,
     /// The files in them with the endings of other Scribble tools, as shown.
     pub(crate) others: Vec<String>,
-    /// The limits on reading and verifying.
     pub(crate) limits: Limits,
 }
 
@@ -63,7 +61,6 @@ pub(crate) struct ScrFile {
 /// A protocol that is well formed and projectable onto all roles.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// The position of its file.
     pub(crate) file: usize,
     pub(crate) protocol: Protocol,
     /// The projections, in the order of the roles.
@@ -203,7 +200,6 @@ impl Protocols {
         })
     }
 
-    /// The names of all declared protocols.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.declared().map(|(_, name)| name)
     }
@@ -291,7 +287,6 @@ impl ScrFile {
         found
     }
 
-    /// The path as shown.
     pub(crate) fn shown(&self) -> &str {
         &self.text(SourceId::ROOT).name
     }
@@ -303,7 +298,6 @@ impl ScrFile {
 }
 
 impl Loaded {
-    /// A protocol of the file at this position.
     pub(crate) fn new(file: usize, protocol: Protocol, projections: Vec<Projection>) -> Self {
         let mut messages: BTreeMap<String, BTreeSet<Message>> = BTreeMap::new();
         for transition in projections.iter().flat_map(|projection| projection.fsm.transitions()) {
@@ -314,7 +308,6 @@ impl Loaded {
         Self { file, protocol, projections, messages, text: OnceCell::new() }
     }
 
-    /// The labels of the protocol.
     pub(crate) fn labels(&self) -> BTreeSet<&str> {
         self.messages.values().flatten().map(|message| message.label.as_str()).collect()
     }
@@ -337,7 +330,6 @@ impl Loaded {
         }
     }
 
-    /// The projections onto all roles, as text.
     pub(crate) fn text(&self) -> &str {
         self.text.get_or_init(|| {
             let projections = self.projections.iter();

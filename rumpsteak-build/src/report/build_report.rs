@@ -17,7 +17,6 @@ pub struct Report {
 }
 
 impl Report {
-    /// The report of all errors in a file.
     pub(crate) fn of_file(file: &ScrFile) -> Self {
         let errors = file.diagnostics.iter();
         Self {
@@ -46,8 +45,7 @@ impl Report {
 
     /// The report as plain text, or with the colours of a terminal.
     pub fn render(&self, colour: bool) -> String {
-        let notices = self.notices.iter().map(|notice| notice.render(colour));
-        notices.collect::<Vec<_>>().join("\n\n")
+        self.notices.iter().map(|notice| notice.render(colour)).collect::<Vec<_>>().join("\n\n")
     }
 }
 

@@ -36,15 +36,18 @@ pages! {
 /// All codes of `cargo rumpsteak explain`, in order, and their pages in Markdown: an example of the
 /// mistake and, if possible, its correction.
 pub fn explanations() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let scribble = Code::ALL.iter().map(|code| (code.as_str(), code.explanation()));
-    scribble.chain(PAGES.iter().copied())
+    Code::ALL.iter().map(|code| (code.as_str(), code.explanation())).chain(PAGES.iter().copied())
 }
 
-/// The code of a cause.
 pub(super) fn code(cause: &Cause) -> Option<&'static str> {
     Some(match cause {
         Cause::BrokenFile { .. } => return None,
-        Cause::Name { problem, .. } => of_name(*problem),
+        Cause::Name { problem, .. } => match problem {
+            NameProblem::Unresolved => "V0101",
+            NameProblem::NoRole | NameProblem::Swapped => "V0104",
+            NameProblem::OwnRole => "V0106",
+            _ => "V0103",
+        },
         Cause::OtherSession { .. } => "V0108",
         Cause::UnknownProtocol { .. } => "V0201",
         Cause::UnknownRole { .. } => "V0202",
@@ -71,21 +74,6 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         Cause::Machine { .. } => "V0603",
         Cause::Unwritable { .. } => "V0604",
     })
-}
-
-fn of_name(problem: NameProblem) -> &'static str {
-    match problem {
-        NameProblem::Unresolved => "V0101",
-        NameProblem::Choice
-        | NameProblem::ChoiceAmongPeers
-        | NameProblem::ChoiceOfOnePeer
-        | NameProblem::Label
-        | NameProblem::NoSession
-        | NameProblem::OtherDirection(_)
-        | NameProblem::Session => "V0103",
-        NameProblem::NoRole | NameProblem::Swapped => "V0104",
-        NameProblem::OwnRole => "V0106",
-    }
 }
 
 fn of_refusal(refusal: &Refusal) -> &'static str {

@@ -9,7 +9,7 @@ use rumpsteak_fsm::{Action, Fsm, TransitionId};
 
 use super::code::of_rule;
 use super::rules::{Broken, Deed};
-use super::runs::shortest;
+use super::shortest;
 use crate::words::{count, list};
 
 /// The note about a run among the peers that decides the comparison.
@@ -21,7 +21,6 @@ pub fn decided_by_run(condition: Option<&Condition>) -> String {
     }
 }
 
-/// The reason why subtyping is not enough.
 fn beyond_subtyping(condition: &Condition) -> String {
     match condition {
         Condition::NarrowedChoice { option, .. } => {
@@ -119,7 +118,7 @@ impl Comparison<'_> {
             due: refusal.sup.map(due),
         };
         let at_due = || refusal.sup.map(|id| (id, at_due.to_owned())).into_iter().collect();
-        let due = misfit.as_ref().map_or_else(at_due, |misfit| broken.marks(misfit));
+        let due = misfit.as_ref().map_or_else(at_due, |_| broken.marks());
         Explanation {
             rule: name,
             code: of_rule(rule, refusal.sup.is_some(), misfit.as_ref()),

@@ -56,7 +56,6 @@ impl Excerpt {
         excerpt
     }
 
-    /// The lines around one place of a text.
     pub(crate) fn of_place(text: &Arc<NamedText>, span: Range<usize>, label: &str) -> Self {
         let mut excerpt = Self::default();
         excerpt.mark(text, span, label);
@@ -74,7 +73,6 @@ impl Excerpt {
         &self.marks
     }
 
-    /// One snippet for each text, in the order of the first places.
     pub(super) fn snippets(&self) -> Vec<Snippet<'_, Annotation<'_>>> {
         let mut texts: Vec<(&Arc<NamedText>, Vec<_>)> = Vec::new();
         for (index, mark) in self.marks.iter().enumerate() {
@@ -107,13 +105,11 @@ pub(super) fn sent_here(
     }
 }
 
-/// The declaration of a protocol.
 pub(super) fn declared_here(protocol: &Loaded, file: &ScrFile) -> Excerpt {
     let declared = protocol.protocol.name().span;
     Excerpt::of_spans(&file.texts, &[(declared, "declared here".to_owned())])
 }
 
-/// The lines from the first place to the last.
 fn snippet<'a>(
     text: &'a NamedText,
     marks: &[(AnnotationKind, &'a Mark)],

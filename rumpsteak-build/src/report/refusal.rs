@@ -30,8 +30,8 @@ use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Role, StateId, Transition, T
 use rumpsteak_scribble::{Projection, Span};
 
 use super::excerpt::Excerpt;
-use super::rules::{Broken, Deed, next, one_of, verb};
-use super::runs::failure;
+use super::failure;
+use super::rules::{Broken, Deed, one_of};
 use crate::fault::{Hint, Refusal, Subject};
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::settings::{attribute, fair as fairness};
@@ -62,30 +62,28 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         return text + &help + &fair_note(*fair, refused.neglected(), subject, protocols);
     };
     let projection = &protocol.projections[subject.linked.role];
-    let words = Words {
-        subject,
-        protocol,
-        file: &protocols.files[protocol.file],
-        projection,
-        refusal: found,
-        misfit: misfit.as_ref(),
-        sub: action.as_ref().map(|(_, action)| action),
-        sup: found.sup.map(|id| projection.fsm.transition(id).action),
+    let sub = action.as_ref().map(|(_, action)| action);
+    let deed = |action: &Action| Deed {
+        direction: action.direction,
+        message: subject.label(&action.message),
+        whole: subject.whole(&action.message),
+        peer: subject.role(&action.peer, protocol.protocol.roles()).to_owned(),
     };
-    let due = |id: TransitionId| words.deed(projection.fsm.transition(id).action);
+    let due = |id: TransitionId| deed(projection.fsm.transition(id).action);
+    let alternatives = alternatives(&projection.fsm, found, misfit.is_some());
     let broken = Broken {
         rule: found.rule,
         misfit: misfit.as_ref().map(|misfit| (misfit, &due as &dyn Fn(TransitionId) -> Deed)),
         subject: &format!("`{}`", subject.name),
         sup: &projection.fsm,
         refusal: found,
-        action: words.sub,
+        action: sub,
         place: "the protocol",
         role: protocol.role_at(subject.linked.role).as_str(),
         is_machine: machine.is_some(),
         again: again(&projection.fsm, found.sup_state, &refused.evidence).map(|id| id.map(due)),
-        done: words.sub.map(|action| words.deed(action)),
-        due: words.due(),
+        done: sub.map(deed),
+        due: alternatives.map(|ids| one_of(&ids, &due)),
     };
     let kind = if broken.is_reordering() { "unsafe reordering: " } else { "" };
     let mut text = format!("{kind}{}\n\n", broken.sentence());
@@ -94,7 +92,8 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         let excerpt = Excerpt::of_place(source, span.clone(), "here in the machine");
         let _ = writeln!(text, "{excerpt}");
     }
-    text.push_str(&words.excerpt(&broken));
+    let file = &protocols.files[protocol.file];
+    text.push_str(&excerpt(&broken, projection, (protocol, file)));
     // A fair subtype makes no peer get stuck.
     if others.is_none() && !(*fair && matches!(refused.evidence, Evidence::NoRun(_))) {
         evidence(&mut text, &refused.evidence, with);
@@ -335,106 +334,39 @@ fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
     }
 }
 
-/// Places in a protocol with their labels.
-type Marks = Vec<(Span, String)>;
-
-/// The names and places for one refusal.
-struct Words<'a> {
-    subject: &'a Subject,
-    protocol: &'a Loaded,
-    file: &'a ScrFile,
-    projection: &'a Projection,
-    refusal: &'a subtype::Refusal,
-    misfit: Option<&'a Misfit>,
-    /// The action of the session, and the action of the protocol that is due. `None` for an end.
-    sub: Option<&'a Action>,
-    sup: Option<&'a Action>,
+/// The actions that are due: all alternatives, if the session ends too early or does another one.
+fn alternatives(
+    fsm: &Fsm,
+    found: &subtype::Refusal,
+    has_misfit: bool,
+) -> Option<Vec<TransitionId>> {
+    let id = found.sup?;
+    if !has_misfit && !(found.rule == Rule::Forgotten && found.cycle.is_empty()) {
+        return Some(vec![id]);
+    }
+    let due = fsm.transition(id).action;
+    let options = fsm.transitions_from(found.sup_state).filter(|option| {
+        (&option.action.peer, option.action.direction) == (&due.peer, due.direction)
+    });
+    Some(options.map(|option| option.id).collect())
 }
 
-impl Words<'_> {
-    /// The name of a role in the user's source.
-    fn role(&self, role: &Role) -> String {
-        let roles = self.protocol.protocol.roles();
-        self.subject.role(role, roles).to_owned()
+/// The relevant lines of the protocol.
+fn excerpt(
+    broken: &Broken<'_>,
+    projection: &Projection,
+    (protocol, file): (&Loaded, &ScrFile),
+) -> String {
+    const MOST: usize = 3;
+    let marks = broken.marks().into_iter().flat_map(|(id, label)| {
+        projection.origins(id).iter().take(MOST).map(move |&span| (span, label.clone()))
+    });
+    let mut marks: Vec<(Span, String)> = marks.collect();
+    if marks.is_empty() {
+        let role = projection.fsm.role();
+        let declared = protocol.protocol.role_span(role);
+        let name = protocol.protocol.name().span;
+        marks.push((declared.unwrap_or(name), format!("the role `{role}`")));
     }
-
-    /// The actions that are due: all alternatives, if the session ends too early or does another one.
-    fn due(&self) -> Option<Deed> {
-        let (due, fsm) = (self.sup?, &self.projection.fsm);
-        let ends = self.refusal.rule == Rule::Forgotten && self.refusal.cycle.is_empty();
-        if self.misfit.is_none() && !ends {
-            return Some(self.deed(due));
-        }
-        let options = fsm.transitions_from(self.refusal.sup_state);
-        let is_alike = |option: &Transition<'_>| {
-            let Action { peer, direction, .. } = option.action;
-            (peer, direction) == (&due.peer, &due.direction)
-        };
-        let options: Vec<_> = options.filter(is_alike).map(|option| option.id).collect();
-        Some(one_of(&options, &|id| self.deed(fsm.transition(id).action)))
-    }
-
-    /// An action in the names of the user's source.
-    fn deed(&self, action: &Action) -> Deed {
-        Deed {
-            direction: action.direction,
-            message: self.subject.label(&action.message),
-            whole: self.subject.whole(&action.message),
-            peer: self.role(&action.peer),
-        }
-    }
-
-    /// The relevant lines of the protocol.
-    fn excerpt(&self, broken: &Broken<'_>) -> String {
-        let role = self.protocol.role_at(self.subject.linked.role);
-        let marks = match self.misfit {
-            Some(misfit) => broken.marks(misfit),
-            None => self.marks_of_order(role),
-        };
-        let marks = marks.iter();
-        let mut marks: Marks = marks
-            .flat_map(|(id, label)| self.spans(*id).map(|span| (span, label.clone())))
-            .collect();
-        if marks.is_empty() {
-            let declared = self.protocol.protocol.role_span(role);
-            let name = self.protocol.protocol.name().span;
-            marks.push((declared.unwrap_or(name), format!("the role `{role}`")));
-        }
-        Excerpt::of_spans(&self.file.texts, &marks).to_string()
-    }
-
-    /// The labels of the action that is due, and of the action that is done.
-    fn marks_of_order(&self, role: &Role) -> Vec<(TransitionId, String)> {
-        let mut marks = Vec::new();
-        let fsm = &self.projection.fsm;
-        let after = self.sub.and_then(|action| next(fsm, self.refusal.sup_state, action));
-        if let Some(id) = self.refusal.sup {
-            let label = match (self.refusal.rule, after) {
-                (_, Some(_)) => {
-                    format!("the protocol has `{role}` {} this first …", verb(self.sup))
-                }
-                (Rule::InputNotHandled, None) => {
-                    format!("this may come, and `{role}` has to receive it")
-                }
-                (Rule::Forgotten, None) => format!("`{role}` has to {} this", verb(self.sup)),
-                (_, None) => format!("here the protocol has `{role}` {} this", verb(self.sup)),
-            };
-            marks.push((id, label));
-        }
-        if let Some(id) = after.filter(|id| Some(*id) != self.refusal.sup) {
-            let word = match self.refusal.sup {
-                Some(_) => "… and",
-                None => "the protocol has it",
-            };
-            let label = format!("{word} {} this afterwards", verb(self.sub));
-            marks.push((id, label));
-        }
-        marks
-    }
-
-    /// The first few interactions of a transition.
-    fn spans(&self, id: TransitionId) -> impl Iterator<Item = Span> {
-        const MOST: usize = 3;
-        self.projection.origins(id).iter().copied().take(MOST)
-    }
+    Excerpt::of_spans(&file.texts, &marks).to_string()
 }

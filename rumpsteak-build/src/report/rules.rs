@@ -16,7 +16,6 @@ pub(super) struct Broken<'a> {
     pub(super) subject: &'a str,
     pub(super) sup: &'a Fsm,
     pub(super) refusal: &'a Refusal,
-    /// The action to blame.
     pub(super) action: Option<&'a Action>,
     /// The supertype: "the protocol", or "`old.scr`".
     pub(super) place: &'a str,
@@ -58,14 +57,13 @@ impl Deed {
     }
 }
 
-/// Several actions as one: "receive `a` or `b` from `S`". There must be at least one.
 pub(super) fn one_of(ids: &[TransitionId], deed: &dyn Fn(TransitionId) -> Deed) -> Deed {
     let messages = either(ids.iter().map(|id| deed(*id).message));
     // The remaining quotes enclose each message.
     Deed { message: messages.trim_matches('`').to_owned(), ..deed(ids[0]) }
 }
 
-pub(super) fn verb(action: Option<&Action>) -> &'static str {
+fn verb(action: Option<&Action>) -> &'static str {
     match action.map(|action| action.direction) {
         Some(Direction::Send) => "send",
         _ => "receive",
@@ -73,7 +71,7 @@ pub(super) fn verb(action: Option<&Action>) -> &'static str {
 }
 
 /// The nearest transition with an action, from a state on.
-pub(super) fn next(fsm: &Fsm, from: StateId, wanted: &Action) -> Option<TransitionId> {
+fn next(fsm: &Fsm, from: StateId, wanted: &Action) -> Option<TransitionId> {
     let mut after = fsm.reachable_from(from).flat_map(|state| fsm.transitions_from(state));
     after.find(|transition| transition.action == wanted).map(|transition| transition.id)
 }
@@ -208,8 +206,35 @@ impl Broken<'_> {
         }
     }
 
+    /// The actions of `sup` that show the mistake, and their labels.
+    pub(super) fn marks(&self) -> Vec<(TransitionId, String)> {
+        if let Some((misfit, _)) = self.misfit {
+            return self.marks_of(misfit);
+        }
+        let Self { role, sup, refusal, action, .. } = self;
+        let due = refusal.sup.map(|id| verb(Some(sup.transition(id).action)));
+        let after = action.and_then(|action| next(sup, refusal.sup_state, action));
+        let mut marks = Vec::new();
+        if let (Some(id), Some(due)) = (refusal.sup, due) {
+            let label = match (refusal.rule, after) {
+                (_, Some(_)) => format!("the protocol has `{role}` {due} this first …"),
+                (Rule::InputNotHandled, _) => {
+                    format!("this may come, and `{role}` has to receive it")
+                }
+                (Rule::Forgotten, _) => format!("`{role}` has to {due} this"),
+                _ => format!("here the protocol has `{role}` {due} this"),
+            };
+            marks.push((id, label));
+        }
+        if let Some(id) = after.filter(|id| Some(*id) != refusal.sup) {
+            let word = if due.is_some() { "… and" } else { "the protocol has it" };
+            marks.push((id, format!("{word} {} this afterwards", verb(*action))));
+        }
+        marks
+    }
+
     /// The actions of `sup` that show a simple cause, and their labels.
-    pub(super) fn marks(&self, misfit: &Misfit) -> Vec<(TransitionId, String)> {
+    fn marks_of(&self, misfit: &Misfit) -> Vec<(TransitionId, String)> {
         let Self { place, role, sup, action, .. } = self;
         let verb_of = |id: TransitionId| verb(Some(sup.transition(id).action));
         let here =
@@ -226,7 +251,7 @@ impl Broken<'_> {
             Misfit::Elsewhere(..) | Misfit::Unknown(None) | Misfit::Superfluous(None) => {
                 due.collect()
             }
-            Misfit::Superfluous(Some(why)) => self.marks(why),
+            Misfit::Superfluous(Some(why)) => self.marks_of(why),
             Misfit::Undecided(options, after) => {
                 let option = |id: &TransitionId| match after.contains(id) {
                     true => (*id, "only after this …".to_owned()),

@@ -5,6 +5,8 @@
 //! place.
 
 use std::fmt::Write as _;
+use std::ops::Range;
+use std::sync::Arc;
 
 use rumpsteak_front::name;
 use rumpsteak_front::session::Direction;
@@ -15,10 +17,11 @@ use rumpsteak_scribble::similar;
 use super::build_report::Report;
 use super::code::code;
 use super::excerpt::{Excerpt, declared_here, sent_here};
+use super::failure;
 use super::refusal;
 use super::rules::Deed;
-use super::runs::failure;
-use crate::fault::{Blamed, Cause, Fault, Gap, MachineProblem, NameProblem, Note};
+use crate::fault::{Blamed, Cause, Fault, Gap, NameProblem, Note};
+use crate::named_text::NamedText;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::settings::{attribute, raised};
 use crate::words::{either, list, meant};
@@ -41,7 +44,6 @@ impl Told {
     }
 }
 
-/// The text for a mistake.
 pub(crate) fn told(fault: &Fault, protocols: &Protocols) -> Told {
     let Fault { cause, note, .. } = fault;
     let mut text = cause_text(cause, protocols);
@@ -94,7 +96,14 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             "the session `{name}` never does anything: the items that it names lead back to it\n\n\
              help: end it with `End`, or give it an action"
         ),
-        Cause::Machine { file, problem } => machine_text(file, problem),
+        Cause::Machine { headline, place, help } => {
+            let excerpt = |(text, span): &(Arc<NamedText>, Range<usize>)| {
+                format!("\n\n{}", Excerpt::of_place(text, span.clone(), ""))
+            };
+            let excerpt = place.as_ref().map(excerpt).unwrap_or_default();
+            let help = help.as_ref().map(|help| format!("\n\nhelp: {help}"));
+            format!("{headline}{excerpt}{}", help.unwrap_or_default())
+        }
         Cause::Name { name, problem, hint } => name_text(name, *problem, hint.as_deref()),
         Cause::NoLabel { name, role, labels } => {
             let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
@@ -222,7 +231,6 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
     }
 }
 
-/// The text for a name that refers to the wrong kind of item, or to none.
 fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
     let (what, help) = match problem {
         NameProblem::Choice => (
@@ -287,36 +295,6 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
     format!("`{name}` {what}\n\nhelp: {help}")
 }
 
-fn machine_text(file: &str, problem: &MachineProblem) -> String {
-    match problem {
-        MachineProblem::Defect(defect) => {
-            format!("the machine in {file} is no session type: {defect}")
-        }
-        MachineProblem::Misnamed { reason, help } => {
-            format!("the machine in {file} is not used, because {reason}\n\nhelp: {help}")
-        }
-        MachineProblem::NoMachine { text, span, message } => {
-            let excerpt = Excerpt::of_place(text, span.clone(), "");
-            format!("cannot read {file}: {message}\n\n{excerpt}")
-        }
-        MachineProblem::Foreign { text, span, message, help } => {
-            let excerpt = Excerpt::of_place(text, span.clone(), "");
-            format!("the machine in {file}: {message}\n\n{excerpt}\n\nhelp: {help}")
-        }
-        MachineProblem::Number { number, role } => format!(
-            "{file} holds {number} machines\n\nhelp: keep the machine of `{role}` there, and nothing else"
-        ),
-        MachineProblem::OtherRole { found, role } => format!(
-            "the machine in {file} is that of `{found}`, but the file is named after `{role}`\n\n\
-             help: rename one of the two"
-        ),
-        MachineProblem::Twice { role, other } => format!(
-            "two machines for the role `{role}`: {file} and {other}\n\nhelp: remove one of the two"
-        ),
-        MachineProblem::Unreadable(error) => format!("cannot read {file}: {error}"),
-    }
-}
-
 fn unknown_protocol(wanted: &str, meant: Option<&str>, protocols: &Protocols) -> String {
     let advice = match (meant, &protocols.folders[..], protocols.others.first()) {
         (Some(name), ..) => format!("did you mean `{name}`?"),
@@ -345,8 +323,7 @@ fn unknown_role(wanted: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
     let roles: Vec<&str> = protocol.protocol.roles().iter().map(|role| role.as_str()).collect();
     let advice = match (&protocol.roles(wanted)[..], similar(wanted, &roles)) {
         ([_, _, ..], _) => {
-            let same = protocol.roles(wanted).into_iter();
-            let same = same.map(|role| roles[role]);
+            let same = protocol.roles(wanted).into_iter().map(|role| roles[role]);
             format!("write one of {} as the protocol does", list(same))
         }
         (_, Some(role)) => format!("did you mean `{}::{role}`?", protocol.name()),

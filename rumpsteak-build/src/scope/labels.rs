@@ -26,9 +26,7 @@ pub(crate) const PRIMITIVES: [&str; 18] = [
     "u32", "u64", "u128", "usize", "String",
 ];
 
-/// A label of a message type.
 pub(crate) struct Label<'a> {
-    /// The label's type.
     pub(crate) ty: &'a Ident,
     /// The types of its fields, if it is a struct of the module.
     fields: Option<&'a [Type]>,
@@ -36,7 +34,6 @@ pub(crate) struct Label<'a> {
     pub(crate) is_missing: bool,
     /// The message, or the reason why there is none.
     pub(crate) message: Result<Message, Cause>,
-    /// The types that rustc has to compare.
     pub(crate) checks: Vec<PayloadCheck>,
 }
 
@@ -211,8 +208,7 @@ pub(crate) fn text(tokens: TokenStream) -> String {
     write(tokens, &mut text);
     let mut parts: Vec<&str> = text.split("::").collect();
     let last = parts.pop().unwrap_or_default();
-    let kept = parts.iter().map(|part| part.trim_end_matches(is_of_name));
-    kept.chain([last]).collect()
+    parts.iter().map(|part| part.trim_end_matches(is_of_name)).chain([last]).collect()
 }
 
 fn write(tokens: TokenStream, text: &mut String) {

@@ -107,13 +107,11 @@ impl Builder<'_> {
         self.fsm.add_state()
     }
 
-    /// The role of a struct.
     fn peer(&self, name: &Ident) -> Role {
         let found = self.scope.role(name);
         found.map_or_else(|| name.to_string().as_str().into(), |found| found.role.clone())
     }
 
-    /// The message of a label.
     fn message(&self, label: &Ident) -> Message {
         let found = self.role.labels.get(&label.to_string());
         match found.map(|label| &label.message) {

@@ -35,7 +35,6 @@ use crate::words::{did_you_mean, meant};
 /// The position of an item among the written and then the generated items of a module.
 pub(crate) type ItemId = usize;
 
-/// The items of a module by their names.
 pub(crate) struct Scope<'a> {
     pub(crate) module: &'a Module,
     generated: &'a [Item],
@@ -47,11 +46,9 @@ pub(crate) struct Scope<'a> {
     pub(crate) protocol: Option<usize>,
     /// The roles, in the order of the source.
     pub(crate) roles: Vec<ScopedRole<'a>>,
-    /// The mistakes in roles.
     pub(crate) faults: Vec<Fault>,
 }
 
-/// A role struct.
 pub(crate) struct ScopedRole<'a> {
     pub(crate) item: &'a RoleItem,
     /// The role of the protocol, or the struct's own name.
@@ -100,7 +97,6 @@ impl<'a> Scope<'a> {
         scope
     }
 
-    /// The number of items.
     pub(crate) fn len(&self) -> usize {
         self.module.items.len() + self.generated.len()
     }
@@ -112,7 +108,6 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// True if the item is generated.
     pub(crate) fn is_generated(&self, id: ItemId) -> bool {
         id >= self.module.items.len()
     }
@@ -122,7 +117,6 @@ impl<'a> Scope<'a> {
         self.module.arguments.protocol.as_ref().unwrap_or(&self.module.name).span()
     }
 
-    /// The protocol and its file.
     pub(crate) fn loaded(&self) -> Option<(&'a Loaded, &'a ScrFile)> {
         let loaded = &self.protocols.protocols[self.protocol?];
         Some((loaded, &self.protocols.files[loaded.file]))
@@ -151,12 +145,10 @@ impl<'a> Scope<'a> {
         (!self.faults.iter().any(|known| known.is_same(&fault))).then_some(fault)
     }
 
-    /// The names of all items.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.keys().map(String::as_str)
     }
 
-    /// The role struct of a name.
     pub(crate) fn role(&self, name: &Ident) -> Option<&ScopedRole<'a>> {
         self.roles.iter().find(|role| role.item.name == *name)
     }
@@ -181,7 +173,6 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// The name of an item.
     pub(crate) fn name_of(&self, id: ItemId) -> String {
         name_of(self.item(id)).map_or_else(String::new, ToString::to_string)
     }
@@ -202,7 +193,6 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The names of the message types.
     pub(crate) fn messages(&self) -> impl Iterator<Item = String> {
         (0..self.len()).filter_map(|id| match self.item(id) {
             Item::Message(message) => Some(message.name.unraw().to_string()),
@@ -376,7 +366,6 @@ impl<'a> Scope<'a> {
         Cause::TwoStructs { role, structs, idle }.at(span)
     }
 
-    /// The names of the role structs.
     pub(crate) fn role_names(&self) -> Vec<String> {
         self.roles.iter().map(|role| role.item.name.to_string()).collect()
     }
