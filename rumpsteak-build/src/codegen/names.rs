@@ -253,7 +253,7 @@ impl Names {
 
 /// The struct or enum that a module writes for a message, and true if it has `Debug`.
 fn written_label(scope: &Scope<'_>, message: &Message) -> Option<(String, bool)> {
-    (0..scope.len()).find_map(|id| match scope.item(id) {
+    scope.items().find_map(|item| match item {
         Item::Label(label) if name::same(&label.name.to_string(), message.label.as_str()) => {
             let derives = label.attributes.iter().filter(|of| of.path().is_ident("derive"));
             let mut derives = derives.map(|of| of.to_token_stream().to_string());
@@ -268,13 +268,8 @@ fn variant_of(scope: &Scope<'_>, message: &Message) -> Option<(String, bool)> {
     let mut labels = scope.roles.iter().flat_map(|role| role.labels.values());
     let carries = labels.find(|of| of.message.as_ref().is_ok_and(|of| of == message));
     let ty = carries.map(|label| label.ty).or_else(|| {
-        (0..scope.len()).find_map(|id| match scope.item(id) {
-            Item::Message(item) => {
-                let mut variants = item.variants.iter();
-                variants.find(|of| name::same(&of.label, message.label.as_str()))?.ident.as_ref()
-            }
-            _ => None,
-        })
+        let mut variants = scope.message_items().flat_map(|item| &item.variants);
+        variants.find(|of| name::same(&of.label, message.label.as_str()))?.ident.as_ref()
     });
     Some((ty?.to_string(), true))
 }

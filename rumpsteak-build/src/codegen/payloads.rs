@@ -105,11 +105,11 @@ fn example(sort: &str) -> (String, &'static str) {
 }
 
 fn is_in_scope(name: &str, scope: &Scope<'_>) -> bool {
-    let imports = |id: usize| match scope.item(id) {
+    let imports = |item: &Item| match item {
         Item::Use(tokens) => flat(tokens.clone()).iter().any(|tree| tree.to_string() == name),
         _ => false,
     };
-    scope.names().any(|known| known == name) || (0..scope.len()).any(imports)
+    scope.names().any(|known| known == name) || scope.items().any(imports)
 }
 
 /// The names in a type that do not follow a `::`. `None` if the text is not a type.

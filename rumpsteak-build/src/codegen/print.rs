@@ -9,6 +9,7 @@ use super::machines::Machine;
 use super::names::{LabelName, Names, RoleName};
 use super::session::{self, Choosing, End, Item};
 use crate::protocols::{Loaded, ScrFile};
+use crate::scope::labels::is_of_name;
 use crate::words::list;
 
 /// Prints a struct or an enum. Each member has its documentation, its attribute and itself; empty
@@ -139,10 +140,6 @@ fn print_message(text: &mut String, protocol: &Loaded, names: &Names, derives: &
         [format!("/// `{message}`, {}.", routes[message]), label, format!("{ty}({ty}),")]
     });
     print_block(text, &format!("pub enum {}", names.message), variants);
-}
-
-fn is_of_name(character: char) -> bool {
-    character.is_alphanumeric() || character == '_'
 }
 
 /// The routes of each message: "from `s` to `k` and from `k` to `t`".

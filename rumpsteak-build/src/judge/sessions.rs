@@ -400,8 +400,8 @@ impl Judge<'_> {
     /// Judges the sessions of a module without a protocol together.
     fn set(&mut self) {
         let scope = self.scope;
-        let is_broken = |id: usize| matches!(scope.item(id), Item::Broken(_));
-        if !self.found.faults.is_empty() || (0..scope.len()).any(is_broken) {
+        let is_broken = |item: &Item| matches!(item, Item::Broken(_));
+        if !self.found.faults.is_empty() || scope.items().any(is_broken) {
             self.found.roots.iter_mut().for_each(|root| root.refused = true);
             return;
         }

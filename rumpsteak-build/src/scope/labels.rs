@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens as _;
 use rumpsteak_front::label::LabelItem;
 use rumpsteak_front::module::Item;
@@ -204,39 +204,21 @@ fn rust_type(sort: &Sort, file: &ScrFile) -> Option<(String, Option<TokenStream>
 /// The text of a type without blanks and without the modules before each name: `std::vec::Vec < u8 >`
 /// is `Vec<u8>`.
 pub(crate) fn text(tokens: TokenStream) -> String {
+    let spaced = tokens.to_string();
     let mut text = String::new();
-    write(tokens, &mut text);
+    for word in spaced.split_whitespace() {
+        // Words stay apart, as in `dyn Fn` and `&'a mut T`.
+        if text.ends_with(is_of_name) && word.starts_with(is_of_name) {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
     let mut parts: Vec<&str> = text.split("::").collect();
     let last = parts.pop().unwrap_or_default();
     parts.iter().map(|part| part.trim_end_matches(is_of_name)).chain([last]).collect()
 }
 
-fn write(tokens: TokenStream, text: &mut String) {
-    for tree in tokens {
-        let tree = match tree {
-            TokenTree::Group(group) => {
-                let [open, close] = match group.delimiter() {
-                    Delimiter::Brace => ["{", "}"],
-                    Delimiter::Bracket => ["[", "]"],
-                    Delimiter::None => ["", ""],
-                    Delimiter::Parenthesis => ["(", ")"],
-                };
-                text.push_str(open);
-                write(group.stream(), text);
-                text.push_str(close);
-                continue;
-            }
-            tree => tree.to_string(),
-        };
-        // Words are separated, as in `dyn Fn` and `&'a mut T`.
-        if text.ends_with(is_of_name) && tree.starts_with(is_of_name) {
-            text.push(' ');
-        }
-        text.push_str(&tree);
-    }
-}
-
-fn is_of_name(letter: char) -> bool {
+pub(crate) fn is_of_name(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 

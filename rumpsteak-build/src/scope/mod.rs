@@ -20,9 +20,9 @@ use std::rc::Rc;
 
 use proc_macro2::{Ident, Span};
 use rumpsteak_front::module::{Item, ItemKind, Module};
-use rumpsteak_front::name;
 use rumpsteak_front::role::RoleItem;
 use rumpsteak_front::session::SessionItem;
+use rumpsteak_front::{MessageItem, name};
 use rumpsteak_fsm::Role;
 use rumpsteak_scribble::similar;
 use syn::ext::IdentExt as _;
@@ -108,6 +108,10 @@ impl<'a> Scope<'a> {
         }
     }
 
+    pub(crate) fn items(&self) -> impl Iterator<Item = &'a Item> {
+        self.module.items.iter().chain(self.generated)
+    }
+
     pub(crate) fn is_generated(&self, id: ItemId) -> bool {
         id >= self.module.items.len()
     }
@@ -127,6 +131,10 @@ impl<'a> Scope<'a> {
         self.names.get(&name.unraw().to_string()).copied()
     }
 
+    fn find_item(&self, name: &Ident) -> Option<&'a Item> {
+        Some(self.item(self.find(name)?))
+    }
+
     /// The items that a session goes on as, with the tokens that name them.
     pub(crate) fn parts(&self, session: ItemId) -> impl Iterator<Item = (ItemId, &'a Ident)> {
         let parts = self.session(session).into_iter().flat_map(SessionItem::parts);
@@ -135,7 +143,7 @@ impl<'a> Scope<'a> {
 
     /// The fault of a session of something other than a role. `None` for a role with a mistake.
     pub(crate) fn roleless(&self, name: &Ident) -> Option<Fault> {
-        let problem = match self.find(name).map(|id| self.item(id)) {
+        let problem = match self.find_item(name) {
             Some(Item::Broken(_) | Item::Role(_)) => return None,
             Some(_) => NameProblem::NoRole,
             None => NameProblem::Unresolved,
@@ -179,10 +187,9 @@ impl<'a> Scope<'a> {
 
     /// True if the module writes a message type, possibly with a mistake.
     pub(crate) fn has_message(&self) -> bool {
-        (0..self.len()).any(|id| match self.item(id) {
-            Item::Broken(broken) => broken.kind == ItemKind::Message,
-            item => matches!(item, Item::Message(_)),
-        })
+        let is_broken =
+            |item| matches!(item, &Item::Broken(ref broken) if broken.kind == ItemKind::Message);
+        self.message_items().next().is_some() || self.items().any(is_broken)
     }
 
     /// The name of the message type of a role: the one that it names, or the only one.
@@ -194,8 +201,12 @@ impl<'a> Scope<'a> {
     }
 
     pub(crate) fn messages(&self) -> impl Iterator<Item = String> {
-        (0..self.len()).filter_map(|id| match self.item(id) {
-            Item::Message(message) => Some(message.name.unraw().to_string()),
+        self.message_items().map(|message| message.name.unraw().to_string())
+    }
+
+    pub(crate) fn message_items(&self) -> impl Iterator<Item = &'a MessageItem> {
+        self.items().filter_map(|item| match item {
+            Item::Message(message) => Some(message),
             _ => None,
         })
     }
@@ -211,7 +222,7 @@ impl<'a> Scope<'a> {
             }),
             _ => false,
         };
-        (0..self.len()).all(|id| match self.item(id) {
+        self.items().all(|item| match item {
             Item::Role(role) => role.routes.iter().all(|route| is_known(&route.ty)),
             Item::Set(_) => false,
             Item::Broken(broken) => broken.kind != ItemKind::Set,
@@ -221,19 +232,15 @@ impl<'a> Scope<'a> {
 
     /// The labels of a message type, by the names of their types.
     fn labels(&self, message: &str) -> BTreeMap<String, Label<'a>> {
-        let find = |name: &Ident| Some(self.item(self.find(name)?));
         let own = self.loaded().zip(self.protocol);
         let is_open = self.module.items.iter().any(|item| {
             let name = name_of(item).map(ToString::to_string);
             name.is_none_or(|name| labels::PRIMITIVES.contains(&name.as_str()))
         });
         let own = own.map(|((protocol, file), position)| (protocol, file, position, is_open));
-        let mut messages = (0..self.len()).filter_map(|id| match self.item(id) {
-            Item::Message(item) if item.name == message => Some(item),
-            _ => None,
-        });
-        let message = messages.next();
-        message.map_or_else(BTreeMap::new, |message| labels::of(message, &find, own))
+        let message = self.message_items().find(|item| item.name == message);
+        let labels = message.map(|message| labels::of(message, &|name| self.find_item(name), own));
+        labels.unwrap_or_default()
     }
 
     /// The mistakes in the labels of all message types.
@@ -281,12 +288,11 @@ impl<'a> Scope<'a> {
             for route in routes.filter(|route| self.find(&route.peer).is_none()) {
                 faults.push(self.unresolved(&route.peer));
             }
-            if let Some(message) = &item.message
-                && self
-                    .find(message)
-                    .is_none_or(|id| !matches!(self.item(id), Item::Message(_) | Item::Broken(_)))
-                && (self.is_whole || self.find(message).is_some())
-            {
+            let is_missing = |message: &Ident| match self.find_item(message) {
+                Some(found) => !matches!(found, Item::Message(_) | Item::Broken(_)),
+                None => self.is_whole,
+            };
+            if let Some(message) = item.message.as_ref().filter(|message| is_missing(message)) {
                 let fault = Cause::NoMessage { name: message.to_string() }.at(message.span());
                 // One missing message type is one mistake.
                 if !faults.iter().any(|known: &Fault| known.is_same(&fault)) {
@@ -294,11 +300,11 @@ impl<'a> Scope<'a> {
                 }
             }
         }
-        for id in 0..self.len() {
-            let Item::Set(set) = self.item(id) else { continue };
+        for item in self.items() {
+            let Item::Set(set) = item else { continue };
             let fields = set.fields.iter().map(|field| &field.role);
             for name in fields.filter(|name| self.role(name).is_none()) {
-                match self.find(name).map(|id| self.item(id)) {
+                match self.find_item(name) {
                     Some(Item::Broken(_) | Item::Role(_)) => {}
                     Some(_) => faults.push(self.name_fault(name, NameProblem::NoRole, Vec::new())),
                     None if self.generated.is_empty() => {}
@@ -329,23 +335,19 @@ impl<'a> Scope<'a> {
             roles.any(|label| label.is_missing) && seen.insert(name)
         };
         let missing: Vec<&Ident> = written.chain(used).filter(is_missing).collect();
+        // The typo may be in a declared label that nothing uses.
+        let unused = self.items().filter_map(|item| match item {
+            Item::Label(label) => Some(label.name.to_string()),
+            _ => None,
+        });
+        let is_used = |name: &String| self.roles.iter().any(|role| role.labels.contains_key(name));
+        let unused: Vec<String> = unused.filter(|name| !is_used(name)).collect();
         let faults = missing.into_iter().map(|label| {
-            let name = label.to_string();
-            // The typo may be in a declared label that nothing uses.
-            let is_unused = |id: &ItemId| {
-                let name = self.name_of(*id);
-                matches!(self.item(*id), Item::Label(_))
-                    && self.roles.iter().all(|role| !role.labels.contains_key(&name))
-            };
-            let unused = (0..self.len()).filter(is_unused).map(|id| self.name_of(id));
-            let unused: Vec<String> = unused.collect();
-            let hint =
-                did_you_mean(&name, unused.iter().map(String::as_str)).unwrap_or_else(|| {
-                    format!(
-                        "declare it, with what it carries: `struct {name};` or `struct {name}(…);`"
-                    )
-                });
-            let problem = NameProblem::Unresolved;
+            let (name, problem) = (label.to_string(), NameProblem::Unresolved);
+            let hint = did_you_mean(&name, unused.iter().map(String::as_str));
+            let hint = hint.unwrap_or_else(|| {
+                format!("declare it, with what it carries: `struct {name};` or `struct {name}(…);`")
+            });
             Cause::Name { name, problem, hint: Some(hint) }.at(label.span())
         });
         let faults: Vec<Fault> = faults.collect();
@@ -386,10 +388,6 @@ impl<'a> Scope<'a> {
 
 /// Finds the protocol that a name refers to: the protocol with exactly this name, or else with the
 /// same name in the sense of [`name::same`]. Returns its position.
-///
-/// # Errors
-///
-/// The reason why there is none, or no single one.
 pub(crate) fn protocol(protocols: &Protocols, wanted: &str) -> Result<usize, Cause> {
     let declared = |is_wanted: &dyn Fn(&str) -> bool| -> Vec<(usize, &str)> {
         protocols.declared().filter(|(_, name)| is_wanted(name)).collect()

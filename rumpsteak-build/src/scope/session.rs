@@ -212,10 +212,8 @@ impl Names<'_> {
     /// True if the message type of the role is missing or has a mistake, which is reported there.
     fn is_message_broken(&self) -> bool {
         let name = self.scope.message_of(self.role.item);
-        let broken = |id: ItemId| match self.scope.item(id) {
-            Item::Broken(broken) => broken.kind == ItemKind::Message,
-            _ => false,
-        };
-        (0..self.scope.len()).any(broken) || !self.scope.messages().any(|message| message == name)
+        let is_broken =
+            |item| matches!(item, &Item::Broken(ref broken) if broken.kind == ItemKind::Message);
+        self.scope.items().any(is_broken) || !self.scope.messages().any(|message| message == name)
     }
 }
