@@ -12,7 +12,6 @@ use crate::codegen::machines;
 use crate::findings::Findings;
 use crate::manifest;
 use crate::package::{self, Inputs, Package, RUNTIME, VERIFIED};
-use crate::package_root::PackageRoot;
 use crate::protocols::{DoneOnce, Protocols, ScrFile};
 use crate::report::build_report::{Report, unreadable};
 use crate::scope;
@@ -31,7 +30,6 @@ pub struct Summary {
 }
 
 pub(crate) struct Analysis {
-    pub(crate) base: PackageRoot,
     pub(crate) protocols: Protocols,
     pub(crate) source: Source,
     pub(crate) judged: Vec<Vec<Result<(Module, Findings), syn::Error>>>,
@@ -49,7 +47,7 @@ impl Analysis {
                 let module = Module::parse(*kind, arguments.clone(), item.clone())?;
                 // A protocol may be read differently within the limits of the module.
                 let findings = match module.arguments.limits.is_empty() {
-                    true => Findings::of(&module, &protocols, &package.base),
+                    true => Findings::of(&module, &protocols),
                     false => package.judge(&module, None),
                 };
                 Ok((module, findings))
@@ -62,8 +60,7 @@ impl Analysis {
             summary.sessions += roots.len();
             summary.verified += roots.values().filter(|root| root.passed).count();
         }
-        let base = package.base.clone();
-        let mut analysis = Self { base, protocols, source, judged, summary, warnings: Vec::new() };
+        let mut analysis = Self { protocols, source, judged, summary, warnings: Vec::new() };
         analysis.warnings = warnings(&analysis);
         analysis
     }
@@ -117,13 +114,13 @@ impl Analysis {
         if !modules.any(|(module, _)| module.arguments.krate.is_none()) {
             return None;
         }
-        if !manifest::has_edition(&self.base) {
+        if !manifest::has_edition(&self.protocols.base) {
             return Some(Report::of(
                 "Cargo.toml names no edition, and edition 2015 has no `async`",
                 "write `edition = \"2024\"` under `[package]`",
             ));
         }
-        manifest::runtime(&self.base).is_none().then(|| {
+        manifest::runtime(&self.protocols.base).is_none().then(|| {
             Report::of(
                 "the package does not depend on `rumpsteak-runtime`",
                 "write `rumpsteak = { package = \"rumpsteak-runtime\", version = \"0.1\" }` under `[dependencies]`",
@@ -144,12 +141,13 @@ impl Analysis {
             // Cargo also watches everything below a folder.
             let is_below = |ancestor: &Path| watched.contains(ancestor);
             if path.exists() && !path.ancestors().skip(1).any(is_below) {
-                let shown = self.base.relative(path);
+                let shown = self.protocols.base.relative(path);
                 let _ = writeln!(text, "cargo::rerun-if-changed={}", shown.display());
             }
         }
         let _ = writeln!(text, "cargo::rustc-env={VERIFIED}={}", env!("CARGO_PKG_VERSION"));
-        let name = manifest::runtime(&self.base).unwrap_or_else(|| "rumpsteak".to_owned());
+        let name =
+            manifest::runtime(&self.protocols.base).unwrap_or_else(|| "rumpsteak".to_owned());
         let _ = writeln!(text, "cargo::rustc-env={RUNTIME}={name}");
         // The macros raise the errors, unless a `cfg` removes their modules.
         let broken = self.broken(true).map(|file| format!("{} has errors", file.shown()));
@@ -176,7 +174,7 @@ fn warnings(analysis: &Analysis) -> Vec<String> {
     for (position, protocol) in protocols.protocols.iter().enumerate() {
         let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
         // Packages that share a folder of protocols have modules for some of them each.
-        let is_own = protocols.files[protocol.file].path.starts_with(analysis.base.folder());
+        let is_own = protocols.files[protocol.file].path.starts_with(protocols.base.folder());
         if is_right && is_own && !named.contains(&position) {
             warnings.push(format!(
                 "{file}: no module is for the protocol `{name}`: `#[rumpsteak::protocol({name})] mod {} {{}}`",
@@ -200,11 +198,11 @@ fn warnings(analysis: &Analysis) -> Vec<String> {
         }));
     }
     for (path, line) in &analysis.source.unreadable {
-        let shown = analysis.base.show(path);
+        let shown = protocols.base.show(path);
         warnings.push(format!("{shown}:{line}: not read, since it is not Rust"));
     }
     let is_named = |protocol: usize| named.contains(&protocol);
-    warnings.extend(machines::unused(protocols, &analysis.base, &is_named));
+    warnings.extend(machines::unused(protocols, &is_named));
     warnings.extend(analysis.modules().flat_map(|(_, findings)| findings.warnings.iter().cloned()));
     warnings.sort();
     warnings.dedup();

@@ -92,7 +92,7 @@ pub fn unwritable(
     if let Some(most) = generated_lines {
         protocols.limits = protocols.limits.generated_lines(most);
     }
-    code(&protocols, 0, &PackageRoot::new(Path::new(""))).problems.into_iter().next()
+    code(&protocols, 0).problems.into_iter().next()
 }
 
 /// An empty module for a protocol. `None` if the protocol's name is not valid in Rust.
@@ -122,8 +122,7 @@ impl Configuration {
     ///
     /// If a file cannot be read or has errors.
     pub fn code(self, folder: &Path, limits: &Limits) -> Result<Vec<Code>, Report> {
-        let base = PackageRoot::new(folder);
-        let protocols = Protocols::load(&base, &self.protocols, *limits);
+        let protocols = Protocols::load(&PackageRoot::new(folder), &self.protocols, *limits);
         let files = protocols.files.iter();
         let broken = files.filter(|file| !file.diagnostics.is_empty()).map(Report::of_file);
         let reports: Vec<Report> = unreadable(&protocols).chain(broken).collect();
@@ -131,7 +130,7 @@ impl Configuration {
             return Err(report);
         }
         let positions = 0..protocols.protocols.len();
-        Ok(positions.map(|position| code(&protocols, position, &base)).collect())
+        Ok(positions.map(|position| code(&protocols, position)).collect())
     }
 
     /// The machines of all sessions of the package in `folder` whose names can be resolved, written
@@ -176,7 +175,7 @@ pub struct Session {
     pub fsm: Fsm,
 }
 
-fn code(protocols: &Protocols, position: usize, base: &PackageRoot) -> Code {
+fn code(protocols: &Protocols, position: usize) -> Code {
     let loaded = &protocols.protocols[position];
     let protocol = loaded.name().to_owned();
     let told = |cause: Cause| wording::told(&cause.at(Span::call_site()), protocols);
@@ -187,12 +186,10 @@ fn code(protocols: &Protocols, position: usize, base: &PackageRoot) -> Code {
         return Code { protocol, text: None, problems: vec![told(cause)] };
     };
     let (settings, _) = Settings::new(&module.arguments, protocols.limits, Some(loaded));
-    let (found, mut problems) = load(protocols, position, base);
+    let (found, mut problems) = load(protocols, position);
     problems.extend(machines::problems(&found, protocols, &settings));
     let scope = Scope::new(&module, None, protocols, Some(position));
-    let file = &protocols.files[loaded.file];
-    let most = protocols.limits.generated_lines;
-    let text = codegen::module(&scope, (loaded, file), &found, most);
+    let text = codegen::module(&scope, &found);
     // A machine that is wrong may also be one that cannot be written.
     let is_first = problems.is_empty();
     let text = text.map_err(|cause| problems.extend(is_first.then_some(cause))).ok();
@@ -294,7 +291,8 @@ fn machine((role, states, initial, transitions): &Machine) -> Fsm {
 fn problems(analysis: &Analysis) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (file, judged) in analysis.source.files.iter().zip(&analysis.judged) {
-        let source = Arc::new(NamedText::new(analysis.base.show(&file.path), file.text.clone()));
+        let source =
+            Arc::new(NamedText::new(analysis.protocols.base.show(&file.path), file.text.clone()));
         let mut add = |span: Span, told: &Told, gravity: Gravity| {
             let range = span.byte_range();
             let (line, column) = source.position(range.start);

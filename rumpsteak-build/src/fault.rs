@@ -127,8 +127,8 @@ pub(crate) struct Subject {
     /// The session's name, or the machine's file.
     pub(crate) name: String,
     pub(crate) linked: ProtocolRole,
-    /// The structs of the roles, in the order of the protocol. Empty for a machine.
-    pub(crate) roles: Vec<String>,
+    /// The structs of the roles. Empty for a machine.
+    pub(crate) roles: BTreeMap<Role, String>,
     pub(crate) labels: BTreeMap<Message, String>,
 }
 
@@ -258,9 +258,8 @@ impl Cause {
 }
 
 impl Subject {
-    pub(crate) fn role<'a>(&'a self, role: &'a Role, of_protocol: &[Role]) -> &'a str {
-        let position = of_protocol.iter().position(|other| other == role);
-        position.and_then(|position| self.roles.get(position)).map_or(role.as_str(), String::as_str)
+    pub(crate) fn role<'a>(&'a self, role: &'a Role) -> &'a str {
+        self.roles.get(role).map_or(role.as_str(), String::as_str)
     }
 
     /// The name of a message in the user's source.

@@ -6,8 +6,9 @@ use std::slice;
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::quote;
 use rumpsteak_front::module::{Item, Module};
+use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::text::{self, Form};
-use rumpsteak_fsm::{Direction, Fsm};
+use rumpsteak_fsm::{Direction, Fsm, Run};
 
 use crate::codegen;
 use crate::codegen::machines;
@@ -15,13 +16,11 @@ use crate::fault::{Cause, Fault};
 use crate::gravity::Gravity;
 use crate::judge::sessions::{self, Judgement};
 use crate::judge::{self, capacities};
-use crate::package_root::PackageRoot;
 use crate::protocols::{Loaded, Protocols};
 use crate::report::wording::{self, Told};
 use crate::scope::{self, Scope};
-use crate::settings::Settings;
+use crate::settings::{self, Settings, attribute};
 use crate::verdict::{Machine, RoleFacts, RootFacts, Verdict};
-use crate::warnings;
 
 #[derive(Default)]
 pub(crate) struct Findings {
@@ -42,9 +41,9 @@ impl Findings {
         Self { verdict, generated, ..Self::default() }
     }
 
-    pub(crate) fn of(module: &Module, protocols: &Protocols, base: &PackageRoot) -> Self {
+    pub(crate) fn of(module: &Module, protocols: &Protocols) -> Self {
         let mut findings = Self::default();
-        let mut faults = findings.judge(module, protocols, base);
+        let mut faults = findings.judge(module, protocols);
         if !module.errors.is_empty() {
             faults.retain(|fault| !fault.is_of_missing_item());
         }
@@ -54,7 +53,7 @@ impl Findings {
         findings
     }
 
-    fn judge(&mut self, module: &Module, protocols: &Protocols, base: &PackageRoot) -> Vec<Fault> {
+    fn judge(&mut self, module: &Module, protocols: &Protocols) -> Vec<Fault> {
         let name = module.arguments.protocol.as_ref();
         let found = name.map(|name| {
             scope::protocol(protocols, &name.to_string()).map_err(|cause| cause.at(name.span()))
@@ -69,7 +68,7 @@ impl Findings {
         let written = Scope::new(module, None, protocols, protocol);
         let anchor = written.anchor();
         let (machines, problems) =
-            protocol.map(|position| machines::load(protocols, position, base)).unwrap_or_default();
+            protocol.map(|position| machines::load(protocols, position)).unwrap_or_default();
         faults.extend(problems.into_iter().map(|cause| cause.at(anchor)));
         let two_structs = |fault: &Fault| matches!(fault.cause, Cause::TwoStructs { .. });
         if written.faults.iter().any(two_structs) {
@@ -80,16 +79,14 @@ impl Findings {
         // The faults of a machine are reported in its own words, because its session is generated.
         let refused = judge::machines::problems(&machines, protocols, &settings);
         let machines_of = machines.iter().map(|machine| machine.linked.role).collect();
-        self.warnings = warnings::of_machines(&machines, protocols);
-        let write = |machines: &[_]| match written.loaded() {
-            Some(loaded) => codegen::write(&written, loaded, machines, limits.generated_lines),
-            None => Ok(codegen::closed(&written)),
-        };
-        let text = match write(&machines) {
+        for machine in &machines {
+            self.warnings.extend(machine.cut_off().into_iter().chain(machine.raced(protocols)));
+        }
+        let text = match codegen::write(&written, &machines) {
             Ok(text) => text,
             Err(cause) => {
                 // If the projections alone can be written, the machines are to blame.
-                let is_machine = !refused.is_empty() && write(&[]).is_ok();
+                let is_machine = !refused.is_empty() && codegen::write(&written, &[]).is_ok();
                 let causes = if is_machine { refused } else { vec![cause] };
                 let mut wrong = written.wrong_labels();
                 wrong.extend(written.faults);
@@ -120,7 +117,7 @@ impl Findings {
         self.verdict.text = text;
         self.left_out = judgement.left_out.iter().map(|&id| scope.name_of(id)).collect();
         if passed {
-            self.warnings.extend(warnings::of_module(&scope, &judgement));
+            self.warnings.extend(warnings(&scope, &judgement));
         }
         self.generated = generated;
         faults
@@ -222,10 +219,63 @@ fn table(fsm: &Fsm) -> Machine {
     (fsm.role().to_string(), fsm.len(), fsm.initial().index(), transitions.collect())
 }
 
+/// The warnings about a module without a mistake.
+fn warnings(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
+    let Some((protocol, file)) = scope.loaded() else { return Vec::new() };
+    let (file, name) = (file.shown(), protocol.name());
+    let mut warnings = Vec::new();
+    let combined = judgement.combined.as_ref();
+    let starvation = combined.and_then(|combined| combined.starvation.as_ref());
+    if let Some((role, awaited)) = starvation.and_then(starving) {
+        warnings.push(format!(
+            "{file}: with the sessions as they are, the role `{role}` of `{name}` may wait for ever for {awaited}"
+        ));
+    } else {
+        // The warning about waiting roles would repeat this one.
+        warnings.extend(judgement.neglected.iter().map(|neglected| {
+            let mut shown = neglected.clone();
+            shown.meanwhile.truncate(1);
+            let more = if shown == *neglected { "" } else { " and more" };
+            format!(
+                "{file}: in `{name}`, {shown}{more}; `{}` accepts that, `every_run` refuses it",
+                attribute(name, &settings::fair(&neglected.role))
+            )
+        }));
+    }
+    if let Some((root, peer)) = combined.and_then(|combined| combined.closed.as_ref()) {
+        let session = scope.name_of(judgement.roots[*root].item);
+        let why = match peer {
+            Some(peer) => {
+                format!("it does something early, and `{peer}` hears several roles at once")
+            }
+            None => "its order is another one, and it chooses among several peers, or between \
+                     sending and receiving"
+                .to_owned(),
+        };
+        warnings.push(format!(
+            "{file}: `{session}` is proven beside the sessions of this module and roles that do exactly what `{name}` \
+             says: {why}; with those it is safe as it is, with others it is not proven; `{}` accepts that, without this \
+             warning",
+            attribute(name, "accept_closed_system")
+        ));
+    }
+    warnings
+}
+
+/// The role that waits at the end of a run, and the messages it waits for: "`c`", "done(i32) from b".
+fn starving(run: &Run) -> Option<(String, String)> {
+    let Failure::Starvation { role } = &run.failure else { return None };
+    let wait = run.waits.iter().find(|wait| wait.role == *role)?;
+    let awaited: Vec<String> = wait
+        .transitions
+        .iter()
+        .map(|(_, action)| format!("{} from {}", action.message, action.peer))
+        .collect();
+    Some((role.to_string(), awaited.join(" or ")))
+}
+
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use rumpsteak_front::module::ModuleKind;
 
     use super::*;
@@ -240,8 +290,7 @@ mod tests {
             }}"
         );
         let module = Module::parse(ModuleKind::ClosedSystem, TokenStream::new(), source.parse()?)?;
-        let base = PackageRoot::new(Path::new(""));
-        let told = Findings::of(&module, &Protocols::default(), &base).told;
+        let told = Findings::of(&module, &Protocols::default()).told;
         let first = |(_, told): &(Span, Told)| told.with_code().replace("\n\n", "; ");
         Ok(told.iter().map(first).collect())
     }

@@ -16,21 +16,6 @@
 //!
 //! A failing build script hides all other diagnostics from an editor. So it fails only for errors
 //! without a place in Rust source, such as a missing folder. All other errors become errors of rustc.
-//!
-//! # How it works
-//!
-//! The modules of this crate are stages in this order. Each stage depends only on earlier ones:
-//!
-//! ```text
-//! source      the modules in the package's Rust files
-//! protocols   the .scr files
-//! scope       name resolution, and sessions as machines
-//! codegen     the items that the user's module lacks
-//! judge       subtyping, closed systems, capacities, liveness; mistakes are values
-//! report      the texts of mistakes
-//! findings    all stages for one module
-//! verdict     the files that the macros read
-//! ```
 
 mod analysis;
 mod codegen;
@@ -55,7 +40,6 @@ mod settings;
 mod source;
 mod text_file;
 mod verdict;
-mod warnings;
 mod words;
 
 use std::path::PathBuf;

@@ -118,15 +118,16 @@ impl Package {
     /// Verifies a module, with the protocol in `inputs`, or else in any of the package's files.
     pub(crate) fn judge(&self, module: &Module, inputs: Option<&Inputs>) -> Findings {
         let limits = settings::limits(&module.arguments, self.limits).0;
-        let mut protocols = Protocols { limits, ..Protocols::default() };
+        let base = self.base.clone();
+        let mut protocols = Protocols { base, limits, ..Protocols::default() };
         match (&module.arguments.protocol, inputs) {
             (None, _) => {}
             (_, Some(Inputs { imports, files })) => {
-                protocols.read(&self.base, &files[0].0, imports);
+                protocols.read(&files[0].0, imports);
             }
             (_, None) => protocols = Protocols::load(&self.base, &self.paths, limits),
         }
-        Findings::of(module, &protocols, &self.base)
+        Findings::of(module, &protocols)
     }
 
     /// Removes all verdicts, and describes the package for the macros.

@@ -7,7 +7,7 @@ use path_clean::clean;
 use crate::text_file;
 
 /// The package's folder, and the folder that shown paths are relative to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PackageRoot {
     folder: PathBuf,
     workspace: PathBuf,

@@ -14,12 +14,9 @@ pub(crate) fn read(path: &Path) -> io::Result<String> {
     }
     let mut bytes = Vec::new();
     File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(text),
-        // The limit may fall inside a character.
-        Err(error) if error.as_bytes().len() as u64 == MOST_BYTES => {
-            Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
-        }
-        Err(error) => Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+    // The limit may fall inside a character.
+    if bytes.len() as u64 == MOST_BYTES {
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }

@@ -9,7 +9,7 @@
 //! The longer name is for files in which several protocols have a role of this name. This module only
 //! reads the files; whether a machine may replace the projection is judged later.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +20,6 @@ use rumpsteak_scribble::similar;
 
 use crate::fault::Cause;
 use crate::named_text::NamedText;
-use crate::package_root::PackageRoot;
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
 use crate::text_file;
 use crate::words::{list, meant};
@@ -102,40 +101,33 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The machines of a protocol, in the order of its roles, and the mistakes in their files.
-pub(crate) fn load(
-    protocols: &Protocols,
-    position: usize,
-    base: &PackageRoot,
-) -> (Vec<Machine>, Vec<Cause>) {
+pub(crate) fn load(protocols: &Protocols, position: usize) -> (Vec<Machine>, Vec<Cause>) {
     let protocol = &protocols.protocols[position];
     let candidates = candidates(&protocols.files[protocol.file].path, form_of);
-    let mut problems = Vec::new();
-    let mut machines = Vec::new();
-    let mut owned = Vec::new();
+    let (mut machines, mut problems) = (Vec::new(), Vec::new());
+    let mut owned: BTreeMap<usize, Vec<&Candidate>> = BTreeMap::new();
     for candidate in &candidates {
         match owner(candidate, protocols, protocol.file) {
-            Ok(linked) => owned.push((linked, candidate)),
+            Ok(linked) if linked.protocol == position => {
+                owned.entry(linked.role).or_default().push(candidate);
+            }
             Err(Misnamed { reason, help, is_machine: true }) => {
-                let file = base.show(&candidate.path);
+                let file = protocols.base.show(&candidate.path);
                 let headline = format!("the machine in {file} is not used, because {reason}");
                 problems.push(Cause::Machine { headline, place: None, help: Some(help) });
             }
-            Err(_) => {}
+            _ => {}
         }
     }
-    for role in 0..protocol.projections.len() {
-        let linked = ProtocolRole { protocol: position, role };
-        let own = owned.iter().filter(|(of, _)| *of == linked).map(|(_, candidate)| *candidate);
-        let read = match own.collect::<Vec<_>>()[..] {
-            [] => continue,
-            [own] => read(own, protocols, linked, base),
-            [first, second, ..] => {
-                let role = protocol.role_at(role);
-                let [first, second] = [first, second].map(|of| base.show(&of.path));
-                let headline = format!("two machines for the role `{role}`: {first} and {second}");
-                let help = Some("remove one of the two".to_owned());
-                Err(Cause::Machine { headline, place: None, help })
-            }
+    for (role, own) in owned {
+        let read = if let [first, second, ..] = own[..] {
+            let role = protocol.role_at(role);
+            let [first, second] = [first, second].map(|of| protocols.base.show(&of.path));
+            let headline = format!("two machines for the role `{role}`: {first} and {second}");
+            let help = Some("remove one of the two".to_owned());
+            Err(Cause::Machine { headline, place: None, help })
+        } else {
+            read(own[0], protocols, ProtocolRole { protocol: position, role })
         };
         match read {
             Ok(machine) => machines.push(machine),
@@ -146,12 +138,8 @@ pub(crate) fn load(
 }
 
 /// A warning for each machine in a folder of `.scr` files that is not used.
-pub(crate) fn unused(
-    protocols: &Protocols,
-    base: &PackageRoot,
-    is_included: &dyn Fn(usize) -> bool,
-) -> Vec<String> {
-    let mut warnings = strays(protocols, base);
+pub(crate) fn unused(protocols: &Protocols, is_included: &dyn Fn(usize) -> bool) -> Vec<String> {
+    let mut warnings = strays(protocols);
     for (position, file) in protocols.files.iter().enumerate() {
         if !file.diagnostics.is_empty() {
             continue;
@@ -159,7 +147,7 @@ pub(crate) fn unused(
         // Each module of a file reports the errors of the file.
         let mut own = (0..).zip(&protocols.protocols).filter(|(_, of)| of.file == position);
         let is_said = own.any(|(protocol, _)| is_included(protocol));
-        warnings.extend(unread(protocols, position, base));
+        warnings.extend(unread(protocols, position));
         for candidate in candidates(&file.path, form_of) {
             let reason = match owner(&candidate, protocols, position) {
                 Ok(linked) if is_included(linked.protocol) => continue,
@@ -170,7 +158,7 @@ pub(crate) fn unused(
                 Err(Misnamed { is_machine: true, .. }) if is_said => continue,
                 Err(Misnamed { reason, help, .. }) => format!("{reason}; {help}"),
             };
-            let shown = base.show(&candidate.path);
+            let shown = protocols.base.show(&candidate.path);
             warnings.push(format!("{shown}: the machine is not used, because {reason}"));
         }
     }
@@ -179,7 +167,7 @@ pub(crate) fn unused(
 
 /// A warning for each machine that is not named after a `.scr` file, except pictures in DOT without a
 /// similar name.
-fn strays(protocols: &Protocols, base: &PackageRoot) -> Vec<String> {
+fn strays(protocols: &Protocols) -> Vec<String> {
     let mut warnings = Vec::new();
     let places = protocols.files.iter().filter_map(|file| file.path.parent());
     for folder in places.collect::<BTreeSet<_>>() {
@@ -203,7 +191,7 @@ fn strays(protocols: &Protocols, base: &PackageRoot) -> Vec<String> {
             };
             warnings.push(format!(
                 "{}: the machine is not used, because it is named after no `.scr` file; {help}",
-                base.show(path)
+                protocols.base.show(path)
             ));
         }
     }
@@ -241,11 +229,7 @@ fn form_within(path: &Path) -> Option<Form> {
 }
 
 /// A warning for each file that has the text and the name of a machine, but another ending.
-fn unread<'a>(
-    protocols: &'a Protocols,
-    position: usize,
-    base: &'a PackageRoot,
-) -> impl Iterator<Item = String> + use<'a> {
+fn unread(protocols: &Protocols, position: usize) -> impl Iterator<Item = String> {
     let of = |form: fn(&Path) -> Option<Form>| candidates(&protocols.files[position].path, form);
     let (read, mut others) = (of(form_of), of(form_within));
     others.retain(|other| {
@@ -253,7 +237,7 @@ fn unread<'a>(
     });
     others.into_iter().map(|Candidate { path, form, .. }| {
         let ending = if form == Form::Dot { "dot" } else { "local" };
-        let (shown, meant) = (base.show(&path), base.show(&path.with_extension(ending)));
+        let [meant, shown] = [path.with_extension(ending), path].map(|of| protocols.base.show(&of));
         format!("{shown}: the machine is not used, because the name of such a file ends in `.{ending}`; did you mean `{meant}`?")
     })
 }
@@ -344,11 +328,10 @@ fn read(
     candidate: &Candidate,
     protocols: &Protocols,
     linked: ProtocolRole,
-    base: &PackageRoot,
 ) -> Result<Machine, Cause> {
     let loaded = &protocols.protocols[linked.protocol];
     let role = loaded.role_at(linked.role);
-    let file = base.show(&candidate.path);
+    let file = protocols.base.show(&candidate.path);
     let wrong = |headline, help: Option<&str>| {
         let help = help.map(str::to_owned);
         Cause::Machine { headline, place: None, help }

@@ -32,9 +32,6 @@ pub(super) struct Names {
     pub(super) derives: Vec<String>,
     pub(super) message: String,
     pub(super) has_message: bool,
-    pub(super) lacks_set: bool,
-    /// True if the module writes a message type with a mistake.
-    pub(super) has_broken_message: bool,
     /// The roles, in the order of the protocol.
     pub(super) roles: Vec<RoleName>,
     /// The messages, in the order of the protocol's text.
@@ -88,14 +85,12 @@ impl Names {
         let mut names = Self {
             routes: arguments.routes.as_ref().map(|routes| path(routes.to_token_stream())),
             derives: arguments.derives.iter().map(|of| path(of.to_token_stream())).collect(),
-            lacks_set: scope.lacks_set(),
             taken: reserved(),
             ..Self::default()
         };
         names.taken.extend(scope.names().map(str::to_owned));
         let written: Vec<String> = scope.messages().collect();
         names.has_message = !written.is_empty();
-        names.has_broken_message = !names.has_message && scope.has_message();
         let asked = scope.roles.first().map(|role| scope.message_of(role.item));
         let message = written.into_iter().next().or(asked);
         names.message = message.unwrap_or_else(|| "Label".to_owned());

@@ -9,6 +9,7 @@ use super::machines::Machine;
 use super::names::{LabelName, Names, RoleName};
 use super::session::{self, Choosing, End, Item};
 use crate::protocols::{Loaded, ScrFile};
+use crate::scope::Scope;
 use crate::scope::labels::is_of_name;
 use crate::words::list;
 
@@ -79,7 +80,7 @@ pub(super) fn print_role(text: &mut String, protocol: &Loaded, position: usize, 
 }
 
 /// Prints the message type and the types of the labels.
-pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) {
+pub(super) fn print_labels(text: &mut String, scope: &Scope<'_>, protocol: &Loaded, names: &Names) {
     let derives = |is_debug: bool, derives: &[&str]| {
         let chosen = names.derives.iter().map(String::as_str);
         let is_chosen = chosen.clone().any(|derive| derive.rsplit("::").next() == Some("Debug"));
@@ -95,7 +96,7 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
         return;
     }
     // If the message type has a mistake, the module writes it.
-    if !names.has_broken_message {
+    if !scope.has_message() {
         let is_debug = names.labels.iter().all(|label| label.is_debug);
         print_message(text, protocol, names, &derives(is_debug, &["Message"]));
     }

@@ -19,12 +19,13 @@ pub(crate) fn problems(
     protocols: &Protocols,
     settings: &Settings,
 ) -> Vec<Cause> {
-    let judged = machines.iter().map(|of| (of, machine(of, protocols, settings)));
-    let (accepted, refused): (Vec<_>, Vec<_>) = judged.partition(|(_, judged)| judged.is_ok());
-    let refused = refused.into_iter().filter_map(|(_, judged)| Some(*judged.err()?));
-    let mut problems: Vec<Cause> = refused.collect();
-    let accepted = accepted.into_iter().filter_map(|(of, judged)| Some((of, judged.ok()?)));
-    let accepted: Vec<(&Machine, Accepted)> = accepted.collect();
+    let (mut accepted, mut problems) = (Vec::new(), Vec::new());
+    for of in machines {
+        match machine(of, protocols, settings) {
+            Ok(found) => accepted.push((of, found)),
+            Err(cause) => problems.push(*cause),
+        }
+    }
     if problems.is_empty() && accepted.len() > 1 {
         problems.extend(jointly(&accepted, protocols, settings));
     }
@@ -35,7 +36,7 @@ fn subject(machine: &Machine) -> Subject {
     Subject {
         name: machine.text.name.clone(),
         linked: machine.linked,
-        roles: Vec::new(),
+        roles: BTreeMap::new(),
         labels: BTreeMap::new(),
     }
 }

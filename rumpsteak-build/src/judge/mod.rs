@@ -2,7 +2,6 @@
 
 pub(crate) mod capacities;
 pub(crate) mod closed_system;
-pub(crate) mod liveness;
 pub(crate) mod machines;
 pub(crate) mod sessions;
 pub(crate) mod subtype;

@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, Span};
+use rumpsteak_front::arguments::Liveness;
 use rumpsteak_front::module::Item;
-use rumpsteak_fsm::system::Neglected;
-use rumpsteak_fsm::{Fsm, Message};
+use rumpsteak_fsm::system::{self, EveryRun, Neglected};
+use rumpsteak_fsm::{Fsm, Message, System};
 use rumpsteak_scribble::Projection;
 
 use crate::fault::{Cause, Fault, Gap, Hint, Note};
 use crate::judge::Root;
 use crate::judge::closed_system::{self, Member};
-use crate::judge::liveness;
 use crate::judge::together::{self, Combined, CombinedFault};
 use crate::judge::{subtype, wrong_part};
-use crate::protocols::{Loaded, ProtocolRole};
+use crate::protocols::Loaded;
 use crate::scope::machine::number;
 use crate::scope::{ItemId, Place, Scope};
 use crate::settings::Settings;
@@ -68,7 +68,7 @@ pub(crate) fn judge(
     judge.found.faults.append(&mut wrong);
     for (index, faults) in std::mem::take(&mut judge.postponed) {
         match wrong_part::of_other(scope, &judge.found.roots, index) {
-            Some(fault) => judge.add(fault),
+            Some(fault) => judge.found.faults.push(fault),
             None => judge.add_once(judge.found.roots[index].item, faults),
         }
     }
@@ -93,10 +93,6 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn add(&mut self, fault: Fault) {
-        self.found.faults.push(fault);
-    }
-
     fn root(&mut self, id: ItemId, role_name: &Ident) {
         let scope = self.scope;
         let position = scope.roles.iter().position(|role| role.item.name == *role_name);
@@ -130,8 +126,7 @@ impl Judge<'_> {
         if let (Some((protocol, _)), Some(own)) = (scope.loaded(), role.position) {
             let on_demand = protocol.projections[own].fsm.is_on_demand();
             machine.fsm = machine.fsm.on_demand(on_demand);
-            let linked = ProtocolRole { protocol: scope.protocol.unwrap_or_default(), role: own };
-            match subtype::judge(scope, (id, role), linked, &machine, self.settings) {
+            match subtype::judge(scope, (id, role), &machine, self.settings) {
                 Ok(accepted) => root.accepted = Some(accepted),
                 Err(refusal) => root.refusal = Some(*refusal),
             }
@@ -149,7 +144,7 @@ impl Judge<'_> {
         }
         for fault in faults {
             if !self.found.faults.iter().any(|known| known.is_same(&fault)) {
-                self.add(fault);
+                self.found.faults.push(fault);
             }
         }
     }
@@ -176,13 +171,12 @@ impl Judge<'_> {
 
     /// Judges the sessions of the protocol as a closed system if one of them is refused.
     fn protocol(&mut self, protocol: &Loaded) {
-        let mut refusals =
-            self.found.roots.iter().filter_map(|root| root.refusal.as_ref()).peekable();
-        if refusals.peek().is_none() {
+        let refusals = || self.found.roots.iter().filter_map(|root| root.refusal.as_ref());
+        if refusals().next().is_none() {
             return;
         }
         // A closed system may have another order, but not other messages.
-        let is_advised = refusals.all(|(_, cause)| !cause.is_wrong_anywhere());
+        let is_advised = refusals().all(|(_, cause)| !cause.is_wrong_anywhere());
         let roles = protocol.protocol.roles().iter().map(ToString::to_string);
         let members = self.members(roles, |root| self.played(root));
         let promised = Some((&*protocol.projections, &*self.settings.required));
@@ -236,7 +230,10 @@ impl Judge<'_> {
                 let idle = others.filter(|role| !written.contains_key(role));
                 let fsm = root.machine.as_ref().map(|machine| &machine.fsm);
                 let fits = fsm.and_then(|fsm| subtype::fits(fsm, protocol, idle));
-                let fits = fits.map(|other| Hint::Fits(refusal.subject.roles[other].clone()));
+                let fits = fits.map(|other| {
+                    let other = protocol.role_at(other);
+                    Hint::Fits(refusal.subject.role(other).to_owned())
+                });
                 refusal.hint = fits.or(refusal.hint.take()).or(Some(Hint::Sibling));
             }
             if let Some(unknown) = cause.unknown_message() {
@@ -263,14 +260,14 @@ impl Judge<'_> {
             !is_plain(place, cause) || !std::mem::replace(&mut is_said, true)
         });
         if let Some(fault) = self.exchanged(protocol, &refused) {
-            return self.add(fault);
+            return self.found.faults.push(fault);
         }
         if let Some(fault) = self.discontinued(protocol, &refused) {
-            return self.add(fault);
+            return self.found.faults.push(fault);
         }
         for (place, cause) in of_two_roles(refused) {
             let note = note.clone();
-            self.add(Fault { note, ..cause.at(place.span) });
+            self.found.faults.push(Fault { note, ..cause.at(place.span) });
         }
     }
 
@@ -325,7 +322,7 @@ impl Judge<'_> {
         if self.found.roots.is_empty() {
             return;
         }
-        let (refused, warned) = liveness::neglected(self.settings, protocol);
+        let (refused, warned) = neglected_roles(self.settings, protocol);
         for (role, reason) in refused {
             // If the role has no session, the first session is marked.
             let own = self.found.roots.iter().position(|root| self.played(root) == Some(role));
@@ -333,7 +330,7 @@ impl Judge<'_> {
             root.refused = true;
             let (item, protocol) = (root.item, self.scope.protocol.unwrap_or_default());
             let cause = Cause::NotLive { name: self.scope.name_of(item), protocol, reason };
-            self.add(cause.at(self.place(item)));
+            self.found.faults.push(cause.at(self.place(item)));
         }
         self.found.neglected = warned;
     }
@@ -378,7 +375,7 @@ impl Judge<'_> {
         self.found.roots[index].refused = true;
         let root = &self.found.roots[index];
         let role = &scope.roles[root.role];
-        let (Some(protocol), Some(own)) = (scope.protocol, role.position) else { return };
+        let Some(own) = role.position else { return };
         let place = match (&found, &root.machine) {
             (CombinedFault::Unsafe { refused, .. }, Some(machine)) => {
                 subtype::blame(machine, refused)
@@ -387,13 +384,12 @@ impl Judge<'_> {
         };
         let place = place.filter(|place| !scope.is_generated(place.item));
         let span = place.map_or_else(|| self.place(root.item), |place| place.span);
-        let linked = ProtocolRole { protocol, role: own };
-        let subject = subtype::subject(scope, root.item, role, linked);
+        let subject = subtype::subject(scope, root.item, role);
         let name = |other: usize| scope.name_of(self.found.roots[other].item);
         let fault = found.cause(subject, name).at(span);
         match scope.is_generated(root.item) && self.machines_of.contains(&own) {
             true => self.found.of_machines.push(fault),
-            false => self.add(fault),
+            false => self.found.faults.push(fault),
         }
     }
 
@@ -470,4 +466,42 @@ fn of_two_roles(refused: Vec<(usize, Place, Cause)>) -> Vec<(Place, Cause)> {
         }
     }
     faults.into_iter().flatten().collect()
+}
+
+/// Finds the roles that the choices of others can make wait for ever, which no session can mend. Returns
+/// the roles and reasons that the attribute refuses, and the waits that it does not mention.
+fn neglected_roles(
+    settings: &Settings,
+    protocol: &Loaded,
+) -> (Vec<(usize, String)>, Vec<Neglected>) {
+    let (mut refused, mut warned) = (Vec::new(), Vec::new());
+    let required = &settings.required;
+    let is_strict = |role: &usize| required[*role] == Some(Liveness::EveryRun);
+    let strict: Vec<usize> = (0..required.len()).filter(is_strict).collect();
+    if required.iter().all(|required| *required == Some(Liveness::Fair)) {
+        return (refused, warned);
+    }
+    let mut limits = settings.limits.verifier;
+    if strict.is_empty() {
+        limits = limits.for_a_warning(protocol.projections.len());
+    }
+    let machines = protocol.projections.iter().map(|projection| projection.fsm.clone());
+    let Ok(system) = System::new(machines.collect()) else { return (refused, warned) };
+    let explore = || system::explore(&system, &limits);
+    let EveryRun { neglected, limit } = system::live_in_every_run(&system, explore, &limits);
+    let of = |one: &Neglected| protocol.protocol.roles().iter().position(|role| *role == one.role);
+    for one in &neglected {
+        let Some(role) = of(one) else { continue };
+        match required[role] {
+            Some(Liveness::EveryRun) => refused.push((role, one.to_string())),
+            Some(Liveness::Fair) => {}
+            None => warned.push(one.clone()),
+        }
+    }
+    if let Some(limit) = limit {
+        let is_unknown = |role: &usize| neglected.iter().all(|one| of(one) != Some(*role));
+        let unknown = strict.into_iter().filter(is_unknown);
+        refused.extend(unknown.map(|role| (role, limit.to_string())));
+    }
+    (refused, warned)
 }

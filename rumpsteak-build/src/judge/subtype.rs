@@ -24,11 +24,11 @@ use crate::settings::Settings;
 pub(crate) fn judge(
     scope: &Scope<'_>,
     (root, role): (ItemId, &ScopedRole<'_>),
-    linked: ProtocolRole,
     session: &SessionMachine,
     settings: &Settings,
 ) -> Result<Accepted, Box<(Place, Cause)>> {
-    let subject = || subject(scope, root, role, linked);
+    let linked = scope.linked(role);
+    let subject = || subject(scope, root, role);
     let machine = (&session.fsm, &*session.parts);
     let judged = judge_machine(scope.protocols, subject, linked, machine, settings);
     judged.map_err(|unfit| {
@@ -244,22 +244,15 @@ pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place
 }
 
 /// The names of a session, its roles and its messages in the user's source.
-pub(super) fn subject(
-    scope: &Scope<'_>,
-    root: ItemId,
-    role: &ScopedRole<'_>,
-    linked: ProtocolRole,
-) -> Subject {
+pub(super) fn subject(scope: &Scope<'_>, root: ItemId, role: &ScopedRole<'_>) -> Subject {
     let mut labels: BTreeMap<Message, String> = BTreeMap::new();
     for label in role.labels.values() {
         if let Ok(message) = &label.message {
             labels.entry(message.clone()).or_insert_with(|| label.ty.to_string());
         }
     }
-    let roles = scope.protocols.protocols[linked.protocol].protocol.roles().iter().enumerate();
-    let roles = roles.map(|(position, role)| match scope.player(position) {
-        Some(player) => player.item.name.to_string(),
-        None => role.to_string(),
-    });
+    let linked = scope.linked(role);
+    let players = scope.roles.iter().rev();
+    let roles = players.map(|player| (player.role.clone(), player.item.name.to_string()));
     Subject { name: scope.name_of(root), linked, roles: roles.collect(), labels }
 }

@@ -27,6 +27,8 @@ use crate::text_file;
 
 #[derive(Debug, Default)]
 pub(crate) struct Protocols {
+    /// The package that the files are shown relative to.
+    pub(crate) base: PackageRoot,
     pub(crate) files: Vec<ScrFile>,
     /// The usable protocols, in the order of the files.
     pub(crate) protocols: Vec<Loaded>,
@@ -94,32 +96,32 @@ impl Protocols {
     /// `import shop.Base;` refers to `shop/Base.scr` below the configured path, or else below the
     /// folder that the `module` line of the importing file implies.
     pub(crate) fn load(base: &PackageRoot, paths: &[PathBuf], limits: Limits) -> Self {
-        let mut found = Self { limits, ..Self::default() };
+        let mut found = Self { base: base.clone(), limits, ..Self::default() };
         let mut files: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
         for path in paths {
             let path = base.join(path);
             found.folders.push(base.show(&path));
-            if let Err(error) = found.find_files(base, &path, &mut files) {
+            if let Err(error) = found.find_files(&path, &mut files) {
                 let meant = beside(&path).map(|meant| base.show(&meant));
                 found.unreadable.push((base.show(&path), error.to_string(), meant));
             }
         }
-        files.iter().for_each(|(path, imports)| found.read(base, path, imports));
+        files.iter().for_each(|(path, imports)| found.read(path, imports));
         found
     }
 
     /// Reads a file, with the folder that its imports are relative to.
-    pub(crate) fn read(&mut self, base: &PackageRoot, path: &Path, imports: &Path) {
+    pub(crate) fn read(&mut self, path: &Path, imports: &Path) {
+        let shown = self.base.show(path);
         match text_file::read(path) {
-            Ok(text) => self.add(base, NamedText::new(base.show(path), text), path, imports),
-            Err(error) => self.unreadable.push((base.show(path), error.to_string(), None)),
+            Ok(text) => self.add(NamedText::new(shown, text), path, imports),
+            Err(error) => self.unreadable.push((shown, error.to_string(), None)),
         }
     }
 
     /// Finds the files at and below a path.
     fn find_files(
         &mut self,
-        base: &PackageRoot,
         path: &Path,
         files: &mut BTreeMap<PathBuf, PathBuf>,
     ) -> std::io::Result<()> {
@@ -146,14 +148,14 @@ impl Protocols {
                 } else if is("scr") {
                     files.insert(path, root.to_owned());
                 } else if ["nuscr", "scribble", "mpst"].into_iter().any(is) {
-                    self.others.push(base.show(&path));
+                    self.others.push(self.base.show(&path));
                 }
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, base: &PackageRoot, text: NamedText, path: &Path, imports: &Path) {
+    fn add(&mut self, text: NamedText, path: &Path, imports: &Path) {
         let limits = self.limits.scribble();
         let mut read = vec![path.to_owned()];
         let text = Arc::new(text);
@@ -168,7 +170,7 @@ impl Protocols {
             }
             let text = text_file::read(&found).ok()?;
             read.push(found.clone());
-            let text = NamedText::new(base.show(&found), text);
+            let text = NamedText::new(self.base.show(&found), text);
             Some(Arc::new(text))
         };
         // `PackageRoot::join` has made the path absolute.
@@ -178,11 +180,10 @@ impl Protocols {
         let file = self.files.len();
         let mut usable = Vec::new();
         for protocol in protocols {
-            let projections = protocol.project_all().unwrap_or_else(|errors| {
-                diagnostics.extend(errors);
-                Vec::new()
-            });
-            usable.push(Loaded::new(file, protocol, projections));
+            match protocol.project_all() {
+                Ok(projections) => usable.push(Loaded::new(file, protocol, projections)),
+                Err(errors) => diagnostics.extend(errors),
+            }
         }
         diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
         diagnostics.dedup();

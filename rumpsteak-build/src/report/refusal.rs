@@ -67,7 +67,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         direction: action.direction,
         message: subject.label(&action.message),
         whole: subject.whole(&action.message),
-        peer: subject.role(&action.peer, protocol.protocol.roles()).to_owned(),
+        peer: subject.role(&action.peer).to_owned(),
     };
     let due = |id: TransitionId| deed(projection.fsm.transition(id).action);
     let alternatives = alternatives(&projection.fsm, found, misfit.is_some());
@@ -194,8 +194,7 @@ fn part_help(refusal: &Refusal, found: &subtype::Refusal, protocol: &Loaded) -> 
         misfit,
         Some(Misfit::Missing(..) | Misfit::Undecided(..) | Misfit::Superfluous(_))
     );
-    let (name, roles) = (&subject.name, protocol.protocol.roles());
-    let role = subject.role(protocol.role_at(subject.linked.role), roles);
+    let (name, role) = (&subject.name, subject.role(protocol.role_at(subject.linked.role)));
     let is_sibling = matches!(refusal.hint, Some(Hint::Sibling));
     (is_sibling && found.path.is_empty() && is_early).then(|| {
         format!(
@@ -232,12 +231,11 @@ fn beyond_subtyping(
     protocol: &Loaded,
 ) -> (String, String) {
     let name = &subject.name;
-    let roles = protocol.protocol.roles();
     if let Evidence::Run(run) = evidence
         && let Failure::Never { action, after, .. } = &run.failure
     {
         let told = |action: &Action| {
-            [subject.label(&action.message), subject.role(&action.peer, roles).to_owned()]
+            [subject.label(&action.message), subject.role(&action.peer).to_owned()]
         };
         let [label, peer] = told(action);
         let headline = format!(
@@ -252,7 +250,7 @@ fn beyond_subtyping(
     }
     match condition {
         Condition::NarrowedChoice { option, .. } => {
-            let (label, peer) = (subject.label(&option.message), subject.role(&option.peer, roles));
+            let (label, peer) = (subject.label(&option.message), subject.role(&option.peer));
             let headline = format!(
                 "unsafe choice: `{name}` leaves out an option that other roles rely on: it does \
                  not send `{label}` to `{peer}` here"
@@ -266,11 +264,11 @@ fn beyond_subtyping(
         Condition::UndirectedPeer { peer, defect } => {
             let heard = match defect {
                 Defect::Undirected { peers, .. } => {
-                    list(peers.iter().map(|peer| subject.role(peer, roles)))
+                    list(peers.iter().map(|peer| subject.role(peer)))
                 }
                 _ => "several roles".to_owned(),
             };
-            let peer = subject.role(peer, roles);
+            let peer = subject.role(peer);
             let headline = format!(
                 "unsafe reordering: `{name}` does something before its turn, and `{peer}` hears \
                  {heard} at once, so that it may take the one for the other"
@@ -287,7 +285,7 @@ fn beyond_subtyping(
                 && let Failure::UnspecifiedReception { from, to } = &run.failure
                 && to == own
             {
-                let from = subject.role(from, roles);
+                let from = subject.role(from);
                 format!(
                     "handle the message from `{from}` there as well: it may be under way already"
                 )

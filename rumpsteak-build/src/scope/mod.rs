@@ -10,7 +10,6 @@
 //!
 //! Names are compared as [`name`](rumpsteak_front::name) says.
 
-mod cycles;
 pub(crate) mod labels;
 pub(crate) mod machine;
 mod session;
@@ -29,7 +28,7 @@ use syn::ext::IdentExt as _;
 
 use self::labels::Label;
 use crate::fault::{Cause, Fault, NameProblem};
-use crate::protocols::{Loaded, Protocols, ScrFile};
+use crate::protocols::{Loaded, ProtocolRole, Protocols, ScrFile};
 use crate::words::{did_you_mean, meant};
 
 /// The position of an item among the written and then the generated items of a module.
@@ -124,6 +123,13 @@ impl<'a> Scope<'a> {
     pub(crate) fn loaded(&self) -> Option<(&'a Loaded, &'a ScrFile)> {
         let loaded = &self.protocols.protocols[self.protocol?];
         Some((loaded, &self.protocols.files[loaded.file]))
+    }
+
+    /// The role of the protocol that a struct plays, in a module with a protocol.
+    pub(crate) fn linked(&self, role: &ScopedRole<'_>) -> ProtocolRole {
+        let (protocol, role) =
+            (self.protocol.unwrap_or_default(), role.position.unwrap_or_default());
+        ProtocolRole { protocol, role }
     }
 
     /// The item with a name. Private, so that no other folder looks a name up.
