@@ -159,8 +159,7 @@ impl Analysis {
     }
 }
 
-/// The warnings of a package, sorted. A package with an error gets no warnings that probably follow
-/// from the error.
+/// The warnings of a package, sorted. With a mistake, those that may follow from it are left out.
 fn warnings(analysis: &Analysis) -> Vec<String> {
     let protocols = &analysis.protocols;
     let is_right = analysis.judged.iter().flatten().all(|judged| {

@@ -51,9 +51,7 @@ pub fn configuration(out_dir: &Path) -> Option<Configuration> {
     Some(Configuration { protocols: package::read_description(out_dir)?.2 })
 }
 
-/// An optimised machine of a protocol as sessions to paste into the protocol's module, named like
-/// generated code. `number` distinguishes several proposals. `None` if the machine is not a session
-/// type.
+/// An optimised machine as sessions to paste into a module. `number` distinguishes proposals.
 pub fn optimised_items(
     module: &ScrModule,
     protocol: &Protocol,
@@ -133,8 +131,7 @@ impl Configuration {
         Ok(positions.map(|position| code(&protocols, position)).collect())
     }
 
-    /// The machines of all sessions of the package in `folder` whose names can be resolved, written
-    /// or generated, right or wrong.
+    /// The machines of all sessions of the package in `folder` whose names can be resolved.
     pub fn sessions(self, folder: &Path, limits: &Limits) -> Vec<Session> {
         let package =
             Package { limits: *limits, ..Package::new(folder, Path::new(""), self.protocols) };
@@ -323,8 +320,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
                 add(error.span(), &of_syntax(error), Gravity::BadInput);
             }
             let gravity = findings.gravity.unwrap_or(Gravity::Fails);
-            // The errors of a file are reported with it, unless only the module's own limits cause
-            // them.
+            // The errors of a file are reported with it, unless the module's own limits cause them.
             let is_reported = module.arguments.protocol.as_ref().is_some_and(|name| {
                 let files = analysis.protocols.files.iter().enumerate();
                 let mut broken = files.filter(|(_, file)| !file.diagnostics.is_empty());

@@ -26,8 +26,7 @@ pub(crate) struct Fault {
     pub(crate) note: Option<Note>,
 }
 
-/// The cause of a mistake. Files, protocols and roles are positions in `Protocols`; names are as
-/// written in Rust.
+/// The cause of a mistake. Files, protocols and roles are positions; names are as written in Rust.
 #[derive(Clone, Debug)]
 pub(crate) enum Cause {
     /// Two options of a choice have the same label.
@@ -88,8 +87,7 @@ pub(crate) enum Cause {
     UnknownRole { wanted: String, protocol: usize },
     /// The protocol can only be called by others.
     UnplayableProtocol { wanted: String },
-    /// A closed system is unsafe: the run, the sessions to blame with their lines, and the chosen
-    /// sessions of roles that have several.
+    /// A closed system is unsafe: the run, and the sessions and lines to blame.
     UnsafeSystem {
         set: String,
         run: Box<Run>,
@@ -209,8 +207,7 @@ impl Cause {
         Fault { span, cause: self, note: None }
     }
 
-    /// True if a session is wrong whatever its peers do: it has an action that its protocol lacks, or
-    /// an ambiguous message.
+    /// True if a session has an action that its protocol lacks, or an ambiguous message.
     pub(crate) fn is_wrong_anywhere(&self) -> bool {
         match self {
             Self::AmbiguousChoice { .. } => true,

@@ -36,8 +36,7 @@ fn package<'a>(key: &'a str, value: &'a str) -> &'a str {
     value.split("package").nth(1).and_then(|rest| rest.split(['"', '\'']).nth(1)).unwrap_or(key)
 }
 
-/// The dependencies in a manifest, except build dependencies: the key, and the text of the value.
-/// If `shared`, the dependencies that the workspace shares.
+/// The dependencies in a manifest, or those that the workspace shares, except build dependencies.
 fn dependencies(text: &str, shared: bool) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let (mut is_table, mut of_table) = (false, None);

@@ -43,8 +43,7 @@ impl NamedText {
         (line, self.text[start..index].chars().count() + 1)
     }
 
-    /// The whole lines that contain `span`: the number of the first one, from 1, and their bytes. The
-    /// end of a text that ends in a line break belongs to its last line.
+    /// The whole lines that contain `span`: the number of the first one, from 1, and their bytes.
     pub(crate) fn lines(&self, span: Range<usize>) -> (usize, Range<usize>) {
         let span = self.clip(span);
         let mut first = self.line_of(span.start);

@@ -21,8 +21,7 @@ use crate::settings;
 use crate::text_file;
 use crate::verdict::{self, Verdict};
 
-/// The variable that tells rustc that the build script has verified the package. Unlike the files in
-/// `OUT_DIR`, it does not outlive the build script.
+/// The variable that tells rustc that the build script has run; files in `OUT_DIR` may be older.
 pub(crate) const VERIFIED: &str = "RUMPSTEAK_VERIFIED";
 
 /// The variable that tells rustc the name of the runtime's crate.
@@ -96,8 +95,7 @@ impl Package {
         Ok(Self::new(if is_own { &folder } else { &built }, &out_dir, paths))
     }
 
-    /// The files that the protocol of a module depends on, as the build script has listed them.
-    /// `None` without a list, or if a file is missing.
+    /// The files that a module's protocol depends on, as the build script has listed them.
     pub(crate) fn inputs(&self, module: &Module) -> Option<Inputs> {
         let name = module.arguments.protocol.as_ref()?.to_string();
         let text = fs::read_to_string(self.list_of(&name)).ok()?;
@@ -146,8 +144,7 @@ impl Package {
         fs::write(self.folder.join("protocols.txt"), text)
     }
 
-    /// Lists the files that each protocol depends on. A name that two files declare gets no list, so
-    /// the macro reads all files and reports that.
+    /// Lists the files of each protocol, unless two files declare it: then the macro reports that.
     pub(crate) fn list(&self, protocols: &Protocols) -> io::Result<()> {
         for (file, own) in protocols.declared() {
             if protocols.names().filter(|other| name::same(other, own)).count() == 1 {
@@ -178,8 +175,7 @@ pub(crate) fn key(module: &Module, inputs: Option<&Inputs>) -> u64 {
     hasher.finish()
 }
 
-/// The description of a package in its `OUT_DIR`: its name, its folder, and the paths of its
-/// protocols. `None` if it is missing or of another version.
+/// The name, the folder and the paths of protocols of a package, unless its version is another one.
 pub(crate) fn read_description(out_dir: &Path) -> Option<(String, PathBuf, Vec<PathBuf>)> {
     let text = fs::read_to_string(out_dir.join("rumpsteak/protocols.txt")).ok()?;
     let mut lines = text.lines();

@@ -72,8 +72,7 @@ impl Source {
     }
 }
 
-/// The entries of a folder that are not hidden, sorted. Symbolic links to folders are left out,
-/// because they may form a cycle.
+/// The visible entries of a folder, sorted, without links to folders, which may form a cycle.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let kept = entries.filter(|entry| {

@@ -32,13 +32,12 @@ pub fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) 
 }
 
 /// "did you mean `k`?", or else all known names after `otherwise`.
-pub fn meant(wanted: &str, known: &[&str], otherwise: &str) -> String {
-    did_you_mean(wanted, known.iter().copied())
+pub fn meant(wanted: &str, known: &[impl AsRef<str> + Display], otherwise: &str) -> String {
+    did_you_mean(wanted, known.iter().map(AsRef::as_ref))
         .unwrap_or_else(|| format!("{otherwise} {}", list(known)))
 }
 
-/// Splits an error of a library, `what is wrong; what to do`, at the last semicolon outside
-/// back-quotes.
+/// Splits `what is wrong; what to do` at the last semicolon outside back-quotes.
 pub fn split_way_out(message: &str) -> (&str, Option<&str>) {
     let semicolons = message.rmatch_indices("; ");
     let is_quoted = |behind: &str| behind.matches('`').count() % 2 == 1;

@@ -51,8 +51,7 @@ pub(super) fn annotated(file: &ScrFile) -> Result<BTreeMap<Span, String>, String
     Ok(found)
 }
 
-/// The names of all states with several actions, and of states with one action that have a `suffix`.
-/// Each name begins with `base`.
+/// The names of states with several actions or a `suffix`. Each name begins with `base`.
 pub(super) fn state_names(
     fsm: &Fsm,
     base: &str,

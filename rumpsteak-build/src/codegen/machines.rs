@@ -60,8 +60,7 @@ impl Machine {
         })
     }
 
-    /// A warning if the machine races where the protocol does not: probably a receive precedes the
-    /// sends that it answers.
+    /// A warning if the machine races, but not the protocol: probably a receive is too early.
     pub(crate) fn raced(&self, protocols: &Protocols) -> Option<String> {
         let Self { linked, fsm, text, actions, .. } = self;
         let projection = &protocols.protocols[linked.protocol].projections[linked.role].fsm;
@@ -165,8 +164,7 @@ pub(crate) fn unused(protocols: &Protocols, is_included: &dyn Fn(usize) -> bool)
     warnings
 }
 
-/// A warning for each machine that is not named after a `.scr` file, except pictures in DOT without a
-/// similar name.
+/// A warning for each machine without a `.scr` file, except pictures in DOT without a similar name.
 fn strays(protocols: &Protocols) -> Vec<String> {
     let mut warnings = Vec::new();
     let places = protocols.files.iter().filter_map(|file| file.path.parent());
@@ -198,8 +196,7 @@ fn strays(protocols: &Protocols) -> Vec<String> {
     warnings
 }
 
-/// The right name for the file of a machine, if exactly one `.scr` file beside it has a protocol with
-/// such a role, and the name is free.
+/// The right name for the file of a machine, if it is free and only one `.scr` file has the role.
 fn named_of(path: &Path, machine: &Named, protocols: &Protocols) -> Option<String> {
     let (role, extension) = (machine.fsm.role(), path.extension()?.to_str()?);
     let has_role = |of: &&Loaded| of.protocol.roles().contains(role);
@@ -268,8 +265,7 @@ fn candidates(scr: &Path, form_of: impl Fn(&Path) -> Option<Form>) -> Vec<Candid
 struct Misnamed {
     reason: String,
     help: String,
-    /// True if the file is certainly meant to be a machine: a role has a similar name, or several
-    /// roles have it. Otherwise it may be a draft or a picture.
+    /// True if the file is certainly meant to be a machine, and not a draft or a picture.
     is_machine: bool,
 }
 

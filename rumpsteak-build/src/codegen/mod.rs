@@ -31,8 +31,7 @@ use crate::scope::Scope;
 
 pub(crate) use self::print::session_items;
 
-/// The items that a module lacks, as text. `machines` replace projections. Returns the construct that
-/// Rust cannot express if there is one.
+/// The items that a module lacks, as text. `machines` replace projections.
 pub(crate) fn write(scope: &Scope<'_>, machines: &[Machine]) -> Result<String, Cause> {
     let Some((protocol, file)) = scope.loaded() else { return Ok(closed(scope)) };
     let refuse = |reason| Cause::Unwritable { protocol: protocol.name().to_owned(), reason };
@@ -46,8 +45,7 @@ fn items(
     machines: &[Machine],
 ) -> Result<String, String> {
     let most = scope.protocols.limits.generated_lines;
-    // If nothing is repeated though the protocol says `rec`, the processes would not fit. Otherwise
-    // the mistake is only a warning.
+    // If nothing repeats in spite of `rec`, the processes would not fit. Otherwise it is a warning.
     let mut done_once = file.done_once().into_iter();
     if let Some(DoneOnce { variable, line, .. }) =
         done_once.find(|once| once.protocol == protocol.name() && !once.others_repeat)

@@ -96,14 +96,13 @@ impl Names {
         names.message = message.unwrap_or_else(|| "Label".to_owned());
         // The item with that name is meant to be the message type, and has a mistake.
         names.has_message |= scope.names().any(|name| name == names.message);
-        let mut fields = BTreeSet::new();
         let roots: BTreeSet<String> = scope.roots().map(|(_, _, role)| role.to_string()).collect();
         // Roles give way to the types of payloads, which are therefore read first.
         let messages = messages(protocol);
         let declared_here = names.payloads(scope, &messages, file)?;
         for (position, role) in protocol.protocol.roles().iter().enumerate() {
             let written = scope.player(position).map(|role| role.item.name.to_string());
-            names.add_role(role, written, &mut fields);
+            names.add_role(role, written);
         }
         for role in &mut names.roles {
             role.has_session = roots.contains(&role.ty);
@@ -162,8 +161,7 @@ impl Names {
         Ok(payloads)
     }
 
-    /// Names the roles and messages of a machine, its own role first, for a module that writes none of
-    /// them. Sorts that the protocol does not declare are types in the module's scope.
+    /// Names the roles and messages of a machine, its own role first.
     pub(super) fn of_machine(
         fsm: &Fsm,
         roles: &[Role],
@@ -173,10 +171,9 @@ impl Names {
         let payloads = fsm.transitions().flat_map(|by| &by.action.message.payload);
         let in_scope = payloads.map(Sort::as_str).filter(|sort| !is_declared(sort));
         names.taken.extend(in_scope.map(str::to_owned));
-        let mut fields = BTreeSet::new();
         let others = roles.iter().filter(|role| *role != fsm.role());
         for role in [fsm.role()].into_iter().chain(others) {
-            names.add_role(role, None, &mut fields);
+            names.add_role(role, None);
         }
         for transition in fsm.transitions() {
             let message = &transition.action.message;
@@ -187,11 +184,11 @@ impl Names {
         names
     }
 
-    fn add_role(&mut self, role: &Role, written: Option<String>, fields: &mut BTreeSet<String>) {
+    fn add_role(&mut self, role: &Role, written: Option<String>) {
         let scribble = role.as_str().to_owned();
         let is_written = written.is_some();
         let ty = written.unwrap_or_else(|| self.fresh(&name::camel(&scribble), "Role"));
-        let field = field(&scribble, fields);
+        let field = self.field(&scribble);
         let has_session = false;
         self.roles.push(RoleName { scribble, ty, field, is_written, has_session });
     }
@@ -234,6 +231,17 @@ impl Names {
         let free = { candidates }.find(|name| !self.taken.contains(name)).unwrap_or_default();
         self.taken.insert(free.clone());
         free
+    }
+
+    /// An unused name of a field for a role.
+    fn field(&self, scribble: &str) -> String {
+        let snake = name::snake(scribble);
+        let mut candidates = [snake.clone(), format!("{snake}_role")].into_iter();
+        let proposed = candidates.find(|name| is_ident(name)).unwrap_or_else(|| "role".to_owned());
+        let numbered = (2..).map(|number| format!("{proposed}_{number}"));
+        let mut names = [proposed.clone()].into_iter().chain(numbered);
+        // The numbers are unlimited.
+        names.find(|name| self.roles.iter().all(|role| role.field != *name)).unwrap_or_default()
     }
 
     /// The position of a message among the labels.
@@ -291,20 +299,6 @@ fn messages(protocol: &Loaded) -> Vec<(Message, Span)> {
     let mut messages: Vec<(Message, Span)> = messages.collect();
     messages.sort_by_key(|(_, span)| *span);
     messages
-}
-
-/// An unused name of a field for a role.
-fn field(scribble: &str, taken: &mut BTreeSet<String>) -> String {
-    let snake = name::snake(scribble);
-    let candidates = [snake.clone(), format!("{snake}_role"), format!("r#{snake}")];
-    let mut plain = candidates.iter().take(2).filter(|name| is_ident(name));
-    let proposed = plain.next().cloned().unwrap_or_else(|| "role".to_owned());
-    let numbered = (2..).map(|number| format!("{proposed}_{number}"));
-    let mut names = [proposed.clone()].into_iter().chain(numbered);
-    // The numbers are unlimited.
-    let free = names.find(|name| !taken.contains(name)).unwrap_or_default();
-    taken.insert(free.clone());
-    free
 }
 
 fn repeated(earlier: &Message, later: &Message, file: &ScrFile) -> String {

@@ -13,8 +13,7 @@ use crate::scope::Scope;
 use crate::scope::labels::is_of_name;
 use crate::words::list;
 
-/// Prints a struct or an enum. Each member has its documentation, its attribute and itself; empty
-/// lines are left out.
+/// Prints a struct or an enum. Each member has documentation and an attribute, which may be empty.
 pub(super) fn print_block(
     text: &mut String,
     head: &str,
@@ -125,9 +124,10 @@ pub(super) fn print_labels(text: &mut String, scope: &Scope<'_>, protocol: &Load
             let _ = writeln!(text, "#[serde(rename = \"{ty}Message\")]");
         }
         let fields: Vec<String> = payload.iter().map(|ty| format!("pub {ty}")).collect();
-        let fields =
-            if fields.is_empty() { String::new() } else { format!("({})", fields.join(", ")) };
-        let _ = writeln!(text, "pub struct {ty}{fields};");
+        let _ = match fields.is_empty() {
+            true => writeln!(text, "pub struct {ty};"),
+            false => writeln!(text, "pub struct {ty}({});", fields.join(", ")),
+        };
     }
 }
 
@@ -145,27 +145,22 @@ fn print_message(text: &mut String, protocol: &Loaded, names: &Names, derives: &
 
 /// The routes of each message: "from `s` to `k` and from `k` to `t`".
 fn routes(protocol: &Loaded) -> BTreeMap<&Message, String> {
-    const MOST: usize = 3;
     let mut routes: BTreeMap<&Message, Vec<String>> = BTreeMap::new();
     for (role, projection) in protocol.protocol.roles().iter().zip(&protocol.projections) {
         for transition in projection.fsm.transitions() {
             let Action { direction, peer, message } = transition.action;
             let of_message = routes.entry(message).or_default();
             let route = format!("from `{role}` to `{peer}`");
-            if *direction == Direction::Send
-                && of_message.len() <= MOST
-                && !of_message.contains(&route)
-            {
+            if *direction == Direction::Send && !of_message.contains(&route) {
                 of_message.push(route);
             }
         }
     }
     let told = |of_message: Vec<String>| match of_message.len() {
-        ..=MOST => of_message.join(" and "),
+        ..=3 => of_message.join(" and "),
         _ => "between several roles".to_owned(),
     };
-    let routes = routes.into_iter();
-    routes.map(|(message, routes)| (message, told(routes))).collect()
+    routes.into_iter().map(|(message, routes)| (message, told(routes))).collect()
 }
 
 impl Item {
@@ -237,8 +232,7 @@ fn print_declaration(text: &mut String, item: &Item, public: &str, names: Option
     };
 }
 
-/// The sessions of a machine to paste into the module of a protocol with these roles, the root first.
-/// Their names begin with `base`. `None` if the machine is not a session type.
+/// The sessions of a machine, to be pasted into a module. `None` if it is not a session type.
 pub(crate) fn session_items(
     fsm: &Fsm,
     base: &str,
@@ -268,8 +262,7 @@ fn print_fence(text: &mut String, language: &str, code: &str) {
     let _ = writeln!(text, "/// {fence}");
 }
 
-/// Removes the characters that rustc refuses in comments: single carriage returns, and marks that
-/// change the direction of text.
+/// Replaces characters that rustc refuses in comments: control characters and changes of direction.
 pub(super) fn one_line(text: &str) -> String {
     let is_harmless = |c: char| {
         !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

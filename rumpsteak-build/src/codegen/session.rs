@@ -12,8 +12,7 @@
 //!   `struct` if only actions lead from the state back to it, since a `type` cannot be recursive.
 //! * A `struct` cuts chains of more than [`LONGEST`] actions, because rustc recurses into nested types.
 //!
-//! The conversion is linear. The result is judged like a hand-written session, so soundness does not
-//! depend on this module.
+//! The result is judged like a hand-written session, so soundness does not depend on this module.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -60,8 +59,7 @@ pub(super) struct Choosing {
     pub(super) fields: Vec<String>,
 }
 
-/// The items of a role's machine, the root first. The root is named `root` if possible, and the names
-/// of the other items begin with `base`.
+/// The items of a role's machine, first `root`. The names of other items begin with `base`.
 pub(super) fn items(
     fsm: &Fsm,
     root: &str,
@@ -197,8 +195,7 @@ impl Writer<'_> {
         })
     }
 
-    /// The session type of a state. `within` is the state of the item that contains it, if that item
-    /// may refer to itself as `Self`.
+    /// The session type of a state. In the item of the state `within`, `Self` refers to that state.
     fn session(&mut self, state: StateId, within: Option<StateId>) -> Result<String, Unwritable> {
         match self.count(state) {
             0 => Ok("End".to_owned()),
@@ -318,8 +315,7 @@ fn entries(fsm: &Fsm) -> Vec<usize> {
     entries
 }
 
-/// The states on a circle of states with one action. Such a state has one successor, so following the
-/// successors from every unseen state finds all circles in one pass.
+/// The states on a circle of states with one action.
 fn circles(fsm: &Fsm) -> Vec<bool> {
     let next = |state: StateId| {
         let mut transitions = fsm.transitions_from(state);

@@ -34,8 +34,7 @@ const ROOM: usize = 16;
 /// The largest ring that is allocated at once. Larger queues grow.
 const LARGEST: usize = 1_024;
 
-/// The queues of each role of the module: the struct of the peer, and the source of the capacity, such
-/// as `AtMost(2)`.
+/// The queues of each role of the module: the struct of the peer, and the capacity: `AtMost(2)`.
 pub(crate) fn find(
     scope: &Scope<'_>,
     judgement: &Judgement,

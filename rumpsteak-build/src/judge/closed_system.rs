@@ -13,13 +13,10 @@
 //! that refuses one of its sessions. The latter is only safe if no other program takes part. The build
 //! cannot check that, so the module has to say `accept_closed_system`.
 //!
-//! Each role needs a session. A role with several sessions may run any of them, so every combination
-//! is judged, and the bound is the largest k. One unsafe combination makes the whole system unsafe,
-//! because a proof about one session is a proof about its peers. Successive sessions need no separate
-//! judgement: a role that has ended a session has received all of its messages, and the runtime never
-//! delivers messages of a session that the role has not begun.
-//!
-//! At most [`Limits::combinations`] systems are judged, each within the limits of the verifier.
+//! Each role needs a session. Every combination of sessions is judged, and the bound is the largest
+//! k. One unsafe combination makes the system unsafe. Successive sessions need no judgement: a role
+//! that has ended a session has received all of its messages, and the runtime never delivers messages
+//! of a session that the role has not begun.
 
 use std::iter::successors;
 
@@ -42,8 +39,7 @@ pub(crate) type Member<'a> = (String, Vec<(String, Option<&'a SessionMachine>)>)
 /// The projections of the protocol, and the liveness that is required of each role.
 pub(crate) type Promised<'a> = (&'a [Projection], &'a [Option<Liveness>]);
 
-/// The reason why sessions are not known to be a safe closed system, and the part of the run to blame,
-/// with its places.
+/// The reason why sessions are not known to be safe, and the part of the run to blame, with places.
 pub(crate) type Refusal = (Gap, Option<(Blamed, Vec<Place>)>);
 
 /// Finds the least bound for which all combinations of sessions are k-MC. With a protocol, every run

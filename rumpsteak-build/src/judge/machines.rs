@@ -82,14 +82,13 @@ fn machine(
     let Machine { linked, fsm, text, states, .. } = machine;
     let subject = || subject(machine);
     let judged = subtype::judge_machine(protocols, subject, *linked, (fsm, &[]), settings);
-    let judged = match judged {
+    let mut cause = match judged {
         Ok(accepted) => {
             return unknown(machine, protocols).map_or(Ok(accepted), |found| Err(Box::new(found)));
         }
-        Err(judged) => judged,
+        Err(cause) => *cause,
     };
-    let (mut cause, defect) = *judged;
-    if let Some(defect) = defect {
+    if let Cause::AmbiguousChoice { defect, .. } = cause {
         let headline = format!("the machine in {} is no session type: {defect}", text.name);
         return Err(Box::new(Cause::Machine { headline, place: None, help: None }));
     }

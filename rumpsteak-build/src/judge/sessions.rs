@@ -51,8 +51,7 @@ impl Judgement {
     }
 }
 
-/// Judges all sessions of a module. The generated sessions of the roles in `machines_of` come from
-/// machines beside the protocol.
+/// Judges all sessions of a module. The roles in `machines_of` have machines beside the protocol.
 pub(crate) fn judge(
     scope: &Scope<'_>,
     settings: &Settings,
@@ -243,8 +242,7 @@ impl Judge<'_> {
                 }
             }
             let place = wrong_part::leave_part(scope, &self.found.roots, index, place, &mut cause);
-            // The session may name a peer to which its role has no route, which rustc would also
-            // report.
+            // rustc would also report a peer to which the role has no route.
             if scope.is_routeless(&self.found.roots[index]) {
                 self.found.left_out.insert(self.found.roots[index].item);
             }
@@ -290,8 +288,7 @@ impl Judge<'_> {
         })
     }
 
-    /// The mistake of a protocol that lacks a `continue`: sessions of several roles are refused, and
-    /// all of the module would fit with it.
+    /// The mistake of a protocol that lacks a `continue` with which all sessions would fit.
     fn discontinued(&self, protocol: &Loaded, refused: &[(usize, Place, Cause)]) -> Option<Fault> {
         let name = |(_, _, cause): &(usize, Place, Cause)| match cause {
             Cause::Refused(refusal) => Some(refusal.subject.name.clone()),
@@ -442,8 +439,7 @@ impl Scope<'_> {
     }
 }
 
-/// Keeps the refusals of two roles. The second one lists the remaining sessions: most likely the
-/// protocol was changed.
+/// Keeps the refusals of two roles. The second one lists the remaining sessions.
 fn of_two_roles(refused: Vec<(usize, Place, Cause)>) -> Vec<(Place, Cause)> {
     let mut of_role: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (position, (role, _, cause)) in refused.iter().enumerate() {
@@ -468,8 +464,7 @@ fn of_two_roles(refused: Vec<(usize, Place, Cause)>) -> Vec<(Place, Cause)> {
     faults.into_iter().flatten().collect()
 }
 
-/// Finds the roles that the choices of others can make wait for ever, which no session can mend. Returns
-/// the roles and reasons that the attribute refuses, and the waits that it does not mention.
+/// The roles that may wait for ever if others choose so: refused, with reasons, or warned of.
 fn neglected_roles(
     settings: &Settings,
     protocol: &Loaded,

@@ -31,21 +31,19 @@ pub(crate) fn judge(
     let subject = || subject(scope, root, role);
     let machine = (&session.fsm, &*session.parts);
     let judged = judge_machine(scope.protocols, subject, linked, machine, settings);
-    judged.map_err(|unfit| {
-        let (mut cause, defect) = *unfit;
-        let place = match (&mut cause, defect) {
-            (Cause::Refused(refusal), _) => refused_at(scope, (root, linked), session, refusal),
-            (_, Some(Defect::Nondeterministic { transitions, .. })) => {
-                Some(session.origins[transitions[1].index()])
-            }
+    judged.map_err(|mut cause| {
+        let place = match &mut *cause {
+            Cause::Refused(refusal) => refused_at(scope, (root, linked), session, refusal),
+            Cause::AmbiguousChoice {
+                defect: Defect::Nondeterministic { transitions, .. }, ..
+            } => Some(session.origins[transitions[1].index()]),
             _ => None,
         };
-        Box::new((place.unwrap_or_else(|| name(scope, root)), cause))
+        Box::new((place.unwrap_or_else(|| name(scope, root)), *cause))
     })
 }
 
-/// The token of a refusal. Also looks for a choice in the wrong direction, and for a part of the
-/// session with which it would fit.
+/// The token of a refusal. Also looks for a turned choice, and for a part that would fit.
 fn refused_at(
     scope: &Scope<'_>,
     (root, linked): (ItemId, ProtocolRole),
@@ -129,7 +127,7 @@ pub(crate) fn judge_machine(
     linked: ProtocolRole,
     (fsm, parts): (&Fsm, &[StateId]),
     settings: &Settings,
-) -> Result<Accepted, Box<(Cause, Option<Defect>)>> {
+) -> Result<Accepted, Box<Cause>> {
     let protocol = &protocols.protocols[linked.protocol];
     let projection = &protocol.projections[linked.role].fsm;
     let subject = || Box::new(subject());
@@ -151,11 +149,9 @@ pub(crate) fn judge_machine(
     let fair = match fair {
         Ok(Some(accepted)) if required == Some(Liveness::Fair) => return Ok(accepted),
         Ok(fair) => fair.is_some(),
-        Err(error) => {
-            return Err(Box::new((Cause::Unjudged { subject: subject(), error }, None)));
-        }
+        Err(error) => return Err(Box::new(Cause::Unjudged { subject: subject(), error })),
     };
-    let cause = match judged {
+    Err(Box::new(match judged {
         Ok(Verdict::Safe(accepted)) => return Ok(accepted),
         Ok(Verdict::Unsafe(mut refused)) => {
             let misfit = match (&mut refused.refusal, &refused.condition, &refused.evidence) {
@@ -174,12 +170,10 @@ pub(crate) fn judge_machine(
         }
         Ok(Verdict::Undecided(limit)) => Cause::Undecided { subject: subject(), limit, fair },
         Err(VerifyError::Machine(InputError { side: Side::Sub, defect })) => {
-            let cause = Cause::AmbiguousChoice { subject: subject(), defect: defect.clone() };
-            return Err(Box::new((cause, Some(defect))));
+            Cause::AmbiguousChoice { subject: subject(), defect }
         }
         Err(error) => Cause::Unjudged { subject: subject(), error },
-    };
-    Err(Box::new((cause, None)))
+    }))
 }
 
 /// The first of these roles that the session of another role fits.

@@ -15,9 +15,8 @@
 //! A role that waits for ever is only a warning, because it may be intended. A message that is never
 //! received, or anything worse, is a mistake of the session that deviates.
 //!
-//! Every combination of sessions is judged, since a role may run any of its sessions. A role without a
-//! session does what the protocol says, and so do sessions without any reordering. At most
-//! [`Limits::combinations`](crate::Limits::combinations) are judged, each within the verifier's limits.
+//! Every combination of sessions is judged, at most [`Limits::combinations`]. A role without a session
+//! does what the protocol says, and so do sessions without any reordering.
 
 use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError};
@@ -115,8 +114,7 @@ pub(crate) fn judge(
     combined
 }
 
-/// The choices of a role: its sessions, and `None` for what the protocol says, if a session is the
-/// same or there is no session.
+/// The choices of a role: its sessions, or `None` for what the protocol says.
 fn choices<'a>(sessions: &[Session<'a>]) -> Vec<Option<Session<'a>>> {
     let is_plain = |session: &Session<'_>| {
         let proof = session.accepted.proof.as_ref();

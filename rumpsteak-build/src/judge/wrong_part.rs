@@ -18,8 +18,7 @@ use crate::judge::subtype::name;
 use crate::scope::{ItemId, Place, Scope};
 use crate::settings::Settings;
 
-/// The faults of refused sessions that go on as another role's session. Their refusals are removed. A
-/// module that accepts a closed system keeps them.
+/// Replaces the refusals of sessions that go on as another role's session by faults.
 pub(super) fn faults(scope: &Scope<'_>, roots: &mut [Root], settings: &Settings) -> Vec<Fault> {
     if settings.accepts_closed_system {
         return Vec::new();

@@ -317,8 +317,7 @@ impl Loaded {
         self.protocol.name().as_str()
     }
 
-    /// The positions of the roles that a Rust name may refer to: the role with exactly this name, or
-    /// else the roles with the same name in the sense of [`name::same`].
+    /// The positions of the roles with exactly this name, or else with the [same](name::same) name.
     pub(crate) fn roles(&self, wanted: &str) -> Vec<usize> {
         let roles = || self.protocol.roles().iter().map(Role::as_str);
         match roles().position(|role| role == wanted) {

@@ -33,8 +33,7 @@ pages! {
     "V0603" "V0604"
 }
 
-/// All codes of `cargo rumpsteak explain`, in order, and their pages in Markdown: an example of the
-/// mistake and, if possible, its correction.
+/// All codes of `cargo rumpsteak explain`, in order, and their pages in Markdown.
 pub fn explanations() -> impl Iterator<Item = (&'static str, &'static str)> {
     Code::ALL.iter().map(|code| (code.as_str(), code.explanation())).chain(PAGES.iter().copied())
 }
@@ -84,8 +83,7 @@ fn of_refusal(refusal: &Refusal) -> &'static str {
     }
 }
 
-/// The code of a broken rule of subtyping. `is_due` is true if the protocol has another action; a
-/// `misfit` is a simpler cause.
+/// The code of a broken rule. `is_due` is true if another action is due; `misfit` is simpler.
 pub(super) fn of_rule(rule: Rule, is_due: bool, misfit: Option<&Misfit>) -> &'static str {
     match (misfit, rule) {
         (Some(Misfit::Unknown(_)), _) => "V0401",

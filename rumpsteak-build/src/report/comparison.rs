@@ -130,8 +130,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// The rule to report: a message that the subtype never receives is a missing option, even if the
-    /// subtype receives another message instead.
+    /// The rule to report: a message that the subtype never receives is a missing option.
     fn rule(&self, refusal: &Refusal) -> Rule {
         let is_missing = |id: TransitionId| {
             let action = self.sup.transition(id).action;
@@ -205,8 +204,7 @@ pub fn among_peers(evidence: &Evidence) -> String {
     }
 }
 
-/// The name of a rule in JSON, and the labels of the action that breaks it and of the action that is
-/// due.
+/// The name of a rule in JSON, and the labels of the wrong action and of the action that is due.
 fn marks(rule: Rule) -> (&'static str, &'static str, &'static str) {
     match rule {
         Rule::Forgotten => ("forgotten", "goes on for ever without it", "never done"),

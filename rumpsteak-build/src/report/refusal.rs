@@ -297,8 +297,7 @@ fn beyond_subtyping(
     }
 }
 
-/// Appends the run, or the reason why there is none. `with` are the sessions of other roles in the
-/// run.
+/// Appends the run with the sessions `with` of other roles, or the reason why there is none.
 fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
     match evidence {
         Evidence::Run(run) => {

@@ -106,8 +106,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         }
         Cause::Name { name, problem, hint } => name_text(name, *problem, hint.as_deref()),
         Cause::NoLabel { name, role, labels } => {
-            let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-            let help = meant(name, &labels, "its messages are");
+            let help = meant(name, labels, "its messages are");
             format!("`{name}` is no message of the role `{role}`\n\nhelp: {help}")
         }
         Cause::NoMessage { name } => format!(
@@ -164,8 +163,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         ),
         Cause::Refused(refusal) => refusal::text(refusal, protocols),
         Cause::Setting { name, known } => {
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            format!("`{name}` does not exist\n\nhelp: {}", meant(name, &known, "there are"))
+            format!("`{name}` does not exist\n\nhelp: {}", meant(name, known, "there are"))
         }
         Cause::SilentRole { set, role } => format!(
             "`{set}` could not be verified: its role `{role}` has no session\n\n\

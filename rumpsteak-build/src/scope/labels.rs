@@ -115,8 +115,7 @@ fn against(
     }
 }
 
-/// The types that rustc has to compare so that a label carries the payload of a message. `None` if
-/// they certainly differ.
+/// The types that rustc has to compare. `None` if a label certainly has another payload.
 fn carries(
     (_, ty, fields): Written<'_>,
     (is_here, is_open): (bool, bool),
@@ -190,8 +189,7 @@ fn is_payload(ty: &Ident, message: &Message, file: &ScrFile) -> bool {
     }
 }
 
-/// The Rust type of a sort: its text without blanks and modules, and its declaration if there is one.
-/// `None` if the sort is declared for another language.
+/// The text and the declaration of a sort's Rust type. `None` if it is of another language.
 fn rust_type(sort: &Sort, file: &ScrFile) -> Option<(String, Option<TokenStream>)> {
     let Some(declared) = file.modules.sort(sort.as_str()) else {
         return Some((sort.to_string(), None));
@@ -201,8 +199,7 @@ fn rust_type(sort: &Sort, file: &ScrFile) -> Option<(String, Option<TokenStream>
     Some((text(tokens.clone()), Some(tokens)))
 }
 
-/// The text of a type without blanks and without the modules before each name: `std::vec::Vec < u8 >`
-/// is `Vec<u8>`.
+/// The text of a type without blanks and modules: `std::vec::Vec < u8 >` is `Vec<u8>`.
 pub(crate) fn text(tokens: TokenStream) -> String {
     let spaced = tokens.to_string();
     let mut text = String::new();

@@ -57,8 +57,7 @@ impl Scope<'_> {
         SessionMachine { fsm: fsm.build(initial), origins, behind, states, parts }
     }
 
-    /// The chain of an item, after following items that only name another item. This ends, because
-    /// cycles are faults.
+    /// The chain of an item, after following names. This ends, because cycles are faults.
     fn first(&self, mut item: ItemId) -> Option<(ItemId, &Chain)> {
         loop {
             let chain = self.session(item)?.chain()?;

@@ -217,8 +217,7 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// True if a set is to be generated: the module has none, and all of its routes are of known
-    /// types. The program has to connect routes of its own types.
+    /// True if a set is to be generated: the module has none, and a set can make all routes.
     pub(crate) fn lacks_set(&self) -> bool {
         let last = |path: &syn::Path| path.segments.last().map(|it| it.ident.to_string());
         let routes = self.module.arguments.routes.as_ref().and_then(last);
@@ -385,7 +384,6 @@ impl<'a> Scope<'a> {
 
     /// The fault of a name. A hint suggests one of the `known` names.
     fn name_fault(&self, name: &Ident, problem: NameProblem, known: Vec<String>) -> Fault {
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let text = name.to_string();
         let hint = (!known.is_empty()).then(|| meant(&text, &known, "known are"));
         Cause::Name { name: text, problem, hint }.at(name.span())

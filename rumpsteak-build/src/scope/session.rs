@@ -218,8 +218,7 @@ impl Names<'_> {
     }
 }
 
-/// The faults of cycles of items without an action, or of `type` aliases alone, at the names that close
-/// them.
+/// The faults of cycles of items without an action, or of `type` aliases alone.
 fn cycles(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
     let mut faults = Vec::new();
     let idle = |_: ItemId, chain: &Chain| chain.actions.is_empty();
@@ -237,8 +236,7 @@ fn cycles(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
     faults
 }
 
-/// One item of each cycle of items that satisfy the predicate, with the name of the next item. Each
-/// item is visited once, because it names at most one other item at its end.
+/// One item of each cycle of items that satisfy the predicate, with the name of the next item.
 fn find_cycles<'a>(
     scope: &Scope<'a>,
     items: &BTreeSet<ItemId>,
