@@ -13,7 +13,7 @@ use crate::findings::Findings;
 use crate::manifest;
 use crate::package::{self, Inputs, Package, RUNTIME, VERIFIED};
 use crate::protocols::{DoneOnce, Protocols, ScrFile};
-use crate::report::build_report::{Report, unreadable};
+use crate::report::notice::{Report, unreadable};
 use crate::scope;
 use crate::source::{RustFile, Source};
 
@@ -40,7 +40,7 @@ pub(crate) struct Analysis {
 impl Analysis {
     pub(crate) fn new(package: &Package) -> Self {
         let protocols = Protocols::load(&package.base, &package.paths, package.limits);
-        let source = Source::read(package.base.folder());
+        let source = Source::read(&package.base.folder);
         let mut summary = Summary { protocols: protocols.protocols.len(), ..Summary::default() };
         let judge = |file: &RustFile| {
             let modules = file.modules.iter().map(|(kind, arguments, item)| {
@@ -173,7 +173,7 @@ fn warnings(analysis: &Analysis) -> Vec<String> {
     for (position, protocol) in protocols.protocols.iter().enumerate() {
         let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
         // Packages that share a folder of protocols have modules for some of them each.
-        let is_own = protocols.files[protocol.file].path.starts_with(protocols.base.folder());
+        let is_own = protocols.files[protocol.file].path.starts_with(&protocols.base.folder);
         if is_right && is_own && !named.contains(&position) {
             warnings.push(format!(
                 "{file}: no module is for the protocol `{name}`: `#[rumpsteak::protocol({name})] mod {} {{}}`",

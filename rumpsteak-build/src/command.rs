@@ -26,17 +26,17 @@ use crate::scope::Scope;
 use crate::settings::Settings;
 use crate::verdict::Machine;
 
-pub use crate::gravity::Gravity;
 pub use crate::named_text::NamedText;
+pub use crate::protocols::Gravity;
 pub use crate::protocols::gravest;
 pub use crate::protocols::scr_module::{ScrModule, root_of};
-use crate::report::build_report::{Report, unreadable};
 pub use crate::report::code::explanations;
 pub use crate::report::comparison::{
     Comparison, Explanation, among_peers, decided_by_run, fair_among, proven, proven_among,
 };
 pub use crate::report::excerpt::{Excerpt, Mark, visible};
 pub use crate::report::notice::{Notice, Severity};
+use crate::report::notice::{Report, unreadable};
 pub use crate::report::shortest;
 use crate::report::wording;
 pub use crate::report::wording::Told;
@@ -268,7 +268,7 @@ impl Check {
     /// The most serious consequence of all mistakes.
     pub fn gravest(&self) -> Option<Gravity> {
         let problems = self.problems.iter().map(|problem| problem.gravity);
-        problems.chain(self.reports.iter().map(Report::gravity)).max()
+        problems.chain(self.reports.iter().map(|report| report.gravity)).max()
     }
 }
 

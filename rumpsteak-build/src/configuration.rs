@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::analysis::{Analysis, Summary};
 use crate::package::Package;
-use crate::report::build_report::Report;
+use crate::report::notice::Report;
 
 /// True once this process has called [`Configuration::verify`].
 static CALLED: AtomicBool = AtomicBool::new(false);

@@ -1,13 +1,9 @@
 //! The interface for the macros of `rumpsteak-runtime`, which may change at any time.
 //!
-//! A verdict depends only on the tokens of the module, the texts of its protocol, the modules that the
-//! protocol imports, the machines beside it, and the version of the verifier. The build script stores
-//! the verdict of each module without a mistake under the hash of these inputs. A macro looks its
-//! module up by that hash. If there is no verdict, the macro verifies the module by the same code:
-//! in an editor, in documentation tests, and to raise the mistakes at their tokens.
+//! The build script stores the verdict of each module without a mistake under the hash of all inputs. A
+//! macro looks its module up by that hash, or else verifies the module by the same code.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::PathBuf;
 
 use proc_macro2::{Ident, Span};
@@ -21,6 +17,7 @@ pub use crate::verdict::{
 };
 
 /// A module with its verdict.
+#[expect(missing_debug_implementations, reason = "neither has a module")]
 pub struct Judged {
     /// The module.
     pub module: Module,
@@ -34,12 +31,6 @@ pub struct Judged {
     pub verdict: Verdict,
     /// The files that the verdict depends on.
     pub files: Vec<PathBuf>,
-}
-
-impl fmt::Debug for Judged {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Judged").field("module", &self.module.name).finish_non_exhaustive()
-    }
 }
 
 /// A mistake.

@@ -13,9 +13,8 @@ use rumpsteak_fsm::verify::{Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, TransitionId};
 use rumpsteak_scribble::Span as ScrSpan;
 
-use crate::gravity::Gravity;
 use crate::named_text::NamedText;
-use crate::protocols::ProtocolRole;
+use crate::protocols::{Gravity, ProtocolRole};
 
 /// A mistake at a place in a module.
 #[derive(Clone, Debug)]

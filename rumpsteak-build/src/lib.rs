@@ -26,7 +26,6 @@ mod configuration;
 pub mod expansion;
 mod fault;
 mod findings;
-mod gravity;
 mod judge;
 mod limits;
 mod manifest;
@@ -38,7 +37,6 @@ mod report;
 mod scope;
 mod settings;
 mod source;
-mod text_file;
 mod verdict;
 mod words;
 
@@ -47,7 +45,7 @@ use std::path::PathBuf;
 pub use analysis::Summary;
 pub use configuration::Configuration;
 pub use limits::Limits;
-pub use report::build_report::Report;
+pub use report::notice::Report;
 
 /// Verifies the package whose build script this is against the protocols at `path`, a `.scr` file
 /// or a folder, relative to the package. Short for `configure().protocols(path).verify()`.

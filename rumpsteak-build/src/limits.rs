@@ -69,20 +69,17 @@ setters! {
     anticipation => verifier.anticipation;
     /// Subtyping: the number of choices of the protocol that may be overtaken at once. Default: 8.
     branching => verifier.branching;
-    /// The number of combinations of sessions of a closed system, one session per role. Default:
-    /// 256.
+    /// The number of combinations of sessions of a closed system. Default: 256.
     combinations => combinations;
     /// Exploration: the number of configurations of a system. Default: 100,000.
     configurations => verifier.configurations;
-    /// Generated code: the number of lines of a protocol. rustc needs about half a minute and 2 GB
-    /// for 50,000. Default: 25,000.
+    /// Generated code: the number of lines. rustc needs 30 s and 2 GB for 50,000. Default: 25,000.
     generated_lines => generated_lines;
     /// Scribble: the number of states of a protocol's automaton. Default: 200,000.
     global_states => scribble.global_states;
     /// Scribble: the number of states of a role's machine before minimisation. Default: 200,000.
     local_states => scribble.local_states;
-    /// Scribble: the number of transitions of a role's machine before minimisation, in a protocol
-    /// with `par` or `interruptible`. Default: 25,000.
+    /// Scribble: the number of transitions, with `par` or `interruptible`. Default: 25,000.
     local_transitions => scribble.local_transitions;
     /// Scribble: the number of steps of a projection. Default: 5,000,000.
     projection_steps => scribble.projection_steps;
@@ -90,7 +87,6 @@ setters! {
     queue => verifier.queue;
     /// Subtyping: the number of actions that are compared. Default: 1,000,000.
     steps => verifier.steps;
-    /// Subtyping: the precision of pending actions whose number grows; see
-    /// [`rumpsteak_fsm::Limits::widening`]. Default: 4.
+    /// Subtyping: the precision of pending actions: [`rumpsteak_fsm::Limits::widening`]. Default: 4.
     widening => verifier.widening;
 }

@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use crate::package_root::PackageRoot;
-use crate::text_file;
+use crate::package_root::{self, PackageRoot};
 
 const RUNTIME: &str = "rumpsteak-runtime";
 
 /// The name of the runtime's crate in a package: the key of the dependency, if there is one.
 pub(crate) fn runtime(base: &PackageRoot) -> Option<String> {
-    runtime_in(&read(base.folder()), &read(base.workspace()))
+    runtime_in(&read(&base.folder), &read(&base.workspace))
 }
 
 fn runtime_in(own: &str, workspace: &str) -> Option<String> {
@@ -24,11 +23,11 @@ fn runtime_in(own: &str, workspace: &str) -> Option<String> {
 
 /// True if the manifest names an edition. The default is 2015.
 pub(crate) fn has_edition(base: &PackageRoot) -> bool {
-    read(base.folder()).lines().any(|line| line.trim_start().starts_with("edition"))
+    read(&base.folder).lines().any(|line| line.trim_start().starts_with("edition"))
 }
 
 fn read(folder: &Path) -> String {
-    text_file::read(&folder.join("Cargo.toml")).unwrap_or_default()
+    package_root::read(&folder.join("Cargo.toml")).unwrap_or_default()
 }
 
 /// The package that a dependency names.

@@ -15,10 +15,9 @@ use rumpsteak_front::{Module, name};
 use crate::codegen::machines;
 use crate::findings::Findings;
 use crate::limits::Limits;
-use crate::package_root::PackageRoot;
+use crate::package_root::{self, PackageRoot};
 use crate::protocols::{Protocols, ScrFile};
 use crate::settings;
-use crate::text_file;
 use crate::verdict::{self, Verdict};
 
 /// The variable that tells rustc that the build script has run; files in `OUT_DIR` may be older.
@@ -68,7 +67,7 @@ impl Inputs {
 }
 
 fn with_text(path: PathBuf) -> Option<(PathBuf, String)> {
-    let text = text_file::read(&path).ok()?;
+    let text = package_root::read(&path).ok()?;
     Some((path, text))
 }
 
@@ -138,7 +137,7 @@ impl Package {
             fs::create_dir_all(&folder)?;
         }
         let name = env::var("CARGO_PKG_NAME").unwrap_or_default();
-        let folder = self.base.folder().display();
+        let folder = self.base.folder.display();
         let paths = self.paths.iter().map(|path| format!("{}\n", path.display()));
         let text = format!("{VERSION}\n{name}\n{folder}\n{}", paths.collect::<String>());
         fs::write(self.folder.join("protocols.txt"), text)

@@ -1,16 +1,16 @@
-//! The folder of a package, and paths as rustc shows them.
+//! The folder of a package, paths as rustc shows them, and files.
 
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 
 use path_clean::clean;
 
-use crate::text_file;
-
 /// The package's folder, and the folder that shown paths are relative to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PackageRoot {
-    folder: PathBuf,
-    workspace: PathBuf,
+    pub(crate) folder: PathBuf,
+    pub(crate) workspace: PathBuf,
 }
 
 impl PackageRoot {
@@ -18,19 +18,11 @@ impl PackageRoot {
     pub(crate) fn new(folder: &Path) -> Self {
         let folder = clean(folder);
         let declares_workspace = |ancestor: &&Path| {
-            let manifest = text_file::read(&ancestor.join("Cargo.toml"));
+            let manifest = read(&ancestor.join("Cargo.toml"));
             manifest.is_ok_and(|text| text.lines().any(|line| line.starts_with("[workspace")))
         };
         let workspace = folder.ancestors().find(declares_workspace);
         Self { workspace: workspace.unwrap_or(&folder).to_owned(), folder }
-    }
-
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    pub(crate) fn workspace(&self) -> &Path {
-        &self.workspace
     }
 
     /// Resolves a path that the user wrote, relative to the package's folder.
@@ -62,4 +54,21 @@ impl PackageRoot {
         // The root of the file system is a component.
         text.strip_prefix("//").map_or(text.clone(), |rest| format!("/{rest}"))
     }
+}
+
+/// The number of bytes that are read. rumpsteak-scribble refuses less than this: S0106.
+const MOST_BYTES: u64 = 65 << 20;
+
+/// Reads a file, or the beginning of a file that is too long to be source.
+pub(crate) fn read(path: &Path) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    // The limit may fall inside a character.
+    if bytes.len() as u64 == MOST_BYTES {
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }

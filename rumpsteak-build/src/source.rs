@@ -12,7 +12,7 @@ use proc_macro2::TokenStream;
 use rumpsteak_front::cut;
 use rumpsteak_front::module::ModuleKind;
 
-use crate::text_file;
+use crate::package_root;
 
 /// A Rust file with modules to verify.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Source {
     }
 
     fn file(&mut self, path: PathBuf) {
-        let Ok(text) = text_file::read(&path) else { return };
+        let Ok(text) = package_root::read(&path) else { return };
         // Most files have no protocol, and need not be lexed.
         if !text.contains("protocol") && !text.contains("closed_system") {
             return;

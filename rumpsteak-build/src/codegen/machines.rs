@@ -20,8 +20,8 @@ use rumpsteak_scribble::similar;
 
 use crate::fault::Cause;
 use crate::named_text::NamedText;
+use crate::package_root;
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
-use crate::text_file;
 use crate::words::{list, meant};
 
 /// The name that the file of a machine must have.
@@ -76,11 +76,6 @@ impl Machine {
                 fsm.role()
             )
         })
-    }
-
-    pub(crate) fn file_name(&self) -> &str {
-        let name = &self.text.name;
-        name.rsplit(['/', '\\']).next().unwrap_or(name)
     }
 }
 
@@ -178,7 +173,7 @@ fn strays(protocols: &Protocols) -> Vec<String> {
                 continue;
             }
             let (own, rest) = name.split_once('.').unwrap_or((name, ""));
-            let machines = |form| parse_named(&text_file::read(path).ok()?, form).ok();
+            let machines = |form| parse_named(&package_root::read(path).ok()?, form).ok();
             let help = match similar(own, &stems).filter(|_| rest.contains('.')) {
                 Some(stem) => format!("did you mean `{stem}.{rest}`?"),
                 None => {
@@ -219,7 +214,7 @@ fn form_of(path: &Path) -> Option<Form> {
 
 /// The form of a machine in a file with another ending, by its text.
 fn form_within(path: &Path) -> Option<Form> {
-    let text = text_file::read(path).ok().filter(|_| form_of(path).is_none())?;
+    let text = package_root::read(path).ok().filter(|_| form_of(path).is_none())?;
     let form = Form::detect(&text);
     let is_machine = || parse_named(&text, form).is_ok_and(|machines| machines.len() == 1);
     (matches!(form, Form::Dot | Form::Local) && is_machine()).then_some(form)
@@ -332,7 +327,7 @@ fn read(
         let help = help.map(str::to_owned);
         Cause::Machine { headline, place: None, help }
     };
-    let source = text_file::read(&candidate.path)
+    let source = package_root::read(&candidate.path)
         .map_err(|error| wrong(format!("cannot read {file}: {error}"), None))?;
     let text = Arc::new(NamedText::new(file.as_str(), source));
     let mut machines = parse_named(&text.text, candidate.form).map_err(|error| {

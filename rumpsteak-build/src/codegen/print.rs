@@ -184,7 +184,9 @@ pub(super) fn print_item(
     let session = first.name();
     if let Some((fsm, machine)) = root {
         let order = match machine {
-            Some(machine) => format!("`{}`", one_line(machine.file_name())),
+            Some(Machine { text, .. }) => {
+                format!("`{}`", one_line(text.name.rsplit('/').next().unwrap_or_default()))
+            }
             None => "the protocol".to_owned(),
         };
         let when = if fsm.is_on_demand() { ", each time a peer starts it" } else { "" };

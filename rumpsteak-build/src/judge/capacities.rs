@@ -5,7 +5,7 @@
 //! sends into a queue of its own, and a role that is two sessions ahead waits. Only a role on demand
 //! shares a queue among several sessions of its peer, so such machines are repeated.
 //!
-//! # What is believed
+//! The result for a queue is:
 //!
 //! * *At most n*: no run of the composed sessions has more than n messages in the queue. A set of
 //!   roles only ever runs such runs, or a beginning of one.

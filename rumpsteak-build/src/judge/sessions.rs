@@ -208,11 +208,9 @@ impl Judge<'_> {
         let mut refused: Vec<(usize, Place, Cause)> = Vec::new();
         // The numbers of written sessions, by the positions of their roles.
         let mut written: BTreeMap<usize, usize> = BTreeMap::new();
-        for root in self.found.roots.iter().filter(|root| !scope.is_generated(root.item)) {
-            if let Some(role) = self.played(root) {
-                *written.entry(role).or_default() += 1;
-            }
-        }
+        let own = self.found.roots.iter().filter(|root| !scope.is_generated(root.item));
+        own.filter_map(|root| self.played(root))
+            .for_each(|role| *written.entry(role).or_default() += 1);
         for index in 0..self.found.roots.len() {
             let Some((place, mut cause)) = self.found.roots[index].refusal.take() else { continue };
             let root = &self.found.roots[index];

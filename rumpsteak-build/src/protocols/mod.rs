@@ -19,11 +19,9 @@ use rumpsteak_scribble::{
 };
 
 use self::scr_module::{ScrModule, root_of};
-use crate::gravity::Gravity;
 use crate::limits::Limits;
 use crate::named_text::NamedText;
-use crate::package_root::PackageRoot;
-use crate::text_file;
+use crate::package_root::{self, PackageRoot};
 
 #[derive(Debug, Default)]
 pub(crate) struct Protocols {
@@ -113,7 +111,7 @@ impl Protocols {
     /// Reads a file, with the folder that its imports are relative to.
     pub(crate) fn read(&mut self, path: &Path, imports: &Path) {
         let shown = self.base.show(path);
-        match text_file::read(path) {
+        match package_root::read(path) {
             Ok(text) => self.add(NamedText::new(shown, text), path, imports),
             Err(error) => self.unreadable.push((shown, error.to_string(), None)),
         }
@@ -168,7 +166,7 @@ impl Protocols {
             {
                 found = root.join(place);
             }
-            let text = text_file::read(&found).ok()?;
+            let text = package_root::read(&found).ok()?;
             read.push(found.clone());
             let text = NamedText::new(self.base.show(&found), text);
             Some(Arc::new(text))
@@ -211,6 +209,18 @@ impl Protocols {
     }
 }
 
+/// The consequence of a mistake for the package, the least serious first.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Gravity {
+    /// The answer is unknown: a limit stopped the proof, or another error is in the way.
+    Undecided,
+    /// The package is wrong.
+    Fails,
+    /// An input cannot be read, so there is nothing to verify.
+    BadInput,
+}
+
 /// The consequence of errors of Scribble: a text that does not parse is bad input, a limit decides
 /// nothing, and anything else is a mistake in the protocol. `None` without errors.
 pub fn gravest(diagnostics: &[Diagnostic]) -> Option<Gravity> {
@@ -236,11 +246,6 @@ pub(crate) struct DoneOnce<'a> {
 }
 
 impl ScrFile {
-    /// The consequence of its errors.
-    pub(crate) fn gravity(&self) -> Gravity {
-        gravest(&self.diagnostics).unwrap_or(Gravity::Undecided)
-    }
-
     /// The `sig` that declares a type for a message.
     pub(crate) fn signature(&self, message: &Message) -> Option<&Declaration> {
         let mut declarations = self.modules.iter().flat_map(|module| &module.declarations);

@@ -1,23 +1,13 @@
-//! Source excerpts with labels, drawn as rustc draws them.
-//!
-//! ```text
-//!  --> protocols/ping.scr:2:5
-//!   |
-//! 2 |     ping() from a to b;
-//!   |     ^^^^^^^^^^^^^^^^^^^ `b` waits for this
-//! ```
-//!
-//! `annotate-snippets` draws them. It only gets the lines around the labels, because its cost grows
-//! with the text, and only ranges of whole characters, because it panics at others.
+//! Source excerpts with labels, drawn as rustc draws them, by `annotate-snippets`. It only gets the
+//! lines around the labels, because its cost grows with the text, and only ranges of whole characters,
+//! because it panics at others.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
-use rumpsteak_fsm::Action;
 use rumpsteak_scribble::Span;
 
 use crate::named_text::NamedText;
@@ -84,24 +74,6 @@ impl Excerpt {
             }
         }
         texts.into_iter().map(|(text, marks)| snippet(text, &marks)).collect()
-    }
-}
-
-/// The first few lines of a protocol with the given actions.
-pub(super) fn sent_here(
-    (protocol, file): (&Loaded, &ScrFile),
-    is_it: impl Fn(&Action) -> bool,
-) -> Excerpt {
-    const MOST: usize = 4;
-    let mut marks = BTreeSet::new();
-    for own in &protocol.projections {
-        let found = own.fsm.transitions().filter(|due| is_it(due.action));
-        let places = found.flat_map(|due| own.origins(due.id));
-        marks.extend(places.map(|&at| (at, String::new())));
-    }
-    match marks.is_empty() {
-        true => declared_here(protocol, file),
-        false => Excerpt::of_spans(&file.texts, marks.iter().take(MOST)),
     }
 }
 

@@ -4,7 +4,6 @@
 //! user's line above it, so it only shows the `.scr` file and the run. A report on stderr is complete
 //! and may have colours.
 
-pub(crate) mod build_report;
 pub(crate) mod code;
 pub(crate) mod comparison;
 pub(crate) mod excerpt;

@@ -1,5 +1,7 @@
-//! A message with its places, notes and advice, as the build script and the command print it.
+//! Messages with places, notes and advice, and reports of several, as the build script and the command
+//! print them.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,6 +10,7 @@ use rumpsteak_scribble::Diagnostic;
 
 use super::excerpt::{Excerpt, visible};
 use crate::named_text::NamedText;
+use crate::protocols::{Gravity, Protocols, ScrFile, gravest};
 use crate::words::split_way_out;
 
 /// The severity of a notice.
@@ -46,7 +49,7 @@ impl Notice {
     }
 
     /// The error of a library, `what is wrong; what to do`.
-    pub fn of_error(error: &impl std::fmt::Display) -> Self {
+    pub fn of_error(error: &impl fmt::Display) -> Self {
         let text = error.to_string();
         let (message, way_out) = split_way_out(&text);
         Self::error(message).maybe_help(way_out)
@@ -151,6 +154,70 @@ impl Notice {
         }
         text
     }
+}
+
+/// The errors of a build script that have no place in Rust source.
+///
+/// Its [`Debug`](fmt::Debug) output is the rendered report, which
+/// `fn main() -> Result<(), Report>` prints.
+#[derive(Clone)]
+pub struct Report {
+    notices: Vec<Notice>,
+    pub(crate) gravity: Gravity,
+}
+
+impl Report {
+    pub(crate) fn of_file(file: &ScrFile) -> Self {
+        let errors = file.diagnostics.iter();
+        Self {
+            notices: errors.map(|error| Notice::of_diagnostic(&file.texts, error)).collect(),
+            gravity: gravest(&file.diagnostics).unwrap_or(Gravity::Undecided),
+        }
+    }
+
+    /// A report of one sentence, with advice.
+    pub(crate) fn of(message: &str, help: &str) -> Self {
+        Self { notices: vec![Notice::error(message).help(help)], gravity: Gravity::BadInput }
+    }
+
+    /// Joins reports. `None` if there are none.
+    pub(crate) fn join(reports: Vec<Self>) -> Option<Self> {
+        Some(Self {
+            gravity: reports.iter().map(|report| report.gravity).max()?,
+            notices: reports.into_iter().flat_map(|report| report.notices).collect(),
+        })
+    }
+
+    /// The report as plain text, or with the colours of a terminal.
+    pub fn render(&self, colour: bool) -> String {
+        self.notices.iter().map(|notice| notice.render(colour)).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+/// Begins on a new line, because a `main` that returns an error prints `Error: ` first.
+impl fmt::Debug for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n{self}")
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Report {}
+
+/// The reports of paths of protocols that cannot be read.
+pub(crate) fn unreadable(protocols: &Protocols) -> impl Iterator<Item = Report> {
+    protocols.unreadable.iter().map(|(path, error, meant)| {
+        let help = match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "build.rs names the folder or the file relative to the package, as in `verify(\"protocols\")`".to_owned(),
+        };
+        Report::of(&format!("cannot read the protocols in `{path}`: {error}"), &help)
+    })
 }
 
 #[cfg(test)]

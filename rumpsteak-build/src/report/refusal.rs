@@ -1,22 +1,4 @@
 //! The texts for sessions and machines that are no subtypes of their projections.
-//!
-//! ```text
-//! unsafe reordering: `Kernel` receives `Value` from `S` before it sends `Ready` to `S`
-//!
-//!  --> protocols/double_buffering.scr:6:5
-//!   |
-//! 6 |     ready() from k to s;
-//!   |     ^^^^^^^^^^^^^^^^^^^^ the protocol has `k` send this first …
-//! 7 |     value(i32) from s to k;
-//!   |     ---------------------- … and receive this afterwards
-//!
-//! the shortest run that gets stuck, with all other roles as the protocol has them:
-//!
-//!      k                      s                      t
-//!      …
-//!
-//! help: send `Ready` to `S` before this
-//! ```
 
 use std::fmt::Write as _;
 
@@ -41,6 +23,9 @@ use crate::words::list;
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     let Refusal { subject, action, misfit, with, refused, fair, others, machine, .. } = refusal;
     let protocol = &protocols.protocols[subject.linked.protocol];
+    let in_machine = machine.as_ref().map(|(source, span)| {
+        Excerpt::of_place(source, span.clone(), "here in the machine").to_string()
+    });
     let Some(found) = &refused.refusal else {
         let (mut text, help) = match &refused.condition {
             Some(condition) => {
@@ -54,9 +39,8 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
                 (text, String::new())
             }
         };
-        if let Some((source, span)) = machine {
-            let excerpt = Excerpt::of_place(source, span.clone(), "here in the machine");
-            let _ = write!(text, "\n\n{}", excerpt.to_string().trim_end());
+        if let Some(excerpt) = &in_machine {
+            let _ = write!(text, "\n\n{}", excerpt.trim_end());
         }
         evidence(&mut text, &refused.evidence, with);
         return text + &help + &fair_note(*fair, refused.neglected(), subject, protocols);
@@ -88,8 +72,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     let kind = if broken.is_reordering() { "unsafe reordering: " } else { "" };
     let mut text = format!("{kind}{}\n\n", broken.sentence());
     // Writing to a string does not fail.
-    if let Some((source, span)) = machine {
-        let excerpt = Excerpt::of_place(source, span.clone(), "here in the machine");
+    if let Some(excerpt) = in_machine {
         let _ = writeln!(text, "{excerpt}");
     }
     let file = &protocols.files[protocol.file];

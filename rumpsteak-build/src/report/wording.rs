@@ -4,6 +4,7 @@
 //! user's source, the next lines show the protocol, and the last line says what to do. rustc draws the
 //! place.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,12 +13,12 @@ use rumpsteak_front::name;
 use rumpsteak_front::session::Direction;
 use rumpsteak_fsm::verify::Evidence;
 use rumpsteak_fsm::{Action, Defect, Message, Run};
-use rumpsteak_scribble::similar;
+use rumpsteak_scribble::{Span, similar};
 
-use super::build_report::Report;
 use super::code::code;
-use super::excerpt::{Excerpt, declared_here, sent_here};
+use super::excerpt::{Excerpt, declared_here};
 use super::failure;
+use super::notice::Report;
 use super::refusal;
 use super::rules::Deed;
 use crate::fault::{Blamed, Cause, Fault, Gap, NameProblem, Note};
@@ -372,7 +373,13 @@ fn other_payload(
     let meant = meant.map_or(String::new(), |(ty, sort)| {
         format!("help: did you mean `{ty}` by `{sort}`, or the other way round?\n")
     });
-    let excerpt = sent_here((protocol, file), |due| messages.contains(&due.message));
+    const MOST: usize = 4;
+    let mut places: BTreeSet<(Span, String)> = BTreeSet::new();
+    for own in &protocol.projections {
+        let sent = own.fsm.transitions().filter(|due| messages.contains(&due.action.message));
+        places.extend(sent.flat_map(|due| own.origins(due.id)).map(|&at| (at, String::new())));
+    }
+    let excerpt = Excerpt::of_spans(&file.texts, places.iter().take(MOST));
     format!(
         "`{name}` {carried}, but the message of the protocol `{}` is {}\n\n{excerpt}\n\n{meant}\
          help: change the one or the other; `type <rust> \"path::Type\" from \"crate\" as Name;` in the `.scr` file gives a \

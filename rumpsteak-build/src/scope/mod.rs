@@ -193,9 +193,12 @@ impl<'a> Scope<'a> {
 
     /// True if the module writes a message type, possibly with a mistake.
     pub(crate) fn has_message(&self) -> bool {
-        let is_broken =
-            |item| matches!(item, &Item::Broken(ref broken) if broken.kind == ItemKind::Message);
-        self.message_items().next().is_some() || self.items().any(is_broken)
+        self.message_items().next().is_some() || self.has_broken(ItemKind::Message)
+    }
+
+    /// True if an item of this kind has a mistake.
+    fn has_broken(&self, kind: ItemKind) -> bool {
+        self.items().any(|item| matches!(item, Item::Broken(broken) if broken.kind == kind))
     }
 
     /// The name of the message type of a role: the one that it names, or the only one.
@@ -227,12 +230,11 @@ impl<'a> Scope<'a> {
             }),
             _ => false,
         };
-        self.items().all(|item| match item {
-            Item::Role(role) => role.routes.iter().all(|route| is_known(&route.ty)),
-            Item::Set(_) => false,
-            Item::Broken(broken) => broken.kind != ItemKind::Set,
-            _ => true,
-        })
+        let is_no_reason = |item| match item {
+            &Item::Role(ref role) => role.routes.iter().all(|route| is_known(&route.ty)),
+            item => !matches!(item, Item::Set(_)),
+        };
+        self.items().all(is_no_reason) && !self.has_broken(ItemKind::Set)
     }
 
     /// The labels of a message type, by the names of their types.

@@ -175,10 +175,7 @@ impl Names<'_> {
         if own.routes.iter().all(|route| route.peer != peer.item.name) {
             let message = scope.message_of(own);
             let (role, peer) = (own.name.to_string(), peer.item.name.to_string());
-            let is_said = |fault: &Fault| matches!(&fault.cause, Cause::NoRoute { peer: said, .. } if *said == peer);
-            if !self.reached.faults.iter().any(is_said) {
-                self.fault(&own.name, Cause::NoRoute { role, peer, message });
-            }
+            self.fault(&own.name, Cause::NoRoute { role, peer, message });
         }
     }
 
@@ -186,13 +183,7 @@ impl Names<'_> {
         let text = name.to_string();
         if let Some(label) = self.role.labels.get(&text) {
             self.reached.is_broken |= label.is_missing;
-            // The mistake is in the label, not in its uses.
-            if let Some(fault) = label.fault(name.span())
-                && !self.reached.faults.iter().any(|known| known.is_same(&fault))
-            {
-                self.reached.faults.push(fault);
-            }
-            return;
+            return self.reached.faults.extend(label.fault(name.span()));
         }
         let scope = self.scope;
         match scope.find(name).map(|found| (found, scope.item(found))) {
@@ -212,9 +203,8 @@ impl Names<'_> {
     /// True if the message type of the role is missing or has a mistake, which is reported there.
     fn is_message_broken(&self) -> bool {
         let name = self.scope.message_of(self.role.item);
-        let is_broken =
-            |item| matches!(item, &Item::Broken(ref broken) if broken.kind == ItemKind::Message);
-        self.scope.items().any(is_broken) || !self.scope.messages().any(|message| message == name)
+        self.scope.has_broken(ItemKind::Message)
+            || !self.scope.messages().any(|message| message == name)
     }
 }
 
