@@ -130,11 +130,9 @@ impl Analysis {
 
     /// Prints the files to watch, the variables and the warnings for Cargo.
     pub(crate) fn announce(&self) {
-        let mut watched: BTreeSet<&Path> = BTreeSet::new();
-        watched.extend(self.source.watched.iter().map(PathBuf::as_path));
-        watched.extend(self.protocols.looked_at.iter().map(PathBuf::as_path));
+        let watched = self.source.watched.iter().chain(&self.protocols.looked_at);
         let folders = self.protocols.files.iter().filter_map(|file| file.path.parent());
-        watched.extend(folders);
+        let watched: BTreeSet<&Path> = watched.map(PathBuf::as_path).chain(folders).collect();
         let mut text = String::new();
         // Writing to a string does not fail.
         for path in &watched {
@@ -162,11 +160,8 @@ impl Analysis {
 /// The warnings of a package, sorted. With a mistake, those that may follow from it are left out.
 fn warnings(analysis: &Analysis) -> Vec<String> {
     let protocols = &analysis.protocols;
-    let is_right = analysis.judged.iter().flatten().all(|judged| {
-        judged
-            .as_ref()
-            .is_ok_and(|(module, findings)| module.errors.is_empty() && findings.told.is_empty())
-    });
+    let is_right = |judged: &Result<(Module, Findings), _>| matches!(judged, Ok((module, of)) if module.errors.is_empty() && of.told.is_empty());
+    let is_right = analysis.judged.iter().flatten().all(is_right);
     let mut warnings = Vec::new();
     let named = analysis.modules().filter_map(|(module, _)| analysis.protocol_of(module));
     let named: BTreeSet<usize> = named.collect();

@@ -85,12 +85,13 @@ pub fn unwritable(
         warnings: Vec::new(),
     };
     empty_module(protocol.name().as_str())?;
-    let mut protocols =
-        Protocols { files: vec![file], protocols: vec![loaded], ..Protocols::default() };
-    if let Some(most) = generated_lines {
-        protocols.limits = protocols.limits.generated_lines(most);
-    }
-    code(&protocols, 0).problems.into_iter().next()
+    let limits = Limits::default();
+    let limits = generated_lines.map_or(limits, |most| limits.generated_lines(most));
+    let (files, protocols) = (vec![file], vec![loaded]);
+    code(&Protocols { files, protocols, limits, ..Protocols::default() }, 0)
+        .problems
+        .into_iter()
+        .next()
 }
 
 /// An empty module for a protocol. `None` if the protocol's name is not valid in Rust.
@@ -113,8 +114,7 @@ impl Configuration {
         self
     }
 
-    /// The module of each protocol with all items that a module can have, to be edited by hand. Paths
-    /// are relative to `folder`. Writes and prints nothing.
+    /// The module of each protocol with all of its items. Writes and prints nothing.
     ///
     /// # Errors
     ///
@@ -133,9 +133,7 @@ impl Configuration {
 
     /// The machines of all sessions of the package in `folder` whose names can be resolved.
     pub fn sessions(self, folder: &Path, limits: &Limits) -> Vec<Session> {
-        let package =
-            Package { limits: *limits, ..Package::new(folder, Path::new(""), self.protocols) };
-        let analysis = Analysis::new(&package);
+        let analysis = self.analyse(folder, limits);
         let sessions = analysis.modules().flat_map(|(module, findings)| {
             findings.verdict.roots.iter().filter_map(|(name, root)| {
                 let (module, name) = (module.name.to_string(), name.clone());
@@ -145,12 +143,15 @@ impl Configuration {
         sessions.collect()
     }
 
+    fn analyse(self, folder: &Path, limits: &Limits) -> Analysis {
+        let package = Package::new(folder, Path::new(""), self.protocols);
+        Analysis::new(&Package { limits: *limits, ..package })
+    }
+
     /// Verifies the package in `folder` without Cargo. Writes and prints nothing. `limits` apply to
     /// modules that set none.
     pub fn check(self, folder: &Path, limits: &Limits) -> Check {
-        let package =
-            Package { limits: *limits, ..Package::new(folder, Path::new(""), self.protocols) };
-        let analysis = Analysis::new(&package);
+        let analysis = self.analyse(folder, limits);
         let mut reports = analysis.reports();
         // No macro will raise the errors of protocol files.
         reports.extend(analysis.broken(true).map(Report::of_file));
@@ -250,10 +251,6 @@ pub struct Code {
 
 impl Code {
     /// True if nobody has edited a text that [`Configuration::code`] has generated.
-    ///
-    /// ```
-    /// assert!(!rumpsteak_build::command::Code::is_untouched("struct Mine;"));
-    /// ```
     pub fn is_untouched(text: &str) -> bool {
         codegen::is_untouched(text)
     }

@@ -47,8 +47,8 @@ impl Findings {
             faults.retain(|fault| !fault.is_of_missing_item());
         }
         findings.gravity = faults.iter().map(|fault| fault.cause.gravity()).max();
-        let told = faults.iter().map(|fault| (fault.span, wording::told(fault, protocols)));
-        findings.told = told.collect();
+        findings.told =
+            faults.iter().map(|fault| (fault.span, wording::told(fault, protocols))).collect();
         findings
     }
 

@@ -68,7 +68,6 @@ pub(crate) fn fair(role: &Role) -> String {
     format!("fair({role})")
 }
 
-/// The setting that raises a limit.
 pub(crate) fn raised(limit: &str, value: usize) -> String {
     format!("limits({limit} = {})", value.saturating_mul(10))
 }

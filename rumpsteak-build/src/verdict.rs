@@ -132,7 +132,6 @@ fn print(verdict: &Verdict) -> String {
     serde_json::to_string(&stored).unwrap_or_default()
 }
 
-/// Reads a verdict; `None` if the text is not a verdict.
 fn parse(text: &str) -> Option<Verdict> {
     let (roles, roots, payloads, text): Stored = serde_json::from_str(text).ok()?;
     let roles = roles.into_iter().map(|role| {

@@ -1,13 +1,10 @@
-//! Names for the choices and loops of a machine, from their labels, so that a change elsewhere in the
-//! protocol does not rename them.
+//! Names for the choices and loops of a machine: annotated, or their first two labels. Equal names get
+//! the labels that lead to the choices: `ClientOkOrKoAfterNd`.
 //!
 //! ```text
-//! submit(Job) from client to worker;                   ClientSubmitOrStop: its first two labels
-//! submit(Job) from client to worker @"name: Ask";      ClientAsk
+//! submit(Job) from client to worker;                   ClientSubmitOrStop
+//! submit(Job) from client to worker @"name: Ask";      ClientAsk, and ClientAskLoop for a loop
 //! ```
-//!
-//! A loop is named after its first label: `ClientAskLoop`. Equal names are distinguished by the labels
-//! that lead to the choices: `ClientOkOrKoAfterNd`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

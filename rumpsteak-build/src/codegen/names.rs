@@ -104,9 +104,7 @@ impl Names {
             let written = scope.player(position).map(|role| role.item.name.to_string());
             names.add_role(role, written);
         }
-        for role in &mut names.roles {
-            role.has_session = roots.contains(&role.ty);
-        }
+        names.roles.iter_mut().for_each(|role| role.has_session = roots.contains(&role.ty));
         let mut normal = BTreeMap::new();
         for (position, ((message, span), types)) in
             messages.into_iter().zip(declared_here).enumerate()
@@ -128,10 +126,8 @@ impl Names {
             names.add_label(message, written, &types, declared.transpose()?);
         }
         if names.labels.is_empty() {
-            return Err(format!(
-                "`{}` has no messages\n\nhelp: there is nothing to generate",
-                protocol.name()
-            ));
+            let name = protocol.name();
+            return Err(format!("`{name}` has no messages\n\nhelp: there is nothing to generate"));
         }
         Ok(names)
     }

@@ -163,14 +163,6 @@ fn routes(protocol: &Loaded) -> BTreeMap<&Message, String> {
     routes.into_iter().map(|(message, routes)| (message, told(routes))).collect()
 }
 
-impl Item {
-    fn name(&self) -> &str {
-        match self {
-            Self::Chain { name, .. } | Self::Choice { name, .. } => name,
-        }
-    }
-}
-
 /// Prints an item of a session. `root` is the machine of the session, for its first item.
 pub(super) fn print_item(
     text: &mut String,
@@ -180,8 +172,8 @@ pub(super) fn print_item(
     first: &Item,
     names: &Names,
 ) {
+    let (Item::Chain { name: session, .. } | Item::Choice { name: session, .. }) = first;
     text.push('\n');
-    let session = first.name();
     if let Some((fsm, machine)) = root {
         let order = match machine {
             Some(Machine { text, .. }) => {

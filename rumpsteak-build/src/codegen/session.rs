@@ -35,9 +35,7 @@ pub(super) enum Item {
 /// The peers of a choice.
 #[derive(Clone, Debug)]
 pub(super) enum End {
-    /// One role, by its Rust name.
     One(Direction, String),
-    /// Several roles, or both directions.
     Several(Option<Direction>),
 }
 
@@ -307,11 +305,8 @@ fn wrap(then: String, (constructor, peer, label): (&str, String, String)) -> Str
 
 fn entries(fsm: &Fsm) -> Vec<usize> {
     let mut entries = vec![0; fsm.len()];
-    for state in fsm.reachable() {
-        for transition in fsm.transitions_from(state) {
-            entries[transition.target.index()] += 1;
-        }
-    }
+    let transitions = fsm.reachable().flat_map(|state| fsm.transitions_from(state));
+    transitions.for_each(|transition| entries[transition.target.index()] += 1);
     entries
 }
 

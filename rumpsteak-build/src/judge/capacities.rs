@@ -23,7 +23,7 @@ use rumpsteak_fsm::capacity::{self, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::{Fsm, Limits, Role};
 
 use crate::judge::sessions::Judgement;
-use crate::scope::Scope;
+use crate::scope::{Scope, ScopedRole};
 
 /// The number of configurations that are visited for a system.
 const CONFIGURATIONS: usize = 5_000;
@@ -50,9 +50,9 @@ pub(crate) fn find(
     };
     let machines: Option<Vec<Fsm>> = (0..scope.roles.len()).map(machine).collect();
     let channels = machines.filter(|of| of.len() > 1).and_then(|of| prove(of, &limits));
-    let queues = scope.roles.iter().map(|own| {
+    let queues = |own: &ScopedRole<'_>| {
         let peers = own.item.routes.iter().filter_map(|route| scope.role(&route.peer));
-        let queues = peers.map(|peer| {
+        let queue = |peer: &ScopedRole<'_>| {
             // Roles that never talk to each other have no channel.
             let channel = (own.role.clone(), peer.role.clone());
             let capacity = match &channels {
@@ -60,10 +60,10 @@ pub(crate) fn find(
                 None => "Growable",
             };
             (peer.item.name.to_string(), capacity.to_owned())
-        });
-        queues.collect()
-    });
-    queues.collect()
+        };
+        peers.map(queue).collect()
+    };
+    scope.roles.iter().map(queues).collect()
 }
 
 /// The capacities of the channels of these sessions. `None` if the sessions are not known to be safe.

@@ -123,9 +123,8 @@ fn judge_one(
             rumpsteak_fsm::Verdict::Undecided(limit)
                 if required.contains(&Some(Liveness::EveryRun)) =>
             {
-                return Err(undecided(format!(
-                    "that each message is received in every run: {limit}"
-                )));
+                let reason = format!("that each message is received in every run: {limit}");
+                return Err(undecided(reason));
             }
             _ => {}
         }
@@ -133,10 +132,10 @@ fn judge_one(
     match verdict {
         Verdict::Safe { bound } => Ok(bound),
         Verdict::Unsafe(run) => Err(refuse(run)),
-        Verdict::Undecided { limit, obstacle } => Err(undecided(match obstacle {
-            Some(obstacle) => format!("{limit}: {obstacle}"),
-            None => limit.to_string(),
-        })),
+        Verdict::Undecided { limit, obstacle } => {
+            let obstacle = obstacle.map(|obstacle| format!(": {obstacle}")).unwrap_or_default();
+            Err(undecided(format!("{limit}{obstacle}")))
+        }
     }
 }
 

@@ -137,10 +137,8 @@ fn blame(refused: &Refused, fsm: &Fsm) -> Option<usize> {
         let last = last.map(|last| last.transition);
         return Some(run.never(fsm).or(last).or(awaited)?.index());
     };
+    let before = || fsm.transitions().find(|transition| transition.target == refusal.sub_state);
+    let missing = || fsm.transitions_from(refusal.sub_state).next().or_else(before);
     let blamed = refusal.cycle.first().copied();
-    let mut after = fsm.transitions_from(refusal.sub_state);
-    let mut all = fsm.transitions();
-    let before = || all.find(|transition| transition.target == refusal.sub_state);
-    let missing = || after.next().or_else(before).map(|transition| transition.id);
-    blamed.or_else(missing).map(|id| id.index())
+    blamed.or_else(|| Some(missing()?.id)).map(|id| id.index())
 }

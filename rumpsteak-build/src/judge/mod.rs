@@ -25,7 +25,6 @@ pub(crate) struct Root {
     /// The items that the session reaches, including itself.
     pub(crate) items: BTreeSet<ItemId>,
     pub(crate) refused: bool,
-    /// The machine, if all names are resolved.
     pub(crate) machine: Option<SessionMachine>,
     /// The evidence that the session is a subtype of its projection.
     accepted: Option<Accepted>,

@@ -6,7 +6,7 @@ use proc_macro2::{Ident, Span};
 use rumpsteak_front::arguments::Liveness;
 use rumpsteak_front::module::Item;
 use rumpsteak_fsm::system::{self, EveryRun, Neglected};
-use rumpsteak_fsm::{Fsm, Message, System};
+use rumpsteak_fsm::{Message, System};
 use rumpsteak_scribble::Projection;
 
 use crate::fault::{Cause, Fault, Gap, Hint, Note};
@@ -21,7 +21,6 @@ use crate::settings::Settings;
 
 #[derive(Debug, Default)]
 pub(crate) struct Judgement {
-    /// The mistakes, each once.
     pub(crate) faults: Vec<Fault>,
     pub(crate) of_machines: Vec<Fault>,
     /// The sessions with a known role.
@@ -43,11 +42,7 @@ pub(crate) struct Judgement {
 impl Judgement {
     /// A number that identifies the sessions that were read: the same in every build.
     pub(crate) fn number(&self) -> u64 {
-        number(self.machines())
-    }
-
-    fn machines(&self) -> impl Iterator<Item = &Fsm> {
-        self.roots.iter().filter_map(|root| Some(&root.machine.as_ref()?.fsm))
+        number(self.roots.iter().filter_map(|root| Some(&root.machine.as_ref()?.fsm)))
     }
 }
 
@@ -63,8 +58,7 @@ pub(crate) fn judge(
     for (id, _, role) in scope.roots() {
         judge.root(id, role);
     }
-    let mut wrong = wrong_part::faults(scope, &mut judge.found.roots, settings);
-    judge.found.faults.append(&mut wrong);
+    judge.found.faults.extend(wrong_part::faults(scope, &mut judge.found.roots, settings));
     for (index, faults) in std::mem::take(&mut judge.postponed) {
         match wrong_part::of_other(scope, &judge.found.roots, index) {
             Some(fault) => judge.found.faults.push(fault),

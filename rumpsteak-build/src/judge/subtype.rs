@@ -131,7 +131,9 @@ pub(crate) fn judge_machine(
     let protocol = &protocols.protocols[linked.protocol];
     let projection = &protocol.projections[linked.role].fsm;
     let subject = || Box::new(subject());
-    let (peers, limits) = (protocol.peers(linked.role), &settings.limits.verifier);
+    let others = protocol.projections.iter().enumerate().filter(|(role, _)| *role != linked.role);
+    let peers: Vec<&Fsm> = others.map(|(_, other)| &other.fsm).collect();
+    let limits = &settings.limits.verifier;
     let judged = verify(fsm, projection, &peers, limits);
     let fair = match &judged {
         Ok(Verdict::Unsafe(_) | Verdict::Undecided(_)) => {

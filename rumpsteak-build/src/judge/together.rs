@@ -33,7 +33,6 @@ use crate::settings;
 /// A session that its projection accepts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Session<'a> {
-    /// The number of the session.
     pub(crate) root: usize,
     pub(crate) fsm: &'a Fsm,
     pub(crate) accepted: &'a Accepted,
@@ -152,8 +151,8 @@ impl Combined {
             }
             None => Part::projection(&projection.fsm),
         });
-        let parts = parts.zip(required).map(|(part, &required)| settings::part(part, required));
-        let parts: Vec<Part<'_>> = parts.collect();
+        let parts: Vec<Part<'_>> =
+            parts.zip(required).map(|(part, &required)| settings::part(part, required)).collect();
         let found = match together(&parts, &limits.verifier) {
             Ok(found) => found,
             Err(error) => {

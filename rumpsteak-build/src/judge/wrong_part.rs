@@ -10,26 +10,28 @@
 //! Sessions may share parts. So this is only considered for a mistake inside a part that is right in
 //! another session.
 
-use std::collections::BTreeMap;
-
 use crate::fault::{Cause, Fault};
 use crate::judge::Root;
 use crate::judge::subtype::name;
 use crate::scope::{ItemId, Place, Scope};
 use crate::settings::Settings;
 
+impl Root {
+    /// True if another role's session, which is right, is reached by this one.
+    fn is_part(&self, theirs: &Self) -> bool {
+        !theirs.refused && theirs.role != self.role && self.items.contains(&theirs.item)
+    }
+}
+
 /// Replaces the refusals of sessions that go on as another role's session by faults.
 pub(super) fn faults(scope: &Scope<'_>, roots: &mut [Root], settings: &Settings) -> Vec<Fault> {
     if settings.accepts_closed_system {
         return Vec::new();
     }
-    let by_item: BTreeMap<ItemId, &Root> = roots.iter().map(|root| (root.item, root)).collect();
     let wrong = roots.iter().enumerate().filter_map(|(index, root)| {
         let (blamed, _) = root.refusal.as_ref()?;
-        let is_other = |theirs: &&&Root| {
-            !theirs.refused && theirs.role != root.role && theirs.items.contains(&blamed.item)
-        };
-        let theirs = root.items.iter().filter_map(|item| by_item.get(item)).find(is_other)?;
+        let is_other = |theirs: &&Root| root.is_part(theirs) && theirs.items.contains(&blamed.item);
+        let theirs = roots.iter().find(is_other)?;
         Some((index, other_session(scope, root, theirs)?))
     });
     let wrong: Vec<(usize, Fault)> = wrong.collect();
@@ -40,10 +42,7 @@ pub(super) fn faults(scope: &Scope<'_>, roots: &mut [Root], settings: &Settings)
 /// The fault of a session that goes on as another role's session, whose names do not suit its role.
 pub(super) fn of_other(scope: &Scope<'_>, roots: &[Root], index: usize) -> Option<Fault> {
     let root = &roots[index];
-    let is_other = |theirs: &&Root| {
-        !theirs.refused && theirs.role != root.role && root.items.contains(&theirs.item)
-    };
-    other_session(scope, root, roots.iter().find(is_other)?)
+    other_session(scope, root, roots.iter().find(|theirs| root.is_part(theirs))?)
 }
 
 fn other_session(scope: &Scope<'_>, root: &Root, theirs: &Root) -> Option<Fault> {

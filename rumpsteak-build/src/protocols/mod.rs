@@ -239,7 +239,6 @@ pub fn gravest(diagnostics: &[Diagnostic]) -> Option<Gravity> {
 pub(crate) struct DoneOnce<'a> {
     pub(crate) protocol: &'a str,
     pub(crate) variable: &'a str,
-    /// The line, from 1.
     pub(crate) line: usize,
     /// True if another recursion of the protocol is continued.
     pub(crate) others_repeat: bool,
@@ -349,12 +348,6 @@ impl Loaded {
     pub(crate) fn on_demand(&self) -> Vec<String> {
         let machines = self.projections.iter().map(|projection| &projection.fsm);
         machines.filter(|fsm| fsm.is_on_demand()).map(|fsm| fsm.role().to_string()).collect()
-    }
-
-    /// The projections onto all roles except one.
-    pub(crate) fn peers(&self, role: usize) -> Vec<&Fsm> {
-        let others = self.projections.iter().enumerate().filter(|(position, _)| *position != role);
-        others.map(|(_, projection)| &projection.fsm).collect()
     }
 
     pub(crate) fn role_at(&self, position: usize) -> &Role {

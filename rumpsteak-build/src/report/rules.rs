@@ -77,11 +77,6 @@ fn next(fsm: &Fsm, from: StateId, wanted: &Action) -> Option<TransitionId> {
 }
 
 impl Broken<'_> {
-    /// True if a loop never does the action that is due.
-    fn is_in_loop(&self) -> bool {
-        !self.refusal.cycle.is_empty()
-    }
-
     /// True if only the order of two actions is wrong.
     pub(super) fn is_reordering(&self) -> bool {
         let order = [Rule::InputBeforeOutput, Rule::InputsFromOnePeer, Rule::OutputsToOnePeer];
@@ -93,6 +88,7 @@ impl Broken<'_> {
         let Self { subject, place, role, .. } = self;
         let told = |deed: &Option<Deed>| deed.as_ref().map_or("ends".to_owned(), Deed::told);
         let (done, due) = (told(&self.done), told(&self.due));
+        let in_loop = !self.refusal.cycle.is_empty();
         if let Some((misfit, deed)) = self.misfit {
             let [clause, _] = self.told(misfit, deed);
             return match (misfit, &self.done) {
@@ -104,9 +100,7 @@ impl Broken<'_> {
             Rule::InputBeforeOutput | Rule::InputsFromOnePeer | Rule::OutputsToOnePeer => {
                 format!("{subject} {done} before it {due}")
             }
-            Rule::Forgotten if self.is_in_loop() => {
-                format!("{subject} repeats itself and never {due}")
-            }
+            Rule::Forgotten if in_loop => format!("{subject} repeats itself and never {due}"),
             Rule::Forgotten => {
                 format!("{subject} ends, but {place} goes on: `{role}` still {due}")
             }
@@ -285,7 +279,9 @@ impl Broken<'_> {
             Rule::OutputsToOnePeer => format!(
                 "{first} before this; the other role takes messages in the order of the protocol"
             ),
-            Rule::Forgotten if self.is_in_loop() => format!("{first} somewhere in the loop"),
+            Rule::Forgotten if !self.refusal.cycle.is_empty() => {
+                format!("{first} somewhere in the loop")
+            }
             Rule::Forgotten => {
                 let (end, again) = if self.is_machine {
                     ("the end", "begin again here instead of ending")

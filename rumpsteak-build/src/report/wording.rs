@@ -328,11 +328,7 @@ fn unknown_role(wanted: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
         (_, Some(role)) => format!("did you mean `{}::{role}`?", protocol.name()),
         (_, None) => format!("the roles are {}", list(roles)),
     };
-    format!(
-        "the protocol `{}` has no role `{wanted}`\n\n{}\n\nhelp: {advice}",
-        protocol.name(),
-        declared_here(protocol, file)
-    )
+    lacks((protocol, file), &format!("role `{wanted}`"), &advice)
 }
 
 fn unknown_label(
@@ -348,11 +344,12 @@ fn unknown_label(
         None => format!("the messages of the protocol are {}", list(protocol.labels())),
     };
     let name = if ty == label { String::new() } else { format!(", whose label is `{label}`") };
-    format!(
-        "the protocol `{}` has no message `{ty}`{name}\n\n{}\n\nhelp: {advice}",
-        protocol.name(),
-        declared_here(protocol, file)
-    )
+    lacks((protocol, file), &format!("message `{ty}`{name}"), &advice)
+}
+
+fn lacks((protocol, file): (&Loaded, &ScrFile), what: &str, advice: &str) -> String {
+    let (name, declared) = (protocol.name(), declared_here(protocol, file));
+    format!("the protocol `{name}` has no {what}\n\n{declared}\n\nhelp: {advice}")
 }
 
 fn other_payload(

@@ -213,15 +213,13 @@ fn cycles(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
     let mut faults = Vec::new();
     let idle = |_: ItemId, chain: &Chain| chain.actions.is_empty();
     for (item, next) in find_cycles(scope, items, idle) {
-        let name = scope.name_of(item);
-        faults.push(Cause::Idle { name }.at(next.span()));
+        faults.push(Cause::Idle { name: scope.name_of(item) }.at(next.span()));
     }
     let is_alias = |item: ItemId, _: &Chain| {
         scope.session(item).is_some_and(|session| matches!(session.form, Form::Alias(_)))
     };
     for (item, next) in find_cycles(scope, items, is_alias) {
-        let name = scope.name_of(item);
-        faults.push(Cause::RecursiveAlias { name }.at(next.span()));
+        faults.push(Cause::RecursiveAlias { name: scope.name_of(item) }.at(next.span()));
     }
     faults
 }
