@@ -45,8 +45,8 @@ pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out};
 /// The file below `OUT_DIR` that lists the paths of the protocols.
 pub const PATH: &str = "rumpsteak/protocols.txt";
 
-/// The configuration of a package's build script, from its `OUT_DIR`. `None` if the build script has
-/// written nothing there, or is of another version.
+/// The configuration of a package's build script, from its `OUT_DIR`. `None` if the build script
+/// has written nothing there, or is of another version.
 pub fn configuration(out_dir: &Path) -> Option<Configuration> {
     Some(Configuration { protocols: package::read_description(out_dir)?.2 })
 }
@@ -148,8 +148,7 @@ impl Configuration {
         Analysis::new(&Package { limits: *limits, ..package })
     }
 
-    /// Verifies the package in `folder` without Cargo. Writes and prints nothing. `limits` apply to
-    /// modules that set none.
+    /// Verifies the package in `folder` without Cargo. `limits` apply to modules that set none.
     pub fn check(self, folder: &Path, limits: &Limits) -> Check {
         let analysis = self.analyse(folder, limits);
         let mut reports = analysis.reports();

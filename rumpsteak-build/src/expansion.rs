@@ -1,7 +1,7 @@
 //! The interface for the macros of `rumpsteak-runtime`, which may change at any time.
 //!
-//! The build script stores the verdict of each module without a mistake under the hash of all inputs. A
-//! macro looks its module up by that hash, or else verifies the module by the same code.
+//! The build script stores the verdict of each module without a mistake under the hash of all
+//! inputs. A macro looks its module up by that hash, or else verifies the module by the same code.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -261,7 +261,7 @@ fn warnings(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
     warnings
 }
 
-/// The role that waits at the end of a run, and the messages it waits for: "`c`", "done(i32) from b".
+/// The role that waits at the end of a run, and what it waits for: "`c`", "done(i32) from b".
 fn starving(run: &Run) -> Option<(String, String)> {
     let Failure::Starvation { role } = &run.failure else { return None };
     let wait = run.waits.iter().find(|wait| wait.role == *role)?;

@@ -11,11 +11,10 @@
 //! The build script reads the protocols in the folder, and the modules with `#[protocol(Name)]` or
 //! `#[closed_system]` in the package's Rust files. It proves that no session can deadlock, lose a
 //! message or receive an unexpected one, whatever the order of its sends and receives. The macro on
-//! the module looks the verdict up, and raises an error at the offending token or lets the sessions
-//! run.
+//! the module looks the verdict up, and raises an error at the wrong token or lets sessions run.
 //!
 //! A failing build script hides all other diagnostics from an editor. So it fails only for errors
-//! without a place in Rust source, such as a missing folder. All other errors become errors of rustc.
+//! without a place in Rust source, such as a missing folder. All others become errors of rustc.
 
 mod analysis;
 mod codegen;

@@ -87,6 +87,6 @@ setters! {
     queue => verifier.queue;
     /// Subtyping: the number of actions that are compared. Default: 1,000,000.
     steps => verifier.steps;
-    /// Subtyping: the precision of pending actions: [`rumpsteak_fsm::Limits::widening`]. Default: 4.
+    /// Subtyping: see [`rumpsteak_fsm::Limits::widening`]. Default: 4.
     widening => verifier.widening;
 }

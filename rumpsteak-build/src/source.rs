@@ -1,8 +1,8 @@
 //! Finds the modules with `#[protocol]` or `#[closed_system]` in the Rust files of a package.
 //!
 //! Looks at all `.rs` files below the package's folder, except build output and other packages.
-//! Targets and `cfg` do not matter: an unused verdict does no harm, and a macro that finds no verdict
-//! verifies its module itself.
+//! Targets and `cfg` do not matter: an unused verdict does no harm, and a macro that finds no
+//! verdict verifies its module itself.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Names for the choices and loops of a machine: annotated, or their first two labels. Equal names get
-//! the labels that lead to the choices: `ClientOkOrKoAfterNd`.
+//! Names for the choices and loops of a machine: annotated, or their first two labels. Equal names
+//! get the labels that lead to the choices: `ClientOkOrKoAfterNd`.
 //!
 //! ```text
 //! submit(Job) from client to worker;                   ClientSubmitOrStop

@@ -1,5 +1,4 @@
-//! The items that a module with `#[closed_system]` lacks: roles with their routes, messages, and the
-//! set.
+//! The items that a module with `#[closed_system]` lacks: roles, messages, and the set.
 
 use std::collections::{BTreeMap, BTreeSet};
 

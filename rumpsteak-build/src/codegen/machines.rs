@@ -6,8 +6,8 @@
 //! protocols/double_buffering.DoubleBuffering.k.local  as a local type, with the protocol's name
 //! ```
 //!
-//! The longer name is for files in which several protocols have a role of this name. This module only
-//! reads the files; whether a machine may replace the projection is judged later.
+//! The longer name is for files in which several protocols have a role of this name. This module
+//! only reads the files; whether a machine may replace the projection is judged later.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

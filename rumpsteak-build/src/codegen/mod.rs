@@ -1,13 +1,12 @@
-//! Generates the items that a module lacks: roles, messages, the set, and a session for each role in
-//! the order of the protocol.
+//! Generates the items that a module lacks: roles, messages, the set, and sessions.
 //!
 //! ```text
 //! double_buffering.scr ── project ─┐
 //! double_buffering.k.dot ── read ──┴─ session ─▶ items of the module
 //! ```
 //!
-//! The code looks hand-written and is not trusted: its sessions are judged like all sessions. The text
-//! depends only on the module, its protocol and the machines beside it, and contains no paths.
+//! The code looks hand-written and is not trusted: its sessions are judged like all sessions. The
+//! text depends only on the module, its protocol and the machines beside it, and contains no paths.
 
 mod choice_names;
 mod closed;

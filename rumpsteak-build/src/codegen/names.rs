@@ -6,8 +6,8 @@
 //! SYN, a', self     Syn, A, SelfRole with #[role("self")]
 //! ```
 //!
-//! A name gets a suffix if it would hide a name of the runtime, of the prelude or of a role. If case
-//! and `_` are not the only differences from the Scribble name, the code has `#[label("…")]`.
+//! A name gets a suffix if it would hide a name of the runtime, of the prelude or of a role. If
+//! case and `_` are not the only differences from the Scribble name, the code has `#[label("…")]`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeFrom;
@@ -262,7 +262,7 @@ fn written_label(scope: &Scope<'_>, message: &Message) -> Option<(String, bool)>
     })
 }
 
-/// The type in the variant of the module's message type that carries a message, or else has its name.
+/// The type in the variant that carries a message, or else has its name.
 fn variant_of(scope: &Scope<'_>, message: &Message) -> Option<(String, bool)> {
     let mut labels = scope.roles.iter().flat_map(|role| role.labels.values());
     let carries = labels.find(|of| of.message.as_ref().is_ok_and(|of| of == message));

@@ -1,4 +1,4 @@
-//! The types of payloads, from `type <rust>` and `sig <rust>`. rustc reports types that do not exist.
+//! The types of payloads, from `type <rust>` and `sig <rust>`. rustc checks that they exist.
 
 use std::collections::BTreeSet;
 

@@ -6,11 +6,11 @@
 //! ```
 //!
 //! * A state with one action becomes `Send` or `Receive`. A state with several becomes `Select`,
-//!   `Branch`, or `Race` if it both sends and receives, of an `enum`. A state without actions is `End`.
-//!   If a choice has several peers, its options name them.
+//!   `Branch`, or `Race` if it both sends and receives, of an `enum`. A state without actions is
+//!   `End`. If a choice has several peers, its options name them.
 //! * The initial state, and states with several predecessors, have a name. It is the name of a
 //!   `struct` if only actions lead from the state back to it, since a `type` cannot be recursive.
-//! * A `struct` cuts chains of more than [`LONGEST`] actions, because rustc recurses into nested types.
+//! * A `struct` cuts chains of more than [`LONGEST`] actions: rustc recurses into nested types.
 //!
 //! The result is judged like a hand-written session, so soundness does not depend on this module.
 

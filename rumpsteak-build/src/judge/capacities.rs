@@ -2,18 +2,19 @@
 //!
 //! The sessions of the module are composed as written, and [`rumpsteak_fsm::capacity`] computes the
 //! queues of one run. Later sessions need no more room: a role that is one session ahead of a peer
-//! sends into a queue of its own, and a role that is two sessions ahead waits. Only a role on demand
-//! shares a queue among several sessions of its peer, so such machines are repeated.
+//! sends into a queue of its own, and a role that is two sessions ahead waits. Only a role on
+//! demand shares a queue among several sessions of its peer, so such machines are repeated.
 //!
 //! The result for a queue is:
 //!
 //! * *At most n*: no run of the composed sessions has more than n messages in the queue. A set of
 //!   roles only ever runs such runs, or a beginning of one.
-//! * *Waits*: the queue can hold any number of messages, but senders may wait. This is believed only
-//!   of *directed* systems, where longer queues than necessary are still enough. Such a queue gets
-//!   room for at least [`ROOM`] messages, so that the sender goes on for a while.
-//! * *Growable* otherwise: nothing is proven, and only the bound on memory is lost. This is so for all
-//!   queues if a role has no session or different sessions, because k-MC is about one machine a role.
+//! * *Waits*: the queue can hold any number of messages, but senders may wait. This is believed
+//!   only of *directed* systems, where longer queues than necessary are still enough. Such a queue
+//!   gets room for at least [`ROOM`] messages, so that the sender goes on for a while.
+//! * *Growable* otherwise: nothing is proven, and only the bound on memory is lost. This is so for
+//!   all queues if a role has no session or different sessions, because k-MC is about one machine a
+//!   role.
 //!
 //! The search is limited to [`CONFIGURATIONS`], and never makes a build fail.
 
@@ -66,7 +67,7 @@ pub(crate) fn find(
     scope.roles.iter().map(queues).collect()
 }
 
-/// The capacities of the channels of these sessions. `None` if the sessions are not known to be safe.
+/// The capacities of the channels of sessions. `None` if the sessions are not known to be safe.
 fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<BTreeMap<(Role, Role), String>> {
     let mut system = rumpsteak_fsm::System::new(machines).ok()?;
     if system.machines().iter().any(Fsm::is_on_demand) {

@@ -10,13 +10,13 @@
 //! ```
 //!
 //! A closed system is either a module with `#[closed_system]`, which has no protocol, or a protocol
-//! that refuses one of its sessions. The latter is only safe if no other program takes part. The build
-//! cannot check that, so the module has to say `accept_closed_system`.
+//! that refuses one of its sessions. The latter is only safe if no other program takes part. The
+//! build cannot check that, so the module has to say `accept_closed_system`.
 //!
 //! Each role needs a session. Every combination of sessions is judged, and the bound is the largest
 //! k. One unsafe combination makes the system unsafe. Successive sessions need no judgement: a role
-//! that has ended a session has received all of its messages, and the runtime never delivers messages
-//! of a session that the role has not begun.
+//! that has ended a session has received all of its messages, and the runtime never delivers
+//! messages of a session that the role has not begun.
 
 use std::iter::successors;
 
@@ -42,8 +42,8 @@ pub(crate) type Promised<'a> = (&'a [Projection], &'a [Option<Liveness>]);
 /// The reason why sessions are not known to be safe, and the part of the run to blame, with places.
 pub(crate) type Refusal = (Gap, Option<(Blamed, Vec<Place>)>);
 
-/// Finds the least bound for which all combinations of sessions are k-MC. With a protocol, every run
-/// also has to receive each message that every run of the protocol receives.
+/// Finds the least bound for which all combinations of sessions are k-MC. With a protocol, every
+/// run also has to receive each message that every run of the protocol receives.
 pub(crate) fn judge(
     members: &[Member<'_>],
     promised: Option<Promised<'_>>,

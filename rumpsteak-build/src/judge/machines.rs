@@ -107,8 +107,7 @@ fn machine(
     Err(Box::new(cause))
 }
 
-/// A message that the protocol lacks. An option that never comes is harmless, but the generated code
-/// has no type for its message.
+/// A message that the protocol lacks, so that generated code has no type for it.
 fn unknown(machine: &Machine, protocols: &Protocols) -> Option<Cause> {
     let Machine { linked, fsm, text, actions, .. } = machine;
     let protocol = &protocols.protocols[linked.protocol];

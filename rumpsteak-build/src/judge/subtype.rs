@@ -1,6 +1,6 @@
-//! A session against its protocol, by [`rumpsteak_fsm::verify()`]: its machine must be an asynchronous
-//! subtype of the projection onto its role. This module finds the token to blame, and the names that
-//! the user knows.
+//! A session against its protocol, by [`rumpsteak_fsm::verify()`]: its machine must be an
+//! asynchronous subtype of the projection onto its role. This module finds the token to blame, and
+//! the names that the user knows.
 
 use std::collections::BTreeMap;
 
@@ -204,8 +204,8 @@ pub(super) fn beginning(fsm: &Fsm, protocol: &Loaded, role: usize) -> Option<Sta
     fsm.states().take(MOST).find(fits)
 }
 
-/// The token of a refusal without an action: where an action is missing, or else the last step of the
-/// run. A session of several peers that is not the sender is blamed for acting instead of receiving.
+/// The token of a refusal without an action: where an action is missing, or else the last step of
+/// the run. A session of several peers that does not send is blamed for not receiving.
 pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place> {
     if let Some(Condition::NarrowedChoice { state, .. }) = refused.condition {
         return Some(session.states[state.index()]);

@@ -12,11 +12,11 @@
 //! a as written: rec X. b!more. X         c waits for `done`, which never comes
 //! ```
 //!
-//! A role that waits for ever is only a warning, because it may be intended. A message that is never
-//! received, or anything worse, is a mistake of the session that deviates.
+//! A role that waits for ever is only a warning, because it may be intended. A message that is
+//! never received, or anything worse, is a mistake of the session that deviates.
 //!
-//! Every combination of sessions is judged, at most [`Limits::combinations`]. A role without a session
-//! does what the protocol says, and so do sessions without any reordering.
+//! Every combination of sessions is judged, at most [`Limits::combinations`]. A role without a
+//! session does what the protocol says, and so do sessions without any reordering.
 
 use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError};

@@ -7,8 +7,8 @@
 //!                     enum Incoming { Check(Check, ScannerSession), Close(Close, End) }
 //! ```
 //!
-//! Sessions may share parts. So this is only considered for a mistake inside a part that is right in
-//! another session.
+//! Sessions may share parts. So this is only considered for a mistake inside a part that is right
+//! in another session.
 
 use crate::fault::{Cause, Fault};
 use crate::judge::Root;

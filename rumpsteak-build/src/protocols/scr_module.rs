@@ -1,5 +1,5 @@
-//! A Scribble module with its imports, read and checked. The build script and the command differ only
-//! in where they look for imports.
+//! A Scribble module with its imports, read and checked. The build script and the command differ
+//! only in where they look for imports.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The stable codes of mistakes in Rust source, and their pages. An obsolete code is never reused. A
-//! broken `.scr` file has no code: its errors have codes of their own.
+//! The stable codes of mistakes in Rust source, and their pages. An obsolete code is never reused.
+//! A broken `.scr` file has no code: its errors have codes of their own.
 
 use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::subtype::Rule;

@@ -1,5 +1,5 @@
-//! The texts of the command for comparing two machines: the result of subtyping, and the run among the
-//! peers. Actions have the names of the machines.
+//! The texts of the command for comparing two machines: the result of subtyping, and the run among
+//! the peers. Actions have the names of the machines.
 
 use rumpsteak_fsm::repair;
 use rumpsteak_fsm::subtype::{Proof, Refusal, Rule};

@@ -1,6 +1,6 @@
 //! Source excerpts with labels, drawn as rustc draws them, by `annotate-snippets`. It only gets the
-//! lines around the labels, because its cost grows with the text, and only ranges of whole characters,
-//! because it panics at others.
+//! lines around the labels, because its cost grows with the text, and only ranges of whole
+//! characters, because it panics at others.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -107,8 +107,8 @@ impl fmt::Display for Excerpt {
     }
 }
 
-/// Escapes control characters, except line breaks and tabs, and characters that change the direction
-/// of text: names come from files, which must not control the terminal.
+/// Escapes control characters, except line breaks and tabs, and characters that change the
+/// direction of text: names come from files, which must not control the terminal.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let is_turn = |letter| matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let is_control = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';

@@ -1,8 +1,8 @@
 //! The texts that users read.
 //!
-//! The text of a `compile_error!` is plain, because it appears in JSON and in editors. rustc draws the
-//! user's line above it, so it only shows the `.scr` file and the run. A report on stderr is complete
-//! and may have colours.
+//! The text of a `compile_error!` is plain, because it appears in JSON and in editors. rustc draws
+//! the user's line above it, so it only shows the `.scr` file and the run. A report on stderr is
+//! complete and may have colours.
 
 pub(crate) mod code;
 pub(crate) mod comparison;

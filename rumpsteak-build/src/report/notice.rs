@@ -1,5 +1,4 @@
-//! Messages with places, notes and advice, and reports of several, as the build script and the command
-//! print them.
+//! Messages with places, notes and advice, and reports of several messages.
 
 use std::fmt;
 use std::ops::Range;

@@ -151,8 +151,8 @@ fn notes(refusal: &Refusal) -> String {
 }
 
 /// Finds out whether a state of the protocol can recur, and the send that prevents it, if any. A
-/// received choice has to be handled as a whole. A protocol that never ends recurs wherever a session
-/// ends. `None` if the last action of the run has ended the loop.
+/// received choice has to be handled as a whole. A protocol that never ends recurs wherever a
+/// session ends. `None` if the last action of the run has ended the loop.
 fn again(fsm: &Fsm, state: StateId, evidence: &Evidence) -> Option<Option<TransitionId>> {
     let leads_to = |from| fsm.reachable_from(from).any(|to| to == state);
     if let Evidence::Run(run) = evidence

@@ -1,5 +1,4 @@
-//! The sentence and the advice for each broken rule of subtyping, for the sessions of the build and
-//! the machines of the command.
+//! The sentence and the advice for each broken rule of subtyping, for sessions and machines.
 
 use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::subtype::{Refusal, Rule};

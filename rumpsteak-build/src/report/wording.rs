@@ -1,8 +1,8 @@
 //! The texts for all mistakes except refusals, which are in [`refusal`].
 //!
-//! Each text is plain, for one `compile_error!`. The first line says what is wrong in the words of the
-//! user's source, the next lines show the protocol, and the last line says what to do. rustc draws the
-//! place.
+//! Each text is plain, for one `compile_error!`. The first line says what is wrong in the words of
+//! the user's source, the next lines show the protocol, and the last line says what to do. rustc
+//! draws the place.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,9 +1,9 @@
 //! Labels, and the messages of a protocol that they stand for.
 //!
-//! Payloads are compared as the text of their types, without the modules before a name: `value(i32)`
-//! is `struct Value(i32)`. If the texts differ and one of them may be an alias or an import, rustc
-//! compares the types. A payload `Portal@portal` is a session that changes hands, whose protocol and
-//! role rustc compares.
+//! Payloads are compared as the text of their types, without the modules before a name:
+//! `value(i32)` is `struct Value(i32)`. If the texts differ and one of them may be an alias or an
+//! import, rustc compares the types. A payload `Portal@portal` is a session that changes hands,
+//! whose protocol and role rustc compares.
 
 use std::collections::BTreeMap;
 

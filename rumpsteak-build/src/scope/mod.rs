@@ -1,10 +1,11 @@
 //! Name resolution: the only place in which names of a module are looked up.
 //!
 //! A session only names items of its module: roles, labels, choices, other sessions. Items take
-//! precedence over glob imports, and rustc refuses two items of one name, so rustc resolves these names
-//! identically. Only the types of payloads come from outside, and rustc compares them.
+//! precedence over glob imports, and rustc refuses two items of one name, so rustc resolves these
+//! names identically. Only the types of payloads come from outside, and rustc compares them.
 //!
-//! * A role struct plays the role with its name, or the role in `#[protocol(P::k)]` or `#[role("k")]`.
+//! * A role struct plays the role with its name, or the role in `#[protocol(P::k)]` or
+//!   `#[role("k")]`.
 //! * A label stands for the message with the name of its variant in the message enum, or of
 //!   `#[label("…")]` on the variant, and with its payload. See [`labels`].
 //!
