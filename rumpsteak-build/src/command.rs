@@ -249,7 +249,7 @@ pub struct Code {
 }
 
 impl Code {
-    /// True if nobody has edited a text that [`Configuration::code`] has generated.
+    /// True if a text of [`Configuration::code`] has not been edited.
     pub fn is_untouched(text: &str) -> bool {
         codegen::is_untouched(text)
     }

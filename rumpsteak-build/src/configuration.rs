@@ -11,7 +11,7 @@ use crate::report::notice::Report;
 /// True once this process has called [`Configuration::verify`].
 static CALLED: AtomicBool = AtomicBool::new(false);
 
-/// What to verify. Made by [`configure`](crate::configure).
+/// The configuration of a build script. Made by [`configure`](crate::configure).
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing is verified until `verify` is called"]
 pub struct Configuration {
@@ -32,7 +32,7 @@ impl Configuration {
     /// # Errors
     ///
     /// Errors in protocol files that no module names; a package or a folder of protocols that
-    /// cannot be read; a caller that is no build script; a second call.
+    /// cannot be read; a caller other than a build script; a second call.
     pub fn verify(self) -> Result<Summary, Report> {
         let folder = variable("CARGO_MANIFEST_DIR")?;
         let out_dir = variable("OUT_DIR")?;

@@ -64,7 +64,7 @@ pub(crate) enum Cause {
     ProtocolDeclaredTwice { wanted: String, files: [usize; 2] },
     /// A `type` contains itself.
     RecursiveAlias { name: String },
-    /// A session is no subtype of its projection.
+    /// A session is not a subtype of its projection.
     Refused(Box<Refusal>),
     /// The attribute has an unknown setting, or a setting for an unknown role.
     Setting { name: String, known: Vec<String> },

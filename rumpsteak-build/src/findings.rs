@@ -54,12 +54,13 @@ impl Findings {
 
     fn judge(&mut self, module: &Module, protocols: &Protocols) -> Vec<Fault> {
         let name = module.arguments.protocol.as_ref();
-        let found = name.map(|name| {
-            scope::protocol(protocols, &name.to_string()).map_err(|cause| cause.at(name.span()))
-        });
-        let protocol = match found.transpose() {
-            Ok(protocol) => protocol,
-            Err(fault) => return self.leave_out_all(module, vec![fault]),
+        let found = name.map(|name| (name, scope::protocol(protocols, &name.to_string())));
+        let protocol = match found {
+            None => None,
+            Some((_, Ok(protocol))) => Some(protocol),
+            Some((name, Err(cause))) => {
+                return self.leave_out_all(module, vec![cause.at(name.span())]);
+            }
         };
         let loaded = protocol.map(|position| &protocols.protocols[position]);
         let limits = protocols.limits;

@@ -87,7 +87,7 @@ pub(super) fn combinations<T: Copy>(
     }
     Ok((0..count).map(|mut number| {
         let chosen = sessions.iter().map(|of_role| {
-            // If a role has no session, there is no combination.
+            // The count is 0 if a role has no session.
             let chosen = of_role[number % of_role.len()];
             number /= of_role.len();
             chosen

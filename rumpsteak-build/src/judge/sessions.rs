@@ -187,7 +187,7 @@ impl Judge<'_> {
                 Some(Note::Acceptable { protocol: protocol.name().to_owned(), bound })
             }
             Err((gap, _)) if is_accepted => Some(Note::Useless(gap)),
-            // A module that did not ask for a closed system is not told that it is no help.
+            // A module that did not ask for a closed system is not told that it is useless.
             _ => None,
         };
         self.refuse_all(protocol);

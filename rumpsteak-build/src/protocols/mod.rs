@@ -296,7 +296,7 @@ impl ScrFile {
         &self.text(SourceId::ROOT).name
     }
 
-    /// The text of a source, or of the file itself if there is none.
+    /// The text of a source, or else of the file itself.
     pub(crate) fn text(&self, source: SourceId) -> &Arc<NamedText> {
         self.texts.get(source.index()).unwrap_or(&self.texts[0])
     }

@@ -179,7 +179,7 @@ impl Report {
         Self { notices: vec![Notice::error(message).help(help)], gravity: Gravity::BadInput }
     }
 
-    /// Joins reports. `None` if there are none.
+    /// Joins reports. `None` of an empty list.
     pub(crate) fn join(reports: Vec<Self>) -> Option<Self> {
         Some(Self {
             gravity: reports.iter().map(|report| report.gravity).max()?,

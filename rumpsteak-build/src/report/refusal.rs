@@ -1,4 +1,4 @@
-//! The texts for sessions and machines that are no subtypes of their projections.
+//! The texts for sessions and machines that are not subtypes of their projections.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::settings::{attribute, fair as fairness};
 use crate::words::list;
 
-/// The text for a session or a machine that is no subtype of its projection.
+/// The text for a session or a machine that is not a subtype of its projection.
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     let Refusal { subject, action, misfit, with, refused, fair, others, machine, .. } = refusal;
     let protocol = &protocols.protocols[subject.linked.protocol];
@@ -280,7 +280,7 @@ fn beyond_subtyping(
     }
 }
 
-/// Appends the run with the sessions `with` of other roles, or the reason why there is none.
+/// Appends the run with the sessions `with` of other roles, or the reason for its absence.
 fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
     match evidence {
         Evidence::Run(run) => {
@@ -321,7 +321,8 @@ fn alternatives(
     has_misfit: bool,
 ) -> Option<Vec<TransitionId>> {
     let id = found.sup?;
-    if !has_misfit && !(found.rule == Rule::Forgotten && found.cycle.is_empty()) {
+    let is_early_end = found.rule == Rule::Forgotten && found.cycle.is_empty();
+    if !has_misfit && !is_early_end {
         return Some(vec![id]);
     }
     let due = fsm.transition(id).action;

@@ -231,8 +231,8 @@ impl<'a> Scope<'a> {
             }),
             _ => false,
         };
-        let is_no_reason = |item| match item {
-            &Item::Role(ref role) => role.routes.iter().all(|route| is_known(&route.ty)),
+        let is_no_reason = |item: &Item| match item {
+            Item::Role(role) => role.routes.iter().all(|route| is_known(&route.ty)),
             item => !matches!(item, Item::Set(_)),
         };
         self.items().all(is_no_reason) && !self.has_broken(ItemKind::Set)
