@@ -1,4 +1,4 @@
-//! The code of a protocol: its text, and what is said where there is none.
+//! The code of a protocol: its text, and the errors if no code can be generated.
 
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,7 @@ fn text(name: &str, protocol: &str) -> String {
     items(&code)
 }
 
-/// The only problem, where there is no code.
+/// The only problem of a protocol without code.
 #[track_caller]
 fn problem(name: &str, protocol: &str) -> String {
     let code = code(name, &[("protocols/p.scr", protocol)]);
