@@ -39,7 +39,7 @@ pub use crate::report::notice::{Notice, Severity};
 use crate::report::notice::{Report, unreadable};
 pub use crate::report::shortest;
 use crate::report::wording;
-pub use crate::report::wording::Told;
+pub use crate::report::wording::ErrorText;
 pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out};
 
 /// The file below `OUT_DIR` that lists the paths of the protocols.
@@ -73,7 +73,7 @@ pub fn unwritable(
     protocol: &Protocol,
     projections: &[Projection],
     generated_lines: Option<usize>,
-) -> Option<Told> {
+) -> Option<ErrorText> {
     let loaded = Loaded::new(0, protocol.clone(), projections.to_vec());
     let file = ScrFile {
         path: PathBuf::new(),
@@ -245,7 +245,7 @@ pub struct Code {
     /// The code, if the protocol can be expressed in Rust. Not to be used if there are problems.
     pub text: Option<String>,
     /// The mistakes in the protocol or in a machine beside its file.
-    pub problems: Vec<Told>,
+    pub problems: Vec<ErrorText>,
 }
 
 impl Code {
@@ -286,7 +286,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
     for (file, judged) in analysis.source.files.iter().zip(&analysis.judged) {
         let source =
             Arc::new(NamedText::new(analysis.protocols.base.show(&file.path), file.text.clone()));
-        let mut add = |span: Span, told: &Told, gravity: Gravity| {
+        let mut add = |span: Span, told: &ErrorText, gravity: Gravity| {
             let range = span.byte_range();
             let (line, column) = source.position(range.start);
             problems.push(Problem {
@@ -300,7 +300,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
                 gravity,
             });
         };
-        let of_syntax = |error: &syn::Error| Told { text: error.to_string(), code: None };
+        let of_syntax = |error: &syn::Error| ErrorText { text: error.to_string(), code: None };
         for judged in judged {
             let (module, findings) = match judged {
                 Ok(judged) => judged,
@@ -335,7 +335,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
 }
 
 /// A mistake as rustc would draw it: plain, then styled.
-fn rendered(told: &Told, source: &Arc<NamedText>, range: &Range<usize>) -> [String; 2] {
+fn rendered(told: &ErrorText, source: &Arc<NamedText>, range: &Range<usize>) -> [String; 2] {
     let text = told.text.as_str();
     let (message, rest) =
         text.split_once('\n').map_or((text, None), |(first, rest)| (first, Some(rest)));

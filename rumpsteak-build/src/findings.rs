@@ -16,7 +16,7 @@ use crate::fault::{Cause, Fault};
 use crate::judge::sessions::{self, Judgement};
 use crate::judge::{self, capacities};
 use crate::protocols::{Gravity, Loaded, Protocols};
-use crate::report::wording::{self, Told};
+use crate::report::wording::{self, ErrorText};
 use crate::scope::{self, Scope};
 use crate::settings::{self, Settings, attribute};
 use crate::verdict::{Machine, RoleFacts, RootFacts, Verdict};
@@ -26,7 +26,7 @@ pub(crate) struct Findings {
     pub(crate) verdict: Verdict,
     pub(crate) generated: Vec<Item>,
     /// The mistakes with their places, apart from those in the form of items.
-    pub(crate) told: Vec<(Span, Told)>,
+    pub(crate) told: Vec<(Span, ErrorText)>,
     /// The most serious consequence of the mistakes.
     pub(crate) gravity: Option<Gravity>,
     /// The sessions that name something that does not exist.
@@ -291,18 +291,18 @@ mod tests {
         );
         let module = Module::parse(ModuleKind::ClosedSystem, TokenStream::new(), source.parse()?)?;
         let told = Findings::of(&module, &Protocols::default()).told;
-        let first = |(_, told): &(Span, Told)| told.with_code().replace("\n\n", "; ");
+        let first = |(_, told): &(Span, ErrorText)| told.with_code().replace("\n\n", "; ");
         Ok(told.iter().map(first).collect())
     }
 
     #[test]
     fn a_label_that_no_item_declares_is_said_once() -> syn::Result<()> {
-        let ping = "`Ping` is no item of this module [V0101]; \
+        let ping = "`Ping` is not an item of this module [V0101]; \
                     help: declare it, with what it carries: `struct Ping;` or `struct Ping(…);`";
         assert_eq!(told("struct Ping; struct Pong;")?, [""; 0]);
         assert_eq!(told("struct Pong;")?, [ping]);
         assert_eq!(told("struct Pong; use super::Ping;")?, [ping]);
-        let meant = "`Ping` is no item of this module [V0101]; help: did you mean `Pin`?";
+        let meant = "`Ping` is not an item of this module [V0101]; help: did you mean `Pin`?";
         assert_eq!(told("struct Pong; struct Pin;")?, [meant]);
         Ok(())
     }
@@ -312,9 +312,9 @@ mod tests {
         let labels = "struct Ping; struct Pong;";
         let told = |set: &str| told(&format!("{labels} #[derive(Roles)] {set}"));
         assert_eq!(told("struct Set { c: C, s: S }")?, [""; 0]);
-        let unknown = "`String` is no item of this module [V0101]; help: known are `C` and `S`";
+        let unknown = "`String` is not an item of this module [V0101]; help: known are `C` and `S`";
         assert_eq!(told("struct Set { c: C, s: S, other: String }")?, [unknown]);
-        let label = "`Ping` is no role [V0104]; \
+        let label = "`Ping` is not a role [V0104]; \
                      help: a role is generated, or a struct of this module with `#[derive(Role)]`";
         assert_eq!(told("struct Set { c: C, s: S, other: Ping }")?, [label]);
         Ok(())

@@ -20,7 +20,7 @@ const MOST: usize = 4;
 
 /// The origin of a machine.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Written<'a> {
+pub(super) struct Origin<'a> {
     pub(super) projection: &'a Projection,
     /// True if the machine is the projection; false for a machine beside the protocol.
     pub(super) is_projected: bool,
@@ -53,7 +53,7 @@ pub(super) fn state_names(
     fsm: &Fsm,
     base: &str,
     names: &Names,
-    written: Option<Written<'_>>,
+    written: Option<Origin<'_>>,
     suffix: &dyn Fn(StateId) -> Option<&'static str>,
 ) -> BTreeMap<StateId, String> {
     let named = fsm.reachable().filter_map(|state| match fsm.transitions_from(state).count() {
@@ -89,9 +89,9 @@ pub(super) fn state_names(
 }
 
 /// The part of a name that describes a choice or a loop.
-fn subject(fsm: &Fsm, state: StateId, names: &Names, written: Option<Written<'_>>) -> String {
+fn subject(fsm: &Fsm, state: StateId, names: &Names, written: Option<Origin<'_>>) -> String {
     let mut options: Vec<Transition<'_>> = fsm.transitions_from(state).collect();
-    if let Some(Written { projection, is_projected, annotated }) = written {
+    if let Some(Origin { projection, is_projected, annotated }) = written {
         // In a machine beside the protocol, choices correspond if they have the same actions.
         let states = projection.fsm.states().filter(|of| match is_projected {
             true => *of == state,

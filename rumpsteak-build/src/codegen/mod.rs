@@ -18,7 +18,7 @@ mod session;
 
 use rumpsteak_front::hash::stamp;
 
-use self::choice_names::{Written, annotated};
+use self::choice_names::{Origin, annotated};
 use self::closed::closed;
 use self::machines::Machine;
 use self::names::Names;
@@ -76,7 +76,7 @@ fn items(
         let fsm = machine.map_or(&projection.fsm, |machine| &machine.fsm);
         let base = names.roles[role].ty.clone();
         let is_projected = machine.is_none();
-        let written = Some(Written { projection, is_projected, annotated: &annotated });
+        let written = Some(Origin { projection, is_projected, annotated: &annotated });
         let items = session::items(fsm, &format!("{base}Session"), base, &mut names, written)
             .map_err(|error| no_session(protocol, role, &error))?;
         let before = text.len();

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Message, StateId};
 
-use super::choice_names::{Written, state_names};
+use super::choice_names::{Origin, state_names};
 use super::names::Names;
 
 /// The number of actions that one type may nest.
@@ -63,7 +63,7 @@ pub(super) fn items(
     root: &str,
     base: String,
     names: &mut Names,
-    written: Option<Written<'_>>,
+    written: Option<Origin<'_>>,
 ) -> Result<Vec<Item>, Unwritable> {
     fsm.check_deterministic().map_err(Unwritable::Defect)?;
     let root = names.fresh(root, "");

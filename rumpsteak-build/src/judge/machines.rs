@@ -89,7 +89,7 @@ fn machine(
         Err(cause) => *cause,
     };
     if let Cause::AmbiguousChoice { defect, .. } = cause {
-        let headline = format!("the machine in {} is no session type: {defect}", text.name);
+        let headline = format!("the machine in {} is not a session type: {defect}", text.name);
         return Err(Box::new(Cause::Machine { headline, place: None, help: None }));
     }
     if let Cause::Refused(refusal) = &mut cause {

@@ -8,7 +8,7 @@ use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::{Action, Fsm, TransitionId};
 
 use super::code::of_rule;
-use super::rules::{Broken, Deed};
+use super::rules::{ActionText, BrokenRule};
 use super::shortest;
 use crate::words::{count, list};
 
@@ -95,16 +95,18 @@ impl Comparison<'_> {
         if !refusal.cycle.is_empty() {
             notes.push(format!("the loop is {}", self.actions(&refusal.cycle)));
         }
-        let deed = |action: &Action| Deed {
+        let deed = |action: &Action| ActionText {
             direction: action.direction,
             message: action.message.to_string(),
             whole: action.message.to_string(),
             peer: action.peer.to_string(),
         };
         let due = |id: TransitionId| deed(self.sup.transition(id).action);
-        let broken = Broken {
+        let broken = BrokenRule {
             rule,
-            misfit: misfit.as_ref().map(|misfit| (misfit, &due as &dyn Fn(TransitionId) -> Deed)),
+            misfit: misfit
+                .as_ref()
+                .map(|misfit| (misfit, &due as &dyn Fn(TransitionId) -> ActionText)),
             subject: "it",
             sup: self.sup,
             refusal: &refusal,

@@ -13,7 +13,7 @@ use rumpsteak_scribble::{Projection, Span};
 
 use super::excerpt::Excerpt;
 use super::failure;
-use super::rules::{Broken, Deed, one_of};
+use super::rules::{ActionText, BrokenRule, one_of};
 use crate::fault::{Hint, Refusal, Subject};
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::settings::{attribute, fair as fairness};
@@ -47,7 +47,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     };
     let projection = &protocol.projections[subject.linked.role];
     let sub = action.as_ref().map(|(_, action)| action);
-    let deed = |action: &Action| Deed {
+    let deed = |action: &Action| ActionText {
         direction: action.direction,
         message: subject.label(&action.message),
         whole: subject.whole(&action.message),
@@ -55,9 +55,9 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     };
     let due = |id: TransitionId| deed(projection.fsm.transition(id).action);
     let alternatives = alternatives(&projection.fsm, found, misfit.is_some());
-    let broken = Broken {
+    let broken = BrokenRule {
         rule: found.rule,
-        misfit: misfit.as_ref().map(|misfit| (misfit, &due as &dyn Fn(TransitionId) -> Deed)),
+        misfit: misfit.as_ref().map(|misfit| (misfit, &due as &dyn Fn(TransitionId) -> ActionText)),
         subject: &format!("`{}`", subject.name),
         sup: &projection.fsm,
         refusal: found,
@@ -107,7 +107,7 @@ pub(super) fn discontinued(
 }
 
 /// The advice about a mistake that the first difference does not show.
-fn special_help(refusal: &Refusal, broken: &Broken<'_>) -> Option<String> {
+fn special_help(refusal: &Refusal, broken: &BrokenRule<'_>) -> Option<String> {
     Some(match refusal.hint.as_ref()? {
         Hint::Begins([first, right]) => format!(
             "a machine begins in the state that its file names first, which is `{first}`; this one fits if it begins \
@@ -334,7 +334,7 @@ fn alternatives(
 
 /// The relevant lines of the protocol.
 fn excerpt(
-    broken: &Broken<'_>,
+    broken: &BrokenRule<'_>,
     projection: &Projection,
     (protocol, file): (&Loaded, &ScrFile),
 ) -> String {

@@ -7,10 +7,10 @@ use rumpsteak_fsm::{Action, Direction, Fsm, StateId, TransitionId};
 use crate::words::either;
 
 /// A broken rule, in the reader's names.
-pub(super) struct Broken<'a> {
+pub(super) struct BrokenRule<'a> {
     pub(super) rule: Rule,
     /// A simpler cause, and the words for actions of `sup`.
-    pub(super) misfit: Option<(&'a Misfit, &'a dyn Fn(TransitionId) -> Deed)>,
+    pub(super) misfit: Option<(&'a Misfit, &'a dyn Fn(TransitionId) -> ActionText)>,
     /// The subtype: "`Kernel`", or "it".
     pub(super) subject: &'a str,
     pub(super) sup: &'a Fsm,
@@ -22,17 +22,17 @@ pub(super) struct Broken<'a> {
     /// True for a machine in a file, which has no `End` or `Branch`.
     pub(super) is_machine: bool,
     /// True if the state of the protocol can recur: the send that prevents it, if any.
-    pub(super) again: Option<Option<Deed>>,
+    pub(super) again: Option<Option<ActionText>>,
     /// The action that is done, and the one that is due; `None` for an end.
-    pub(super) done: Option<Deed>,
-    pub(super) due: Option<Deed>,
+    pub(super) done: Option<ActionText>,
+    pub(super) due: Option<ActionText>,
 }
 
 /// Advice to repeat a loop.
 const AGAIN: &str = "begin again here, by `Self` or the name of the loop, in the place of `End`";
 
 /// An action in words.
-pub(super) struct Deed {
+pub(super) struct ActionText {
     pub(super) direction: Direction,
     pub(super) message: String,
     /// The message with its payload, as the protocol or machine writes it.
@@ -40,7 +40,7 @@ pub(super) struct Deed {
     pub(super) peer: String,
 }
 
-impl Deed {
+impl ActionText {
     /// "receives `Value` from `S`"
     pub(super) fn told(&self) -> String {
         let Self { message, peer, .. } = self;
@@ -56,10 +56,13 @@ impl Deed {
     }
 }
 
-pub(super) fn one_of(ids: &[TransitionId], deed: &dyn Fn(TransitionId) -> Deed) -> Deed {
+pub(super) fn one_of(
+    ids: &[TransitionId],
+    deed: &dyn Fn(TransitionId) -> ActionText,
+) -> ActionText {
     let messages = either(ids.iter().map(|id| deed(*id).message));
     // The remaining quotes enclose each message.
-    Deed { message: messages.trim_matches('`').to_owned(), ..deed(ids[0]) }
+    ActionText { message: messages.trim_matches('`').to_owned(), ..deed(ids[0]) }
 }
 
 fn verb(action: Option<&Action>) -> &'static str {
@@ -75,7 +78,7 @@ fn next(fsm: &Fsm, from: StateId, wanted: &Action) -> Option<TransitionId> {
     after.find(|transition| transition.action == wanted).map(|transition| transition.id)
 }
 
-impl Broken<'_> {
+impl BrokenRule<'_> {
     /// True if only the order of two actions is wrong.
     pub(super) fn is_reordering(&self) -> bool {
         let order = [Rule::InputBeforeOutput, Rule::InputsFromOnePeer, Rule::OutputsToOnePeer];
@@ -85,7 +88,8 @@ impl Broken<'_> {
     /// The sentence that describes the mistake.
     pub(super) fn sentence(&self) -> String {
         let Self { subject, place, role, .. } = self;
-        let told = |deed: &Option<Deed>| deed.as_ref().map_or("ends".to_owned(), Deed::told);
+        let told =
+            |deed: &Option<ActionText>| deed.as_ref().map_or("ends".to_owned(), ActionText::told);
         let (done, due) = (told(&self.done), told(&self.due));
         let in_loop = !self.refusal.cycle.is_empty();
         if let Some((misfit, deed)) = self.misfit {
@@ -125,7 +129,7 @@ impl Broken<'_> {
     }
 
     /// The end of a sentence like "it sends `Value` to `S`" for a simple cause, and the advice.
-    fn told(&self, misfit: &Misfit, deed: &dyn Fn(TransitionId) -> Deed) -> [String; 2] {
+    fn told(&self, misfit: &Misfit, deed: &dyn Fn(TransitionId) -> ActionText) -> [String; 2] {
         let Self { place, role, .. } = self;
         let message = self.done.as_ref().map_or("", |done| &done.message);
         let names = |ids: &[TransitionId]| either(ids.iter().map(|id| deed(*id).message));
@@ -149,7 +153,7 @@ impl Broken<'_> {
                 format!("the message there is `{}`: change the one or the other", deed(*id).whole),
             ],
             Misfit::OtherDirection(id) | Misfit::Unknown(Some(id)) => {
-                let (Deed { message, .. }, order) = (deed(*id), deed(*id).order());
+                let (ActionText { message, .. }, order) = (deed(*id), deed(*id).order());
                 let help = match misfit {
                     Misfit::Unknown(_) => {
                         format!("did you mean `{message}`? Or is that misspelled in {place}?")
@@ -163,7 +167,7 @@ impl Broken<'_> {
                 format!("take it out, or add it to {place}"),
             ],
             Misfit::NoOption(due) => {
-                let Deed { message, peer, .. } = one_of(due, deed);
+                let ActionText { message, peer, .. } = one_of(due, deed);
                 let help = format!("add an option for `{message}`, or take it out of {place}");
                 [format!(", but never `{message}` from `{peer}`, which may come instead"), help]
             }
@@ -267,7 +271,7 @@ impl Broken<'_> {
         if let Some((misfit, deed)) = self.misfit {
             return self.told(misfit, deed)[1].clone();
         }
-        let first = self.due.as_ref().map_or("end".to_owned(), Deed::order);
+        let first = self.due.as_ref().map_or("end".to_owned(), ActionText::order);
         match self.rule {
             Rule::InputBeforeOutput => format!(
                 "{first} before this; a send may move ahead of a receive, never a receive ahead of a send"

@@ -20,7 +20,7 @@ use super::excerpt::{Excerpt, declared_here};
 use super::failure;
 use super::notice::Report;
 use super::refusal;
-use super::rules::Deed;
+use super::rules::ActionText;
 use crate::fault::{Blamed, Cause, Fault, Gap, NameProblem, Note};
 use crate::named_text::NamedText;
 use crate::protocols::{Loaded, Protocols, ScrFile};
@@ -29,14 +29,14 @@ use crate::words::{either, list, meant};
 
 /// The text for a mistake.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Told {
+pub struct ErrorText {
     /// The text, of several lines and without colours.
     pub text: String,
     /// The code that `cargo rumpsteak explain` knows.
     pub code: Option<&'static str>,
 }
 
-impl Told {
+impl ErrorText {
     /// The text with the code after its first line, where rustc has no other place for the code.
     pub(crate) fn with_code(&self) -> String {
         let Some(code) = self.code else { return self.text.clone() };
@@ -45,7 +45,7 @@ impl Told {
     }
 }
 
-pub(crate) fn told(fault: &Fault, protocols: &Protocols) -> Told {
+pub(crate) fn told(fault: &Fault, protocols: &Protocols) -> ErrorText {
     let Fault { cause, note, .. } = fault;
     let mut text = cause_text(cause, protocols);
     if let Some(note) = note {
@@ -53,7 +53,7 @@ pub(crate) fn told(fault: &Fault, protocols: &Protocols) -> Told {
         let is_shown = matches!(cause, Cause::Refused(refusal) if matches!(refusal.refused.evidence, Evidence::Run(_)));
         text.push_str(&note_text(note, !is_shown));
     }
-    Told { code: code(cause), text }
+    ErrorText { code: code(cause), text }
 }
 
 /// The text for all errors of a file.
@@ -79,7 +79,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                  help: give them different labels, or join the two options",
                 subject.label(&action.message)
             ),
-            other => format!("`{}` is no session type: {other}", subject.name),
+            other => format!("`{}` is not a session type: {other}", subject.name),
         },
         Cause::BrokenFile { file } => file_text(&protocols.files[*file]),
         Cause::Discontinued { protocol, sessions, variable, behind } => {
@@ -108,7 +108,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::Name { name, problem, hint } => name_text(name, *problem, hint.as_deref()),
         Cause::NoLabel { name, role, labels } => {
             let help = meant(name, labels, "its messages are");
-            format!("`{name}` is no message of the role `{role}`\n\nhelp: {help}")
+            format!("`{name}` is not a message of the role `{role}`\n\nhelp: {help}")
         }
         Cause::NoMessage { name } => format!(
             "the module has no message type `{name}`\n\n\
@@ -233,7 +233,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
 fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
     let (what, help) = match problem {
         NameProblem::Choice => (
-            "is a choice, which is no session and no message by itself".to_owned(),
+            "is a choice, which is neither a session nor a message".to_owned(),
             format!(
                 "write `Select<Role, {name}>` if this role chooses, `Branch<Role, {name}>` if the other one does"
             ),
@@ -254,11 +254,11 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
             format!("write `Send<Role, {name}, Then>` or `Receive<Role, {name}, Then>`"),
         ),
         NameProblem::NoRole => (
-            "is no role".to_owned(),
+            "is not a role".to_owned(),
             "a role is generated, or a struct of this module with `#[derive(Role)]`".to_owned(),
         ),
         NameProblem::NoSession => (
-            "is no session".to_owned(),
+            "is not a session".to_owned(),
             "a session is a `type`, a `struct` or an `enum` of this module; `End` ends one".to_owned(),
         ),
         NameProblem::OtherDirection(direction) => {
@@ -280,10 +280,10 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
             "a choice is an `enum` with one variant for each label".to_owned(),
         ),
         NameProblem::Swapped => {
-            ("is no role, and a role comes before its label".to_owned(), String::new())
+            ("is not a role, and a role comes before its label".to_owned(), String::new())
         }
         NameProblem::Unresolved => (
-            "is no item of this module".to_owned(),
+            "is not an item of this module".to_owned(),
             "everything that a session names is written here or generated; it is not imported, nor made by a macro".to_owned(),
         ),
     };
@@ -393,7 +393,7 @@ fn unsafe_system(set: &str, run: &Run, blamed: Option<&(Blamed, Vec<(String, usi
     let mut notes = String::new();
     let told = |Action { direction, peer, message }: &Action| {
         let (label, whole) = (message.label.to_string(), message.to_string());
-        Deed { direction: *direction, message: label, whole, peer: peer.to_string() }.told()
+        ActionText { direction: *direction, message: label, whole, peer: peer.to_string() }.told()
     };
     let wait = |wait: &usize| {
         let due = run.waits[*wait].transitions.iter().map(|(_, due)| told(due));

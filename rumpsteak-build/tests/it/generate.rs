@@ -420,7 +420,7 @@ fn files_that_are_no_machine_of_the_role() {
             "undecided",
             "p.k.dot",
             "digraph k { 0 -> 1 [label=\"s!ready\"]; 0 -> 0 [label=\"s!ready\"]; }",
-            "the machine in protocols/p.k.dot is no session type: ",
+            "the machine in protocols/p.k.dot is not a session type: ",
         ),
         (
             "ends",
