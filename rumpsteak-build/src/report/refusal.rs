@@ -116,7 +116,7 @@ fn special_help(refusal: &Refusal, broken: &BrokenRule<'_>) -> Option<String> {
         Hint::Fits(other) => format!(
             "is it meant for `{other}`, which it fits, and which has no session: `#[session({other})]`?"
         ),
-        Hint::RightPart(part) => format!("write `{part}` here, with which it fits"),
+        Hint::RightPart(part) => format!("write `{part}` here: then the session fits"),
         Hint::Sibling => return None,
         Hint::Turned => {
             let sends = broken.done.as_ref().is_some_and(|done| done.direction == Direction::Send);
