@@ -94,7 +94,7 @@ pub(crate) fn check_files(name: &str, files: &[(&str, &str)]) -> Check {
     check(&package(name, files))
 }
 
-/// Where each problem is, and its first line.
+/// The place and the first line of each problem.
 pub(crate) fn headlines(check: &Check) -> Vec<String> {
     let headline = |problem: &Problem| {
         let headline = problem.text.lines().next().unwrap_or_default();

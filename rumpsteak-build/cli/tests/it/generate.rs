@@ -9,7 +9,7 @@ fn prints_what_the_build_generates() {
     let folder = Folder::new("generate-prints").with("ping.scr", PING);
     let run = folder.call("generate ping.scr");
     assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
-    says(&run.stdout, "\n\n#[rumpsteak::protocol(Ping)]\npub mod ping {\n");
+    says(&run.stdout, "\n\n#[rumpsteak::protocol(Ping)]\n");
     let session =
         "    #[session(C)]\n    pub type CSession = Send<S, Ping, Receive<S, Pong, End>>;\n";
     says(&run.stdout, session);
@@ -101,7 +101,7 @@ fn calls_that_cannot_be_answered() {
         says(&run.stderr, expected);
     }
     let one = folder.call("generate two.scr --protocol Pong");
-    says(&one.stdout, "\n#[rumpsteak::protocol(Pong)]\npub mod pong {\n");
+    says(&one.stdout, "\n#[rumpsteak::protocol(Pong)]\n");
 }
 
 /// A `par` in which each role waits for the other, although each order alone is allowed.

@@ -1,4 +1,4 @@
-//! What an editor shows while somebody types: rust-analyzer itself, over its protocol.
+//! Diagnostics in an editor while one types, by rust-analyzer over its protocol.
 //!
 //! It expands macros by itself. So after each edit of Rust source it shows the errors of the macros
 //! that `cargo check` has, verdicts included, and no others. After an edit of a protocol it keeps
