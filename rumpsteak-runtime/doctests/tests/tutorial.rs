@@ -40,7 +40,10 @@ fn the_tutorial_can_be_followed() {
     for page in index.split("](").skip(1).take(8).map(|link| link.split(')').next().unwrap()) {
         chat.follow(&file(&format!("rumpsteak-runtime/guide/tutorial/{page}")));
     }
-    assert!(chat.server.is_some());
+    let program = fs::read_to_string(chat.folder.join("src/main.rs")).unwrap();
+    let program = format!("```rust\n{}```\n", program.replace(&chat.port, "4000"));
+    let whole = file("rumpsteak-runtime/guide/tutorial/whole-program.md");
+    assert!(whole.ends_with(&program), "whole-program.md:\n{program}");
 }
 
 impl Drop for Chat {
@@ -82,7 +85,9 @@ impl Chat {
     fn write(&self, file: &str, text: &str) {
         let path = self.folder.join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let text = text.replace("../rumpsteak/", WORKSPACE).replace("4000", &self.port);
+        let text = text
+            .replace("../rumpsteak/", WORKSPACE)
+            .replace(":4000\"", &format!(":{}\"", self.port));
         if fs::read_to_string(&path).ok().as_ref() != Some(&text) {
             fs::write(path, text).unwrap();
         }
