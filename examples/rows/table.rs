@@ -438,7 +438,7 @@ const LEGEND: &str = "
   with any bound, both queues can be full while both roles have to send. PPoPP'22 could not verify the hospital. Here the
   patients are verified as subtypes of their projection, with invariants as certificates.
 * **capacities**: the maximal number of messages in each channel, if a role may begin a session before all roles have ended
-  the last one. If there is no maximum, the channel works with this capacity, and the sender *waits* for room.
+  the last one. If the number has no limit, the channel works with this capacity, and the sender *waits* for room.
 
 The papers state the same features for these names. In one mark they contradict each other: Fig. 6 has the alternating bit
 as optimised, and Table 1 does not. Here it is as in Table 1.

@@ -18,7 +18,6 @@ digraph k {
 }
 ";
 
-/// A package of the given files.
 fn package(name: &str, files: &[(&str, &str)]) -> PathBuf {
     support::package(&format!("generate/{name}"), files)
 }

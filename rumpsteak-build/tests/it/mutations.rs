@@ -128,7 +128,6 @@ fn change(text: &mut Vec<u8>, names: &[PathBuf], rng: &mut Rng) {
     }
 }
 
-/// Writes a package with some changes.
 fn write(package: &Package, folder: &Path, rng: &mut Rng) {
     let names: Vec<PathBuf> = package.keys().cloned().collect();
     let mut package = package.clone();

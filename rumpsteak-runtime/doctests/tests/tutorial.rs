@@ -30,10 +30,10 @@ fn the_tutorial_can_be_followed() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut chat = Chat { folder, server: None, port: free.port().to_string() };
     let file = |path: &str| fs::read_to_string(format!("{WORKSPACE}{path}")).unwrap();
-    // The manifest of README is the manifest that `cargo rumpsteak init` writes.
-    let readme = file("README.md");
-    let manifest = readme.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
-    chat.write("Cargo.toml", &format!("{}\n[workspace]\n", manifest.replace("jobs", "chat")));
+    // The manifest that `cargo rumpsteak init` writes.
+    let mistakes = file("rumpsteak-build/tests/it/whole_cargo/mistakes.md");
+    let manifest = mistakes.split("```toml\n").nth(2).unwrap().split("```").next().unwrap();
+    chat.write("Cargo.toml", &format!("{}\n[workspace]\n", manifest.replace("mistakes", "chat")));
     chat.write("Cargo.lock", &file("Cargo.lock"));
     chat.write("build.rs", &file("rumpsteak-build/cli/src/verb/init/build_script.rs.txt"));
     let index = file("rumpsteak-runtime/guide/tutorial/README.md");
@@ -104,7 +104,7 @@ impl Chat {
         self.write(file, &text.replace(&old, &new));
     }
 
-    /// What `cargo rumpsteak project FILE --role ROLE --format mermaid` prints.
+    /// The output of `cargo rumpsteak project FILE --role ROLE --format mermaid`.
     fn picture(&self, command: &str) -> String {
         let words: Vec<&str> = command.split(' ').collect();
         let text = fs::read_to_string(self.folder.join(words[3])).unwrap();

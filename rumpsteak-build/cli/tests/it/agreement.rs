@@ -232,7 +232,6 @@ fn ask(name: &str, path: &str, texts: &[(String, String)], tally: &mut Tally) {
     fs::remove_dir_all(folder.path()).unwrap();
 }
 
-/// A random protocol as text.
 fn random(seed: u64) -> String {
     let mut rng = Rng::with_seed(seed);
     let shapes = [

@@ -34,7 +34,6 @@ fn each_call_prints_what_its_page_says() {
     assert_eq!(pages, 5);
 }
 
-/// A page with the text that its calls print.
 fn answered(name: &str, page: &str) -> String {
     let mut answered = String::new();
     let mut shared: Vec<(&str, String)> = vec![];
@@ -68,7 +67,6 @@ fn answered(name: &str, page: &str) -> String {
     answered
 }
 
-/// A call with the text that it prints.
 fn answer(folder: &Folder, line: &str) -> String {
     let (call, parts) = line.split_once(" | ").unwrap_or((line, ""));
     let (call, output) = call.split_once(" > ").unwrap_or((call, ""));

@@ -43,7 +43,6 @@ impl Folder {
         self
     }
 
-    /// Runs `cargo-rumpsteak` here.
     pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
         self.run_with_input(arguments, "")
     }
@@ -110,14 +109,12 @@ impl Run {
         self
     }
 
-    /// Asserts all of standard output.
     #[track_caller]
     pub(crate) fn prints(self, stdout: &str) -> Self {
         assert_eq!(self.stdout, stdout, "\n--- stderr\n{}", self.stderr);
         self
     }
 
-    /// Asserts all of standard error.
     #[track_caller]
     pub(crate) fn says(self, stderr: &str) -> Self {
         assert_eq!(self.stderr, stderr, "\n--- stdout\n{}", self.stdout);
@@ -134,19 +131,16 @@ impl Run {
     }
 }
 
-/// Asserts that a text contains this.
 #[track_caller]
 pub(crate) fn says(text: &str, part: &str) {
     assert!(text.contains(part), "{part:?} is not in:\n{text}");
 }
 
-/// Asserts how a text begins.
 #[track_caller]
 pub(crate) fn begins(text: &str, start: &str) {
     assert!(text.starts_with(start), "not {start:?}:\n{text}");
 }
 
-/// Asserts how a text ends.
 #[track_caller]
 pub(crate) fn ends(text: &str, end: &str) {
     assert!(text.ends_with(end), "not {end:?}:\n{text}");

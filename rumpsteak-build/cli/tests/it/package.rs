@@ -43,7 +43,6 @@ fn built(folder: Folder, paths: &[&str]) -> Folder {
     folder.with(&format!("{out_dir}/{PATH}"), left(paths))
 }
 
-/// The text that a build script leaves.
 fn left(paths: &[&str]) -> String {
     format!("{}\napp\n.\n{}\n", env!("CARGO_PKG_VERSION"), paths.join("\n"))
 }

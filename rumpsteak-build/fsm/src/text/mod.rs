@@ -97,7 +97,7 @@ pub fn parse_named(source: &str, form: Form) -> Result<Vec<Named>, ParseError> {
 /// that several ways lead to.
 ///
 /// # Errors
-/// What the form cannot say, and the form that can.
+/// The part that the form cannot express, and a form that can.
 pub fn print(form: Form, machines: &[Fsm]) -> Result<String, PrintError> {
     if !matches!(form, Form::Dot | Form::Mermaid | Form::Svg)
         && let Some(fsm) = machines.iter().find(|fsm| fsm.is_on_demand())

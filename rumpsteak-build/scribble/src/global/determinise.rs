@@ -90,7 +90,7 @@ struct Offer {
     chooser: Option<Chooser>,
 }
 
-/// What can happen in a state.
+/// The transitions of a state.
 #[derive(Default)]
 struct Offers {
     /// In the order of the text.

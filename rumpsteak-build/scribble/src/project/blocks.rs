@@ -83,7 +83,7 @@ pub(crate) fn project_all(
     let first = global.blocks[0].span;
     let projections = all((0..).zip(&global.roles[..]).map(|(role, name)| {
         let local = composer.part(global, role)?;
-        Ok(composer.minimised(local, role, first)?.projection(name))
+        Ok(Projection::of(composer.minimised(local, role, first)?, name))
     }))?;
     let by_construction = flat::is_safe(global, names, limits);
     if !by_construction {

@@ -5,7 +5,6 @@ use rumpsteak_fsm::{Action, Fsm, Role};
 
 use super::grouped::leads_to;
 use super::minimise::{self, Move};
-use super::projection::Projection;
 use crate::diagnostics::span::Span;
 use crate::index::{IndexMap, NONE, index};
 use crate::limits::Limits;
@@ -120,7 +119,8 @@ impl Local {
         least
     }
 
-    pub(super) fn projection(self, role: &Role) -> Projection {
+    /// The machine, and the places of each transition.
+    pub(super) fn fsm(self, role: &Role) -> (Fsm, Vec<Vec<Span>>) {
         let mut builder = Fsm::builder(role.clone());
         let states: Vec<_> = self.states.iter().map(|_| builder.add_state()).collect();
         let mut origins = Vec::with_capacity(self.size);
@@ -130,6 +130,6 @@ impl Local {
                 origins.push(edge.origins);
             }
         }
-        Projection { fsm: builder.build(states[0]), origins }
+        (builder.build(states[0]), origins)
     }
 }

@@ -53,7 +53,7 @@
 //! subsets, and the set `M` can be exponential too (the problem is PSPACE-complete). [`Limits`]
 //! stop both.
 
-use rumpsteak_fsm::{Fsm, TransitionId};
+use rumpsteak_fsm::{Fsm, Role, TransitionId};
 
 use super::explain::explain;
 use super::local::Local;
@@ -75,10 +75,15 @@ pub struct Projection {
     /// A state may receive from several peers: see [`Fsm::check_directed`].
     pub fsm: Fsm,
     /// The places of each transition.
-    pub(super) origins: Vec<Vec<Span>>,
+    origins: Vec<Vec<Span>>,
 }
 
 impl Projection {
+    pub(super) fn of(local: Local, role: &Role) -> Self {
+        let (fsm, origins) = local.fsm(role);
+        Self { fsm, origins }
+    }
+
     /// The interactions of a transition, in the order of the text: at least one, and several if
     /// branches look the same to the role.
     ///
@@ -101,7 +106,7 @@ pub(crate) fn project(
     limits: &Limits,
 ) -> Result<Projection, Vec<Diagnostic>> {
     let local = local(global, role, declared, limits)?;
-    Ok(local.projection(&global.roles[role as usize]))
+    Ok(Projection::of(local, &global.roles[role as usize]))
 }
 
 /// The smallest machine of the role. A block stands there as a message of the role to itself,

@@ -6,7 +6,6 @@ use super::harness::workspace;
 use super::readme::{Block, blocks, start};
 use rumpsteak_scribble::{Limits, Modules};
 
-/// A document of this workspace.
 fn document(path: &str) -> String {
     fs::read_to_string(workspace().join(path)).unwrap()
 }
@@ -152,7 +151,6 @@ fn is_accepted(text: &str) -> bool {
     diagnostics.is_empty() && checked.diagnostics.is_empty() && is_followed
 }
 
-/// True if each line occurs in one of the files.
 fn quotes(text: &str, files: &[&str]) -> bool {
     let quoted: String = files.iter().map(|file| document(file)).collect();
     text.lines().all(|line| line.trim() == "…" || quoted.contains(line))

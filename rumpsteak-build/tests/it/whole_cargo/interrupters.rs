@@ -43,7 +43,6 @@ use watched::*;
 /// How the block ends.
 type Outcome = &'static str;
 
-/// Lets others go first.
 async fn pause() {
     let mut is_over = false;
     poll_fn(|context| {

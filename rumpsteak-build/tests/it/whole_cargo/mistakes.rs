@@ -66,7 +66,6 @@ impl<'a> Mistake<'a> {
         }
     }
 
-    /// The number of errors and lines.
     fn cost(&self) -> (usize, usize) {
         let figures = self.printed.lines().next().unwrap_or_default();
         let mut figures = figures.split(|c: char| !c.is_ascii_digit()).flat_map(str::parse);

@@ -99,7 +99,7 @@ async fn listening([_, clerk, expert]: &[Host; 3], at: [&str; 2]) -> [String; 2]
     [clerk.listen(at[0]).await, expert.listen(at[1]).await].map(|at| at.unwrap().to_string())
 }
 
-/// What takes longer than this hangs.
+/// A longer wait is a hang.
 async fn in_time<T>(ended: impl Future<Output = T>) -> T {
     timeout(Duration::from_secs(60), ended).await.unwrap()
 }
@@ -175,7 +175,7 @@ async fn a_role_that_is_asked_plays_over_any_transport() {
     }
 }
 
-/// What a clerk does that goes to another host, which is told when it has left.
+/// A clerk that moves to another host. The host is told when the clerk has left.
 type Ended = std::result::Result<(), Box<dyn std::error::Error + std::marker::Send + Sync>>;
 
 /// A clerk whose session goes on elsewhere before its first task, or with its first question.

@@ -206,7 +206,7 @@ async fn a_message_that_is_larger_than_the_broker_takes_is_an_error_at_once() {
     }
 }
 
-/// What a broker does not permit is told at once, to who listens and to who calls.
+/// The listener and the caller are told at once if the broker does not permit a subject.
 #[tokio::test]
 #[ignore = "needs nats-server"]
 async fn what_a_broker_does_not_permit_is_told_at_once() {

@@ -173,13 +173,13 @@ fn nothing_is_lost_doubled_or_out_of_order() {
     assert!(broken.load(Ordering::Relaxed) > 0);
 }
 
-/// What a network does to the connections through it.
+/// The faults of a network.
 #[derive(Clone)]
 struct Network {
     random: Arc<Mutex<Rng>>,
     /// How many connections were cut.
     cuts: Arc<AtomicU64>,
-    /// Whether nothing passes any more once one would have been cut.
+    /// True if nothing passes any more instead of a cut.
     parts: bool,
 }
 
@@ -298,7 +298,7 @@ async fn a_network_that_stays_parted_ends_the_session_at_both_ends() {
     assert_eq!((lost(a), lost(b)), (("a", "b"), ("b", "a")));
 }
 
-/// Who has lost whom.
+/// The role that reports a loss, and the peer that it lost.
 fn lost(ended: Error) -> (&'static str, &'static str) {
     match ended.into_kind() {
         ErrorKind::Transport { role, peer, source, .. } => {

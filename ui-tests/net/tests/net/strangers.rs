@@ -126,7 +126,7 @@ fn mangled_frames_end_one_session_and_no_more() {
     assert!(whole > 0 && ended > 0 && greetings > 0 && frames > 0);
 }
 
-/// What a host answers to these bytes, as the first frame of a connection.
+/// Returns the host's answer to these bytes as the first frame of a connection.
 async fn answer(bytes: &'static [u8]) -> Option<BytesMut> {
     let mut connection = Memory.connect("answers", 1 << 20).await.unwrap();
     connection.send(Bytes::from_static(bytes)).await.unwrap();

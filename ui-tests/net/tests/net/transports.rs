@@ -16,7 +16,7 @@ fn hosts() -> [Host; 3] {
     ["c.shop.rumpsteak", "s.shop.rumpsteak", "l.shop.rumpsteak"].map(|name| authority.host(name))
 }
 
-/// Who signs certificates.
+/// The authority that signs certificates.
 pub(crate) struct Authority(Issuer<'static, KeyPair>, rcgen::Certificate);
 
 impl Authority {

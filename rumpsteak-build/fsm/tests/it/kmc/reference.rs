@@ -306,7 +306,6 @@ impl<'a> Reference<'a> {
         role_is_there && self.violates(at, kind)
     }
 
-    /// True if some send is blocked somewhere.
     pub(crate) fn hits_bound(&self) -> bool {
         (0..self.configurations.len()).any(|at| {
             (0..self.system.machines().len()).any(|machine| {

@@ -100,19 +100,16 @@ fn a_budget_that_is_too_small_is_named() {
     assert!(reduced.properties.configurations < 500);
 }
 
-/// With this many configurations in all.
 fn within(source: &str, configurations: usize) -> Report {
     let limits = Limits::default().configurations(configurations);
     kmc::check(&system(source), &limits)
 }
 
-/// How many are met at a bound.
 fn configurations(source: &str, bound: usize) -> usize {
     let (reduction, limits) = (Reduction::PartialOrder, Limits::default());
     kmc::check_at(&system(source), bound, reduction, &limits).configurations
 }
 
-/// The properties at k = 1.
 fn at_one(source: &str) -> Properties {
     kmc::check_at(&system(source), 1, Reduction::None, &Limits::default())
 }
