@@ -476,7 +476,7 @@ fn who_is_neglected_is_as_a_naive_search_says() {
     assert!(live > 20 && neglects >= 2 && open < live, "{live} {neglects} {open}");
 }
 
-/// The cases of `tests/cases/fair.md`, with the answers of both relations.
+/// The cases of `cases/fair.md`, with the answers of both relations.
 #[test]
 fn each_pair_has_both_answers() {
     let path = pairs::path("fair.md");

@@ -1,6 +1,6 @@
 //! Subtyping, by cases.
 //!
-//! Each file in `tests/cases` has prose and, in ```` ```pairs ```` fences, pairs of machines with
+//! Each file in `cases` has prose and, in ```` ```pairs ```` fences, pairs of machines with
 //! the answer:
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! Asynchronous subtyping of machines that are too large for a case in `tests/cases`, and the
+//! Asynchronous subtyping of machines that are too large for a case in `cases`, and the
 //! corpora.
 
 use rumpsteak_fsm::subtype::{self, Proof, Side};

@@ -1,6 +1,6 @@
 //! Systems, by cases.
 //!
-//! `tests/cases/systems.md` has prose and, in fences, systems with their answers:
+//! `cases/systems.md` has prose and, in fences, systems with their answers:
 //!
 //! ```text
 //! a: 0 b!x 1                  a machine, as transitions or as a local type

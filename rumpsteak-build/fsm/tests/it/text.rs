@@ -75,7 +75,7 @@ here 0 ? ready there there 0 ! value<i32> here
 .marking here .end
 ";
 
-/// The texts of `tests/cases/texts.md`, one a line, with what is read or refused.
+/// The texts of `cases/texts.md`, one a line, with what is read or refused.
 #[test]
 fn each_text_is_read_or_refused() {
     let path = common::pairs::path("texts.md");
@@ -271,7 +271,7 @@ fn machine(role: &str, states: usize, transitions: &[(usize, Action, usize)]) ->
     builder.build(states[0])
 }
 
-/// The machines of `tests/cases/print_errors.md`, each after the form that cannot say them.
+/// The machines of `cases/print_errors.md`, each after the form that cannot say them.
 #[test]
 fn what_a_form_cannot_say_is_refused() {
     let path = common::pairs::path("print_errors.md");

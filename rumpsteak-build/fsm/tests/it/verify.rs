@@ -1,6 +1,6 @@
 //! One role against its protocol: what is accepted, what is refused, and what that leads to.
 //!
-//! `tests/cases/verify.md` has prose and, in fences, roles with the answers:
+//! `cases/verify.md` has prose and, in fences, roles with the answers:
 //!
 //! ```text
 //! written a: 0 b!x 1          the machine that is judged, as transitions or as a local type

@@ -1,4 +1,4 @@
-//! The pairs of `tests/cases`, and their answers as text.
+//! The pairs of `cases`, and their answers as text.
 
 use std::fmt::Write;
 use std::fs;
@@ -36,7 +36,7 @@ pub(crate) fn pairs() -> Vec<Pair> {
 pub(crate) const DOCUMENTS: [&str; 2] = ["subtyping.md", "unbounded.md"];
 
 pub(crate) fn path(document: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(document)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(document)
 }
 
 /// The pairs of a document.
