@@ -123,29 +123,33 @@ impl Analysis {
         manifest::runtime(&self.protocols.base).is_none().then(|| {
             Report::of(
                 "the package does not depend on `rumpsteak-runtime`",
-                "write `rumpsteak = { package = \"rumpsteak-runtime\", version = \"0.1\" }` under `[dependencies]`",
+                "write `rumpsteak = { package = \"rumpsteak-runtime\", version = \"0.1\" }` under `[dependencies]`, \
+                 or `path` in the place of `version`; the package `rumpsteak` is another one",
             )
         })
     }
 
     /// Prints the files to watch, the variables and the warnings for Cargo.
     pub(crate) fn announce(&self) {
+        let base = &self.protocols.base;
+        // The name of the runtime is in them.
+        let manifests = [&base.folder, &base.workspace].map(|folder| folder.join("Cargo.toml"));
         let watched = self.source.watched.iter().chain(&self.protocols.looked_at);
         let folders = self.protocols.files.iter().filter_map(|file| file.path.parent());
-        let watched: BTreeSet<&Path> = watched.map(PathBuf::as_path).chain(folders).collect();
+        let watched: BTreeSet<&Path> =
+            watched.chain(&manifests).map(PathBuf::as_path).chain(folders).collect();
         let mut text = String::new();
         // Writing to a string does not fail.
         for path in &watched {
             // Cargo also watches everything below a folder.
             let is_below = |ancestor: &Path| watched.contains(ancestor);
             if path.exists() && !path.ancestors().skip(1).any(is_below) {
-                let shown = self.protocols.base.relative(path);
+                let shown = base.relative(path);
                 let _ = writeln!(text, "cargo::rerun-if-changed={}", shown.display());
             }
         }
         let _ = writeln!(text, "cargo::rustc-env={VERIFIED}={}", env!("CARGO_PKG_VERSION"));
-        let name =
-            manifest::runtime(&self.protocols.base).unwrap_or_else(|| "rumpsteak".to_owned());
+        let name = manifest::runtime(base).unwrap_or_else(|| "rumpsteak".to_owned());
         let _ = writeln!(text, "cargo::rustc-env={RUNTIME}={name}");
         // The macros raise the errors, unless a `cfg` removes their modules.
         let broken = self.broken(true).map(|file| format!("{} has errors", file.shown()));

@@ -51,5 +51,10 @@ fn the_runtime_may_have_any_name() {
             package.write(&format!("{name}/{file}"), text);
         }
     }
+    // The build script runs again when the manifest alone changes.
+    let [wrong, right] = ["rumpsteak.workspace", "rumpsteak-runtime.workspace"];
+    package.edit("plain/Cargo.toml", right, wrong);
+    assert!(!package.check(&["-p", "plain"]).success);
+    package.edit("plain/Cargo.toml", wrong, right);
     package.check(&["--keep-going"]).passes();
 }
