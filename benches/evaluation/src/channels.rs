@@ -4,6 +4,7 @@ use std::hint::black_box;
 
 use rumpsteak_runtime::{self as rumpsteak, Ended, join, try_run};
 use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
 
 use crate::tasks::{expect, one_thread, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis};
@@ -18,7 +19,10 @@ pub(crate) const CELLS: [&str; 4] = [
     "ping-pong, two threads",
 ];
 
-/// The peers: the series of each, in one task and in two.
+/// Our series: in one task, and in two.
+pub(crate) const OURS: [&str; 2] = ["ours, run", "ours, tasks"];
+
+/// The peers, and the series of each: in one task, and in two.
 pub(crate) const PEERS: [(&str, [&str; 2]); 4] = [
     ("tokio", ["tokio, join", "tokio, tasks"]),
     ("flume", ["flume, join", "flume, tasks"]),
@@ -42,9 +46,10 @@ pub fn figures() -> Vec<Figure> {
             series(tasks, Of::Peer, "a task for each end"),
         ]
     });
+    let [joined, tasks] = OURS;
     let mut all = vec![
-        series("ours, run", Of::Ours, "both roles in one task, by the method `run` of their set"),
-        series("ours, tasks", Of::Ours, "a task for each role"),
+        series(joined, Of::Ours, "both roles in one task, by the method `run` of their set"),
+        series(tasks, Of::Ours, "a task for each role"),
     ];
     all.extend(peers);
     vec![Figure {
@@ -53,7 +58,11 @@ pub fn figures() -> Vec<Figure> {
         about: "What a message of a stream costs, and what a round trip: 50,000 of them in each run, between two roles, and over the bounded channels of `tokio::sync::mpsc`, \
                 `flume`, `async-channel` and `kanal`. Each run has fresh roles and channels.",
         x: XAxis { label: "what", log: false, names: &CELLS },
-        y: YAxis { label: "time of a message or a round trip (ns)", log: true, scale: 1e9 / COUNT as f64 },
+        y: YAxis {
+            label: "time of a message or a round trip (ns)",
+            log: true,
+            scale: 1e9 / COUNT as f64,
+        },
         series: all,
         points: |_| vec![0, 1, 2, 3],
         cases,
@@ -117,22 +126,73 @@ async fn pong(mut session: ping_pong::BSession<'_>) -> Ended<'_, ping_pong::B> {
     }
 }
 
-/// The four processes over a peer's channel.
-macro_rules! peer {
-    ($name:ident, $Sender:path, $Receiver:path, $send:ident, $receive:ident, $Some:path) => {
-        mod $name {
-            use super::*;
+/// What a run does, and on what.
+#[derive(Clone, Copy)]
+struct Run<'r> {
+    runtime: &'r Runtime,
+    /// A stream; a ping-pong otherwise.
+    is_stream: bool,
+    /// Both ends are in one task; each has its own otherwise.
+    is_joined: bool,
+}
 
-            pub(super) async fn give(numbers: $Sender) -> Result<()> {
+impl Run<'_> {
+    /// The values of both ends.
+    fn both<A: Send + 'static, B: Send + 'static>(
+        self,
+        a: impl Future<Output = Result<A>> + Send + 'static,
+        b: impl Future<Output = Result<B>> + Send + 'static,
+    ) -> Result<(A, B)> {
+        let (a, b) = if self.is_joined {
+            self.runtime.block_on(join((a, b)))
+        } else {
+            let tasks = async { tokio::try_join!(tokio::spawn(a), tokio::spawn(b)) };
+            self.runtime.block_on(tasks).map_err(Error::wrong)?
+        };
+        Ok((a?, b?))
+    }
+}
+
+/// Our sessions.
+fn ours(run: Run<'_>) -> Result<u64> {
+    let joined: rumpsteak::Result<u64> = match (run.is_joined, run.is_stream) {
+        (true, true) => run.runtime.block_on(async {
+            let ((), sum) = numbers::Roles::default().run(give, take).await?;
+            Ok(sum)
+        }),
+        (true, false) => run.runtime.block_on(async {
+            let (sum, ()) = ping_pong::Roles::default().run(ping, pong).await?;
+            Ok(sum)
+        }),
+        (false, true) => {
+            let numbers::Roles { mut a, mut b } = Default::default();
+            let given = async move { try_run(&mut a, give).await.map_err(Error::wrong) };
+            let taken = async move { try_run(&mut b, take).await.map_err(Error::wrong) };
+            return Ok(run.both(given, taken)?.1);
+        }
+        (false, false) => {
+            let ping_pong::Roles { mut a, mut b } = Default::default();
+            let pinged = async move { try_run(&mut a, ping).await.map_err(Error::wrong) };
+            let ponged = async move { try_run(&mut b, pong).await.map_err(Error::wrong) };
+            return Ok(run.both(pinged, ponged)?.0);
+        }
+    };
+    joined.map_err(Error::wrong)
+}
+
+/// The same over a peer's channel.
+macro_rules! peer {
+    ($peer:ident, $channel:path, $Sender:path, $Receiver:path, $send:ident, $receive:ident, $Some:path) => {
+        fn $peer(run: Run<'_>) -> Result<u64> {
+            async fn give(numbers: $Sender) -> Result<()> {
                 for number in 0..black_box(COUNT) {
                     numbers.$send(number).await.map_err(Error::wrong)?;
                 }
                 Ok(())
             }
 
-            pub(super) async fn take(numbers: $Receiver) -> Result<u64> {
-                #[allow(unused_mut, reason = "needed by tokio's")]
-                let mut numbers = numbers;
+            #[allow(unused_mut, reason = "one of the peers receives by `&mut`")]
+            async fn take(mut numbers: $Receiver) -> Result<u64> {
                 let mut sum = 0;
                 while let $Some(number) = numbers.$receive().await {
                     sum += number;
@@ -140,9 +200,8 @@ macro_rules! peer {
                 Ok(sum)
             }
 
-            pub(super) async fn ping(pings: $Sender, pongs: $Receiver) -> Result<u64> {
-                #[allow(unused_mut, reason = "needed by tokio's")]
-                let mut pongs = pongs;
+            #[allow(unused_mut, reason = "as above")]
+            async fn ping(pings: $Sender, mut pongs: $Receiver) -> Result<u64> {
                 let mut sum = 0;
                 for number in 0..black_box(COUNT) {
                     pings.$send(number).await.map_err(Error::wrong)?;
@@ -154,110 +213,60 @@ macro_rules! peer {
                 Ok(sum)
             }
 
-            pub(super) async fn pong(pings: $Receiver, pongs: $Sender) -> Result<()> {
-                #[allow(unused_mut, reason = "needed by tokio's")]
-                let mut pings = pings;
+            #[allow(unused_mut, reason = "as above")]
+            async fn pong(mut pings: $Receiver, pongs: $Sender) -> Result<()> {
                 while let $Some(number) = pings.$receive().await {
                     pongs.$send(number).await.map_err(Error::wrong)?;
                 }
                 Ok(())
             }
+
+            let (near, there) = $channel(ROOM);
+            if run.is_stream {
+                return Ok(run.both(give(near), take(there))?.1);
+            }
+            let (far, back) = $channel(ROOM);
+            Ok(run.both(ping(near, back), pong(there, far))?.0)
         }
     };
 }
 
-use tokio::sync::mpsc;
-peer!(tokio_, mpsc::Sender<u64>, mpsc::Receiver<u64>, send, recv, Some);
-peer!(flume_, flume::Sender<u64>, flume::Receiver<u64>, send_async, recv_async, Ok);
-peer!(async_channel_, async_channel::Sender<u64>, async_channel::Receiver<u64>, send, recv, Ok);
-peer!(kanal_, kanal::AsyncSender<u64>, kanal::AsyncReceiver<u64>, send, recv, Ok);
-
-/// Two processes in one task.
-fn in_one<A, B>(
-    runtime: &Runtime,
-    a: impl Future<Output = Result<A>>,
-    b: impl Future<Output = Result<B>>,
-) -> Result<(A, B)> {
-    let (a, b) = runtime.block_on(join((a, b)));
-    Ok((a?, b?))
-}
-
-/// A task for each of two processes.
-fn in_two<A: Send + 'static, B: Send + 'static>(
-    runtime: &Runtime,
-    a: impl Future<Output = Result<A>> + Send + 'static,
-    b: impl Future<Output = Result<B>> + Send + 'static,
-) -> Result<(A, B)> {
-    let tasks = async { tokio::try_join!(tokio::spawn(a), tokio::spawn(b)) };
-    let (a, b) = runtime.block_on(tasks).map_err(Error::wrong)?;
-    Ok((a?, b?))
-}
+peer!(tokio, mpsc::channel, mpsc::Sender<u64>, mpsc::Receiver<u64>, send, recv, Some);
+peer!(flume, flume::bounded, flume::Sender<u64>, flume::Receiver<u64>, send_async, recv_async, Ok);
+peer!(
+    async_channel,
+    async_channel::bounded,
+    async_channel::Sender<u64>,
+    async_channel::Receiver<u64>,
+    send,
+    recv,
+    Ok
+);
+peer!(
+    kanal,
+    kanal::bounded_async,
+    kanal::AsyncSender<u64>,
+    kanal::AsyncReceiver<u64>,
+    send,
+    recv,
+    Ok
+);
 
 fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
-    let is_stream = x < 2;
-    let is_one_thread = x.is_multiple_of(2);
-    let case = |series, run: fn(&Runtime, bool) -> Result<u64>| {
-        let runtime = if is_one_thread { one_thread() } else { two_threads() }?;
-        Ok::<_, Error>(Case::timed(NAME, series, x, mode, move || {
-            expect(&run(&runtime, is_stream)?, &sum())
-        }))
-    };
-    let mut cases = vec![case("ours, tasks", our_tasks)?];
-    if is_one_thread {
-        cases.push(case("ours, run", our_run)?);
-    }
-    macro_rules! peers {
-        ($(($module:ident, $pair:expr))*) => {[$(
-            [
-                (|runtime, is_stream| peers!(in_one, runtime, is_stream, $module, $pair))
-                    as fn(&Runtime, bool) -> Result<u64>,
-                |runtime, is_stream| peers!(in_two, runtime, is_stream, $module, $pair),
-            ]
-        ),*]};
-        ($run:ident, $runtime:ident, $is_stream:ident, $module:ident, $pair:expr) => {{
-            let (near, there) = $pair;
-            if $is_stream {
-                return Ok($run($runtime, $module::give(near), $module::take(there))?.1);
+    let (is_stream, is_one_thread) = (x < 2, x.is_multiple_of(2));
+    let runs: [fn(Run<'_>) -> Result<u64>; 5] = [ours, tokio, flume, async_channel, kanal];
+    let series = [OURS].into_iter().chain(PEERS.map(|(_, series)| series));
+    let mut cases = Vec::new();
+    for (series, run) in series.zip(runs) {
+        for (series, is_joined) in series.into_iter().zip([true, false]) {
+            if is_joined && !is_one_thread {
+                continue;
             }
-            let (far, back) = $pair;
-            Ok($run($runtime, $module::ping(near, back), $module::pong(there, far))?.0)
-        }};
-    }
-    let peers = peers! {
-        (tokio_, mpsc::channel(ROOM))
-        (flume_, flume::bounded(ROOM))
-        (async_channel_, async_channel::bounded(ROOM))
-        (kanal_, kanal::bounded_async(ROOM))
-    };
-    for ((_, [joined, tasks]), [in_one, in_two]) in PEERS.into_iter().zip(peers) {
-        cases.push(case(tasks, in_two)?);
-        if is_one_thread {
-            cases.push(case(joined, in_one)?);
+            let runtime = if is_one_thread { one_thread() } else { two_threads() }?;
+            cases.push(Case::timed(NAME, series, x, mode, move || {
+                expect(&run(Run { runtime: &runtime, is_stream, is_joined })?, &sum())
+            }));
         }
     }
     Ok(cases)
-}
-
-fn our_run(runtime: &Runtime, is_stream: bool) -> Result<u64> {
-    let came: rumpsteak::Result<u64> = runtime.block_on(async {
-        if is_stream {
-            Ok(numbers::Roles::default().run(give, take).await?.1)
-        } else {
-            Ok(ping_pong::Roles::default().run(ping, pong).await?.0)
-        }
-    });
-    came.map_err(Error::wrong)
-}
-
-fn our_tasks(runtime: &Runtime, is_stream: bool) -> Result<u64> {
-    if is_stream {
-        let numbers::Roles { mut a, mut b } = Default::default();
-        let given = async move { try_run(&mut a, give).await.map_err(Error::wrong) };
-        let taken = async move { try_run(&mut b, take).await.map_err(Error::wrong) };
-        return Ok(in_two(runtime, given, taken)?.1);
-    }
-    let ping_pong::Roles { mut a, mut b } = Default::default();
-    let pinged = async move { try_run(&mut a, ping).await.map_err(Error::wrong) };
-    let ponged = async move { try_run(&mut b, pong).await.map_err(Error::wrong) };
-    Ok(in_two(runtime, pinged, ponged)?.0)
 }
