@@ -1,6 +1,6 @@
-//! What the examples compute, and what the verifier says of them.
+//! The results of the examples, and the verdicts on them.
 //!
-//! Each test of this file runs an example's own `run`, and states what has to come of it. The table
+//! Each test in this file calls the `run` of an example, and states the expected result. The table
 //! of `README.md` is in `table.rs`.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
@@ -101,14 +101,14 @@ async fn a_lock_is_held_by_one_client_at_a_time() -> Result<()> {
     Ok(())
 }
 
-/// Nobody waits for the slow answer.
+/// The client does not wait for the slow answer.
 #[tokio::test]
 async fn patience_ends_once() -> Result<()> {
     assert_eq!(request_timeout::run().await?, (("HELLO".to_owned(), 2), 1));
     Ok(())
 }
 
-/// The second worker and the third are slow: the first does the rest.
+/// The second and the third worker are slow, so the first does the rest.
 #[tokio::test]
 async fn jobs_go_to_whoever_is_free() -> Result<()> {
     assert_eq!(worker_pool::run().await?, (vec![1, 4, 5, 6, 2, 3], [4, 1, 1]));

@@ -202,7 +202,7 @@ impl Package {
 
 /// The hash of all that the verdict on a module depends on.
 pub(crate) fn key(module: &Module, place: Option<&Place>) -> u64 {
-    let mut hasher = Hasher::new();
+    let mut hasher = Hasher::default();
     hasher.text(env!("CARGO_PKG_VERSION"));
     hasher.bytes(&module.hash.to_be_bytes());
     for (path, text) in place.into_iter().flat_map(|place| &place.files) {

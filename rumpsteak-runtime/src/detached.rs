@@ -1,7 +1,9 @@
 //! Sessions that change hands.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::marker::PhantomData;
+use std::pin::pin;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::SessionGuard;
@@ -12,18 +14,18 @@ use crate::seal::ByMacro;
 use crate::states::proof::InRole;
 use crate::states::{End, Session, State};
 
-/// A session that was taken from its process, from the state `S` on: whoever has it goes on with
-/// it. It owns the routes of its role, so that it can be sent to another role as (part of) a
-/// payload; in Scribble, `Protocol@role` is the sort of such a payload. In the literature this is
-/// *delegation*.
+/// A session that was taken from its process in the state `S`. Its owner can continue it.
 ///
-/// `S` is a state of a verified session, of whatever lifetime: `Detached<Rest<'static, K>>` for a
-/// session of the role `K` that goes on with `type Rest = …;`. The types guarantee that
-/// the session is in that state, so what is done with it was verified with the session as a whole:
-/// its peers cannot tell.
+/// It owns the routes of its role, so it can be sent to another role as (part of) a payload, whose
+/// sort in Scribble is `Protocol@role`. The literature calls this *delegation*.
 ///
-/// The process that gives a session away has its [`End`] instead, and returns that. Its role has no
-/// routes then and is [poisoned](Role::is_poisoned) until it is reset.
+/// `S` is a state of a verified session with the lifetime `'static`: `Detached<Rest<'static, K>>`
+/// for a session of the role `K` that continues as `type Rest = …;`. The types guarantee that the
+/// session is in that state, so its continuation was verified with the whole session, and its peers
+/// cannot tell the difference.
+///
+/// The process that gives a session away returns its [`End`]. Its role then has no routes and is
+/// [poisoned](Role::is_poisoned) until it is reset.
 ///
 /// ```
 /// # use rumpsteak_doctests::*;
@@ -35,7 +37,7 @@ use crate::states::{End, Session, State};
 /// let taken: Result<Detached<Client<'static>>> =
 ///     block_on(try_run(&mut c, async |s: Client<'_>| Ok(Detached::new(s))));
 /// let mut taken = taken?;
-/// // … and another one goes on with it.
+/// // … and another one continues it.
 /// let asked = taken.run(async |s: Client<'_>| {
 ///     let (Pong(answer), end) = s.send(Ping(1)).await?.receive().await?;
 ///     Ok::<_, Error>((answer, end))
@@ -45,8 +47,8 @@ use crate::states::{End, Session, State};
 /// # Ok::<(), Error>(())
 /// ```
 ///
-/// Dropping it ends the session: its peers wake with [`ErrorKind::Closed`].
-#[must_use = "the session ends here unless somebody goes on with it"]
+/// Dropping it aborts the session: its peers wake with [`ErrorKind::Closed`].
+#[must_use = "the session is aborted here unless you `run` it or give it away"]
 pub struct Detached<S: Session<State: InRole>> {
     role: <S::State as InRole>::Role,
     has_begun: bool,
@@ -58,9 +60,9 @@ where
     S: Session<State = State<'static, R>> + Structure,
     R: Role,
 {
-    /// Takes a session away. The second value ends the process that had it.
+    /// Takes a session away. The second value ends the process.
     ///
-    /// `N` is the same state as `S`, with the lifetime of the process: anything else does not
+    /// `N` is the same state as `S`, with the lifetime of the process. Any other state does not
     /// compile.
     ///
     /// ```compile_fail,E0080
@@ -88,17 +90,17 @@ where
         (Self { role, has_begun: false, session: PhantomData }, End::from_state(state))
     }
 
-    /// Goes on with the session, to its end: as [`try_run`](crate::try_run), from the state `N` on,
-    /// which is `S` with another lifetime.
+    /// Continues the session to its end, as [`try_run`](crate::try_run) runs one. `N` is the state
+    /// `S` with another lifetime.
     ///
     /// # Errors
     ///
-    /// What the process returns; [`ErrorKind::ForeignEnd`] if that is the end of another session;
-    /// [`ErrorKind::Poisoned`] if the session was gone on with before.
+    /// The error of the process; [`ErrorKind::ForeignEnd`] if it returned the end of another
+    /// session; [`ErrorKind::Poisoned`] if the session was already continued.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe: dropping the future in the middle of the session ends it.
+    /// Not cancel safe: dropping the future in the middle of the session aborts it.
     pub async fn run<'s, N, T, E, F, P>(&'s mut self, process: P) -> Result<T, E>
     where
         N: Session<State = State<'s, R>> + Structure,
@@ -111,22 +113,26 @@ where
             return Err(Error::from(ErrorKind::Poisoned { role: R::NAME }).into());
         }
         let mut guard = SessionGuard::new(&mut self.role);
-        let ended = guard.run(|state| process(N::from_state(state))).await;
+        let ended = {
+            let mut process = pin!(guard.begin(|state| process(N::from_state(state))));
+            poll_fn(|context| guard.poll(process.as_mut(), context)).await
+        };
         let ended = guard.end(ended);
         if ended.is_ok() {
-            // The role was there for this session only.
+            // The role existed for this session only.
             guard.role().close();
         }
         ended
     }
 
-    /// For `rumpsteak-net`: the role in the middle of its session, unless that was gone on with.
+    /// The role in the middle of its session, unless the session was continued. Used by
+    /// `rumpsteak-net`.
     #[doc(hidden)]
     pub fn into_role(self, _: ByMacro) -> Option<R> {
         (!self.has_begun).then_some(self.role)
     }
 
-    /// For `rumpsteak-net`: the opposite. The routes are taken from the role.
+    /// Takes the routes from a role, in the middle of its session. Used by `rumpsteak-net`.
     #[doc(hidden)]
     pub fn from_role(role: &mut R, _: ByMacro) -> Self
     where
@@ -138,11 +144,11 @@ where
     }
 }
 
-/// Does not compile unless both are one state.
+/// Compiles only if both are the same state.
 const fn assert_same<N: Structure, S: Structure>() {
     assert!(
         N::FINGERPRINT == S::FINGERPRINT,
-        "a session goes on from the state in which it was taken away, and from no other"
+        "a session continues in the state in which it was taken, and in no other"
     );
 }
 

@@ -1,56 +1,39 @@
-//! What can go wrong while a session runs.
+//! The errors of sessions.
 //!
-//! The protocol itself cannot: a session that compiles was verified, so its roles never wait for
-//! each other in a circle and never meet a message that they do not expect. What remains is the
-//! outside world (a peer that failed, a broken transport, a foreign program at the other end) and
-//! the misuses of a role that Rust's types cannot refuse. Every error leaves the role
-//! poisoned: see [`Role::is_poisoned`](crate::Role::is_poisoned).
+//! A verified session cannot deadlock or receive a message that it does not expect. What can fail
+//! is the outside world (a peer that failed, a broken transport, a foreign program at the other
+//! end) and misuse of a role that Rust's types cannot refuse. Every error poisons the role: see
+//! [`Role::is_poisoned`](crate::Role::is_poisoned).
 
 use std::error::Error as StdError;
 use std::fmt;
 
 /// The result of a session or of one of its actions.
 ///
-/// The error defaults to [`Error`], so that processes read as in the papers: `async fn kernel(..)
-/// -> Result<i32>`.
+/// The error defaults to [`Error`], so processes read as in the papers:
+/// `async fn kernel(..) -> Result<i32>`.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error of a transport, as it came from its `Sink` or `Stream`.
+/// An error of a transport's `Sink` or `Stream`.
 pub type BoxError = Box<dyn StdError + std::marker::Send + Sync + 'static>;
 
 /// Why a session, or one of its actions, failed: see [`kind`](Error::kind).
 ///
-/// ```
-/// # use rumpsteak_doctests::rumpsteak;
-/// use rumpsteak::{Error, ErrorKind};
-///
-/// /// Whether it may help to replace the roles and to try again.
-/// fn is_temporary(error: &Error) -> bool {
-///     match error.kind() {
-///         ErrorKind::Closed { .. } | ErrorKind::Poisoned { .. } => true,
-///         ErrorKind::Transport { source, .. } => source.is::<std::io::Error>(),
-///         _ => false,
-///     }
-/// }
-/// ```
-///
-/// It is as large as a pointer, since every action returns a result that could hold one.
+/// An `Error` is as large as a pointer, because every action returns a result.
 pub struct Error {
     kind: Box<ErrorKind>,
 }
 
 impl Error {
-    /// What a process returns that gives up for a reason of its own: [`ErrorKind::Other`].
+    /// The error of a process that gives up for its own reasons: [`ErrorKind::Other`].
     ///
     /// ```
     /// # use rumpsteak_doctests::rumpsteak;
     /// use std::error::Error as _;
     ///
-    /// use rumpsteak::{Error, ErrorKind};
-    ///
-    /// let error = Error::other("too late");
-    /// assert!(matches!(error.kind(), ErrorKind::Other { .. }));
-    /// // It is shown, and so is not its own source.
+    /// let error = rumpsteak::Error::other("too late");
+    /// assert!(matches!(error.kind(), rumpsteak::ErrorKind::Other { .. }));
+    /// // The source is the message itself.
     /// assert_eq!(error.to_string(), "too late");
     /// assert!(error.source().is_none());
     /// ```
@@ -59,12 +42,12 @@ impl Error {
         ErrorKind::Other { source: source.into() }.into()
     }
 
-    /// What went wrong, and where.
+    /// The reason of the failure, with the role, the peer and the action.
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// As [`kind`](Error::kind), by value: for the error of a transport.
+    /// The [`kind`](Error::kind) by value, for example to get at the error of a transport.
     pub fn into_kind(self) -> ErrorKind {
         *self.kind
     }
@@ -78,7 +61,7 @@ impl From<ErrorKind> for Error {
     }
 }
 
-/// For people, with the source: a `main` that returns it prints this.
+/// The message and its source, because a `main` that returns the error prints it with `Debug`.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}{}", self.source().map_or(String::new(), |source| format!(": {source:?}")))
@@ -97,7 +80,7 @@ impl StdError for Error {
             ErrorKind::Leave { source, .. } | ErrorKind::Transport { source, .. } => {
                 Some(&**source)
             }
-            // It is shown itself.
+            // Displayed by the error itself.
             ErrorKind::Other { source } => source.source(),
             _ => None,
         }
@@ -107,33 +90,32 @@ impl StdError for Error {
 /// Why a session, or one of its actions, failed.
 ///
 /// `role` is the role that reports the error, `peer` the role at the other end of the route, and
-/// `action` what `role` was about to do. Roles and labels have their names in the protocol.
+/// `action` the action that failed. Roles and labels have their names in the protocol.
 #[allow(missing_docs, reason = "the fields are explained above, or with their variant")]
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The peer has closed the route.
     ///
-    /// Its process returned early, failed, panicked or was cancelled, or the peer was dropped. What
-    /// the peer had sent before is still delivered; this is what follows it.
+    /// The peer was dropped, or its process returned early, failed, panicked or was cancelled.
+    /// Messages that it had sent before are delivered first.
     Closed { role: &'static str, peer: &'static str, action: Action },
 
-    /// The session returned the [`End`](crate::states::End) of another session.
+    /// The process returned the [`End`](crate::states::End) of another session.
     ///
-    /// Two sessions of one role type exchanged their ends. Both roles are poisoned, because
-    /// neither can tell how far its own session has come.
+    /// Two sessions of one role type exchanged their ends. Both roles are poisoned, because neither
+    /// session can tell how far it has come.
     ForeignEnd { role: &'static str },
 
-    /// The role has played its sessions to their end, and cannot know whether its peers have its
-    /// last messages: a peer was lost, for example.
+    /// The role has completed its sessions, but cannot know if its peers got its last messages,
+    /// for example because a connection was lost.
     Leave { role: &'static str, source: BoxError },
 
     /// A route of the role is not where its set put it.
     ///
-    /// Two routes of one type were exchanged (`mem::swap`), within a role or between two. Messages
-    /// would reach roles that expect others, or none. `route` is the struct of the peer to which
-    /// the route should lead. `belongs` is the role of the route and its peer; `None` if the route
-    /// belongs into this place, but in another set of roles than the routes before it.
+    /// Two routes of one type were exchanged (`mem::swap`), so messages would reach the wrong role.
+    /// `route` is the peer's struct to which the route should lead. `belongs` names the role and
+    /// peer of the route, or is `None` if the route belongs to this field of another set of roles.
     Misplaced {
         role: &'static str,
         route: &'static str,
@@ -143,23 +125,23 @@ pub enum ErrorKind {
     /// The process gave up: see [`Error::other`].
     Other { source: BoxError },
 
-    /// The session was used outside of its process: in another task, or after that had ended.
+    /// The session was used outside of its process: in another task, or after the process ended.
     ///
-    /// For another task, take the session away: [`Detached`](crate::Detached).
+    /// To move a session to another task, use [`Detached`](crate::Detached).
     Outside { role: &'static str },
 
     /// An earlier session of this role did not return its [`End`](crate::states::End): it failed,
     /// panicked or was cancelled.
     ///
-    /// Messages of that session may still be under way, so the role cannot begin another. Reset it
+    /// Its messages may still be in flight, so the role cannot begin another session. Reset it
     /// together with its peers: see [`Role::is_poisoned`](crate::Role::is_poisoned).
     Poisoned { role: &'static str },
 
-    /// The role cannot have a second session over the same routes.
+    /// The role cannot run a second session over the same routes.
     ///
-    /// Either it hears several peers in one state, and the route to this peer does not [keep
-    /// sessions apart](crate::transport::Link::keeps_sessions_apart). Or the peer plays on demand,
-    /// with several peers: which of them calls it first is known within a session only.
+    /// Either the role receives from several peers in one state, and the route to `peer` does not
+    /// [keep sessions apart](crate::transport::Link::keeps_sessions_apart). Or `peer` starts on
+    /// demand and has several peers of its own, so calls of two sessions could be confused.
     SecondSession { role: &'static str, peer: &'static str },
 
     /// The transport failed.
@@ -167,9 +149,9 @@ pub enum ErrorKind {
 
     /// A message arrived that the protocol does not allow here.
     ///
-    /// Roles that were verified together never do this to each other: the peer is another program,
-    /// or an older version of the protocol. `role` was ready to receive the labels in `legal`. The
-    /// message is dropped.
+    /// Roles that were verified together never do this: the peer is another program, or uses
+    /// another version of the protocol. `role` could receive the labels in `legal`. The message is
+    /// dropped.
     Unexpected {
         role: &'static str,
         peer: &'static str,
@@ -204,29 +186,29 @@ impl fmt::Display for ErrorKind {
             ),
             Self::Leave { role, .. } => write!(
                 f,
-                "`{role}` has done its part, but cannot know whether its peers have its last messages"
+                "`{role}` has completed its sessions, but cannot know if its peers got its last messages"
             ),
             Self::Misplaced { role, route, belongs } => {
                 write!(f, "`{role}` cannot begin a session: its route to `{route}` ")?;
                 match belongs {
-                    Some((role, peer)) => write!(f, "is that of `{role}` to `{peer}`"),
-                    None => f.write_str("is that of another set of roles"),
+                    Some((role, peer)) => write!(f, "belongs to `{role}` and leads to `{peer}`"),
+                    None => f.write_str("belongs to another set of roles"),
                 }
             }
             Self::Other { source } => fmt::Display::fmt(source, f),
             Self::Outside { role } => write!(
                 f,
                 "the session of `{role}` was used outside of its process: in another task, or after its process \
-                 had ended; `Detached` takes a session to another task"
+                 ended; use `Detached` to move a session to another task"
             ),
             Self::Poisoned { role } => write!(
                 f,
-                "role `{role}` is poisoned: an earlier session of it did not reach its end; \
+                "role `{role}` is poisoned: an earlier session did not reach its end; \
                  reset the role together with its peers"
             ),
             Self::SecondSession { role, peer } => write!(
                 f,
-                "`{role}` cannot have a second session over the same routes: messages of two sessions could be \
+                "`{role}` cannot run a second session over the same routes: messages of two sessions could be \
                  confused at `{role}` or `{peer}`; make fresh roles for each session"
             ),
             Self::Transport { role, peer, action, .. } => {
@@ -265,7 +247,7 @@ fn alternatives(f: &mut fmt::Formatter<'_>, labels: &[&str]) -> fmt::Result {
     Ok(())
 }
 
-/// A send that failed, with its label where the transport had not yet taken it.
+/// A failed send, with its label if the transport had not taken it yet.
 ///
 /// Returned by [`Send::send_or_return`](crate::states::Send::send_or_return) and
 /// [`Select::select_or_return`](crate::states::Select::select_or_return); `?` turns it into the

@@ -1,7 +1,6 @@
-//! The guard of a session: it has the role of the process, and aborts the session unless it ends.
+//! The guard of a session, which owns the borrow of the role and aborts unfinished sessions.
 
-use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::error::{Error, Result};
@@ -12,8 +11,8 @@ use crate::states::state::state_of;
 use crate::states::{End, State};
 use crate::testing;
 
-/// A role while the process of a session is run. Dropping it in the middle of the session aborts
-/// that: the role is poisoned, and its peers wake.
+/// A role while its process runs. Dropping the guard in the middle of the session aborts it: the
+/// role is poisoned, and its peers wake.
 pub(crate) struct SessionGuard<'s, R: Role> {
     role: Lender<'s, R>,
     state: State<'s, R>,
@@ -21,20 +20,20 @@ pub(crate) struct SessionGuard<'s, R: Role> {
 }
 
 impl<'s, R: Role> SessionGuard<'s, R> {
-    /// The guard of a role whose session has yet to begin.
+    /// The guard of a role whose session has not begun.
     #[inline]
     pub(crate) fn new(role: &'s mut R) -> Self {
         let (role, claim) = Lender::new(role);
         Self { role, state: state_of(claim), is_in_session: false }
     }
 
-    /// The role, while its process is not polled.
+    /// The role. The process must not be polled meanwhile.
     #[inline]
     pub(crate) fn role(&mut self) -> &mut R {
         self.role.role()
     }
 
-    /// Begins the session: `process` gets its first state.
+    /// Begins the session: passes its first state to `process`.
     #[inline]
     pub(crate) fn begin<T>(&mut self, process: impl FnOnce(State<'s, R>) -> T) -> T {
         participant::begin(self.role());
@@ -63,16 +62,8 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         begun
     }
 
-    pub(crate) async fn run<F: Future>(
-        &mut self,
-        process: impl FnOnce(State<'s, R>) -> F,
-    ) -> F::Output {
-        let mut process = pin!(self.begin(process));
-        poll_fn(|context| self.poll(process.as_mut(), context)).await
-    }
-
-    /// Ends the session, as its process did: with a value, and the end of this session. Fails
-    /// with the error of the process or [`ErrorKind::ForeignEnd`](crate::ErrorKind::ForeignEnd).
+    /// Ends the session with the result of its process. Fails with the error of the process or with
+    /// [`ErrorKind::ForeignEnd`](crate::ErrorKind::ForeignEnd).
     #[inline]
     pub(crate) fn end<T, E: From<Error>, Q: Role>(
         &mut self,

@@ -1,5 +1,5 @@
-// The guide is read on a forge, too. Here are the targets of its links in this documentation; they
-// come before those among the files.
+// The guide is also read on a forge. Here its links get targets in this documentation, which take
+// precedence over the links to files.
 
 //! [`module`]: self::module
 //! [`linearity`]: self::linearity

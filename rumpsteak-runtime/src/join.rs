@@ -1,8 +1,8 @@
 //! Running the processes of several roles in one task.
 //!
-//! Roles that mostly wait for each other gain nothing from tasks of their own: each message would
-//! cost a turn of the executor's queue, or a wake-up across threads. [`join`] polls them in turn
-//! instead, inside the task that awaits it, and polls only those that were woken.
+//! In tasks of their own, roles that mostly wait for each other would pay for each message with a
+//! turn of the executor's queue or a wake-up across threads. [`join`] polls them inside the task
+//! that awaits it, and polls only those that were woken:
 //!
 //! ```text
 //!            woken: {0, 1}     poll 0: waits
@@ -11,14 +11,11 @@
 //!            woken: {}         wait, until something outside wakes one of them
 //! ```
 //!
-//! Each process has a waker of its own. Most wake-ups come from another process of the same set,
-//! hence from the thread that is polling them at that moment: they only set a bit, without a
-//! read-modify-write on which the other cores would have to agree. A thread-local variable tells
-//! which set the thread is polling. Wake-ups from elsewhere (another thread, a timer) set their bit
-//! with one, and wake the task if it sleeps.
-//!
-//! Without wakers of its own, `join` would poll all processes in each round: in a ring of ten, ten
-//! polls for each hop.
+//! Each process has its own waker, or `join` would poll all processes in each round. Most wake-ups
+//! come from another process of the same set, so from the thread that is polling them. They only
+//! set a bit, without an atomic read-modify-write. A thread-local variable tells which set the
+//! thread is polling. Wake-ups from elsewhere (another thread, a timer) set their bit atomically,
+//! and wake the task if it sleeps.
 
 use std::mem;
 use std::pin::Pin;
@@ -27,15 +24,16 @@ use std::task::{Context, Poll, Waker, ready};
 
 use pin_project_lite::pin_project;
 
+use crate::seal::ByMacro;
 use crate::states::state::polled_again;
 use crate::sync::atomic::Ordering;
 use crate::woken::{self, POLLING, Polling, Woken};
 
-/// Runs the processes of several roles in the task that awaits it, and returns the values of all.
+/// Runs the processes of several roles in the task that awaits it, and returns all their values.
 ///
 /// Takes a tuple of up to twelve futures. This is the fastest way to run roles that mostly wait for
-/// each other, on any executor. Each process gets its own result: one that fails poisons its role,
-/// which wakes the others with an error of their own.
+/// each other, on any executor. Each process has its own result: one that fails poisons its role,
+/// and the others wake with an error of their own.
 ///
 /// ```
 /// # use rumpsteak_doctests::*;
@@ -48,24 +46,24 @@ use crate::woken::{self, POLLING, Polling, Woken};
 /// # Ok::<(), Error>(())
 /// ```
 ///
-/// A process may wait for anything, also for things outside of its session, and the future is
-/// `Send` if those of the processes are.
+/// A process may also wait for things outside of its session. The future is `Send` if the processes
+/// are.
 ///
 /// # Fairness
 ///
-/// Processes that were woken take turns. After 1,024 polls in one go the task yields to the
-/// executor, so that roles that always find something to do leave time for other tasks.
+/// Woken processes take turns. After 1,024 polls in a row the task yields to the executor, so busy
+/// roles leave time for other tasks.
 ///
 /// # Cost
 ///
-/// An allocation for each process and two more, when the future is first polled. None if the last
-/// one that was done on the thread had as many processes: it has left its wakers.
+/// The first poll allocates once per process, and twice more. It allocates nothing if the last
+/// `join` that ended on the thread had as many processes and left its wakers.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future drops all processes that are still running, so their roles are poisoned and
-/// peers elsewhere wake. So does a panic of a process. Polling it by reference is cancel safe, once
-/// it is pinned; it panics if it is polled after it has completed.
+/// Dropping the future drops all processes that still run, which poisons their roles and wakes
+/// peers elsewhere. So does a panic of a process. Polling by reference is cancel safe once the
+/// future is pinned. It panics if it is polled after it has completed.
 pub fn join<P: Processes>(processes: P) -> P::Joined {
     processes.join()
 }
@@ -76,27 +74,22 @@ pub fn join<P: Processes>(processes: P) -> P::Joined {
     label = "not a tuple of futures",
     note = "`join` takes one argument, a tuple of up to twelve futures: `join((source(&mut s), sink(&mut t)))`"
 )]
-pub trait Processes: sealed::Sealed {
-    /// What the processes return.
-    type Values;
-
+pub trait Processes {
     /// The future of all processes.
-    type Joined: Future<Output = Self::Values>;
+    type Joined: Future;
+
+    #[doc(hidden)]
+    const BY_MACRO: ByMacro;
 
     #[doc(hidden)]
     fn join(self) -> Self::Joined;
 }
 
-mod sealed {
-    /// Keeps [`Processes`](super::Processes) to this crate.
-    pub trait Sealed {}
-}
-
 macro_rules! processes {
     ($Joined:ident: $($process:ident: $Process:ident = $index:tt),+) => {
         pin_project! {
-            // Where the processes are put once, and stay: an `async fn` has room for what it is
-            // given, and room once more for what it pins.
+            // The processes are pinned here: an `async fn` would reserve memory for its arguments,
+            // and once more for the pinned futures.
             #[must_use = "no process runs unless you `await` the future"]
             pub struct $Joined<$($Process: Future),+> {
                 $(#[pin] $process: Option<$Process>,)+
@@ -115,17 +108,15 @@ macro_rules! processes {
                     $($index => poll_process(&mut this.$process, &mut this.values.$index, context),)+
                     _ => Poll::Pending,
                 }));
-                // The schedule is done when each process has given its value.
+                // The schedule completes when each process has given its value.
                 Poll::Ready(($(this.values.$index.take().unwrap_or_else(|| polled_again()),)+))
             }
         }
 
-        impl<$($Process: Future),+> sealed::Sealed for ($($Process,)+) {}
-
         impl<$($Process: Future),+> Processes for ($($Process,)+) {
-            type Values = ($($Process::Output,)+);
-
             type Joined = $Joined<$($Process),+>;
+
+            const BY_MACRO: ByMacro = ByMacro(());
 
             fn join(self) -> Self::Joined {
                 let ($($process,)+) = self;
@@ -136,7 +127,7 @@ macro_rules! processes {
     };
 }
 
-/// The futures of `join`, by the number of processes. They have no name elsewhere.
+/// The futures of `join`, by the number of processes.
 mod joined {
     use super::*;
 
@@ -154,7 +145,7 @@ mod joined {
     processes!(Joined12: a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9, k: K = 10, l: L = 11);
 }
 
-/// Polls a process; keeps its value and drops the process when it is done.
+/// Polls a process. When it is done, keeps its value and drops it.
 #[inline]
 fn poll_process<F: Future>(
     process: &mut Pin<&mut Option<F>>,
@@ -172,15 +163,15 @@ fn poll_process<F: Future>(
     }
 }
 
-/// How many polls of processes one poll of the task may do.
+/// The number of process polls in one poll of the task.
 const BUDGET: usize = 1024;
 
 struct Schedule<const N: usize> {
     woken: Arc<Woken>,
     wakers: Vec<Waker>,
-    /// The processes that have not ended, as a set of bits.
+    /// A bit set of the processes that have not ended.
     running: usize,
-    /// The process that was polled last: the search for the next one begins behind it.
+    /// The process that was polled last. The search for the next one begins after it.
     last: usize,
 }
 
@@ -191,12 +182,12 @@ impl<const N: usize> Schedule<N> {
             woken,
             wakers,
             running: (1 << N) - 1,
-            // The first is the next.
+            // So the first process is next.
             last: N - 1,
         }
     }
 
-    /// Polls the processes that were woken, until none is left or all have ended.
+    /// Polls woken processes until none is left or all have ended.
     fn poll(
         &mut self,
         context: &mut Context<'_>,
@@ -215,7 +206,7 @@ impl<const N: usize> Schedule<N> {
             }
             let here = woken.here.load(Ordering::Relaxed) & self.running;
             if here == 0 {
-                // Sleep, unless a wake-up came in between. Whoever finds the task asleep wakes it.
+                // Sleep, unless a wake-up came meanwhile. A later wake-up also wakes the task.
                 woken.task.register(context.waker());
                 let (slept, woken_up) = (Ordering::AcqRel, Ordering::Relaxed);
                 if woken.elsewhere.compare_exchange(POLLING, 0, slept, woken_up).is_ok() {
@@ -227,7 +218,7 @@ impl<const N: usize> Schedule<N> {
             let next = if behind == 0 { here } else { behind };
             let index = next.trailing_zeros() as usize;
             self.last = index;
-            // Before the poll: it may be woken again while it runs.
+            // Before the poll: the process may be woken again while it runs.
             woken.here.store(here & !(1 << index), Ordering::Relaxed);
             let mut context = Context::from_waker(&self.wakers[index]);
             if process(index, &mut context).is_ready() {
@@ -237,7 +228,7 @@ impl<const N: usize> Schedule<N> {
                 }
             }
         }
-        // Others want the thread, too. The processes that are due stay in the set.
+        // Leave the thread to other tasks. Processes that are due stay in the set.
         woken.elsewhere.fetch_and(!POLLING, Ordering::Release);
         context.waker().wake_by_ref();
         Poll::Pending
@@ -252,8 +243,8 @@ impl<const N: usize> Drop for Schedule<N> {
 
 #[cfg(all(test, rumpsteak_loom))]
 mod models {
-    //! Models of the races between the thread that polls a set and those that wake its processes:
-    //! see `channel::models`.
+    //! Models of the races between the thread that polls a set and the threads that wake its
+    //! processes: see `channel::models`.
 
     use std::pin::Pin;
     use std::sync::Arc;
@@ -272,7 +263,7 @@ mod models {
     use crate::transport::Pair as _;
     use crate::woken::is_polling;
 
-    /// What one process waits for.
+    /// A condition that a process waits for.
     struct Signal {
         waker: AtomicWaker,
         rung: loom::sync::atomic::AtomicUsize,
@@ -281,7 +272,7 @@ mod models {
     impl Signal {
         fn new() -> loom::sync::Arc<Self> {
             loom::sync::Arc::new(Self {
-                waker: AtomicWaker::new(),
+                waker: AtomicWaker::default(),
                 rung: loom::sync::atomic::AtomicUsize::new(0),
             })
         }
@@ -310,8 +301,7 @@ mod models {
         builder.check(race);
     }
 
-    /// Another thread wakes a process while the set finds that there is nobody to poll and goes to
-    /// sleep.
+    /// Another thread wakes a process while the set finds no process to poll and goes to sleep.
     #[test]
     fn wake_races_with_going_to_sleep() {
         model(|| {
@@ -325,7 +315,7 @@ mod models {
         });
     }
 
-    /// As before, twice: the second time, the set may be asleep, be woken, or poll already.
+    /// As before, twice: at the second wake-up the set may sleep, be woken or be polling.
     #[test]
     fn wake_races_with_waking_up() {
         model(|| {
@@ -359,7 +349,7 @@ mod models {
         });
     }
 
-    /// Another thread wakes a process while the set completes, and its wakers outlive it.
+    /// Another thread wakes a process while the set completes; its wakers outlive it.
     #[test]
     fn wake_races_with_completion() {
         model(|| {
@@ -381,7 +371,7 @@ mod models {
         });
     }
 
-    /// Another thread wakes a process of a set that is done, while its wakers serve the next one.
+    /// Another thread wakes a process of a completed set while its wakers serve the next set.
     #[test]
     fn wake_of_a_set_that_is_done_races_with_the_next() {
         model(|| {
@@ -396,8 +386,8 @@ mod models {
         });
     }
 
-    /// A receiver asks for another turn in place of parking, and parks at the next, while another
-    /// thread sends and goes.
+    /// A receiver asks for another turn instead of parking, and then parks, while another thread
+    /// sends and drops its end.
     #[test]
     fn turn_asked_for_races_with_send() {
         model(|| {
@@ -410,7 +400,7 @@ mod models {
         });
     }
 
-    /// A process of the set wakes another one, while a thread wakes it too.
+    /// A process of the set wakes another one while a thread wakes it too.
     #[test]
     fn wake_from_within_races_with_wake_from_elsewhere() {
         model(|| {

@@ -1,7 +1,7 @@
-//! The roles whose processes this thread is polling.
+//! Lending of roles to the actions of the processes that this thread is polling.
 //!
-//! A state of a session does not hold its role. Whoever runs the process does, and lends the role
-//! to the actions for as long as it polls the process; the state knows its address:
+//! A state of a session does not hold its role. The future that runs the process does, and lends
+//! the role to the actions while it polls the process. The state knows the role's address:
 //!
 //! ```text
 //!                                               lent
@@ -12,19 +12,16 @@
 //!       process    sends to S, by K             A, K     a state of the outer session
 //! ```
 //!
-//! So a state needs no destructor. When the process ends, the role is there with the one who runs
-//! it, who aborts the session if it has no [`End`](crate::states::End), whatever became of its
-//! states. And no state can use the role at the same time, on whichever thread it may be: only
-//! there, and only until the poll returns, is the role lent.
+//! So a state needs no destructor: whatever happens to the states, the future still has the role
+//! when the process ends, and aborts the session unless it returned its
+//! [`End`](crate::states::End). And a state cannot use the role at the same time on another thread:
+//! the role is lent on this thread only, until the poll returns.
 //!
-//! # Cost
-//!
-//! One comparison with a variable of the thread for each action, and a few writes for each poll of
-//! a process. What it saves is in ARCHITECTURE.md, *Roads not taken*.
+//! Each action compares one thread-local variable, and each poll of a process makes a few writes.
 
 #![allow(
     unsafe_code,
-    reason = "the roles that are lent are a list on the stack; Miri runs sessions, nested ones, and states elsewhere"
+    reason = "a list on the stack has the lent roles; Miri runs sessions, nested ones, and states elsewhere"
 )]
 
 use std::cell::Cell;
@@ -32,49 +29,48 @@ use std::marker::PhantomData;
 use std::num::NonZero;
 use std::ptr::{self, NonNull};
 
-/// A role that can be lent to the states of a session, and to nobody else before that returns.
+/// A role that can be lent to the states of a session while a poll runs.
 pub(crate) struct Lender<'s, R> {
     role: &'s mut R,
 }
 
-/// The right to a role whenever it is lent: what the states of a session hand on.
+/// The right to use a role while it is lent, which the states of a session hand on.
 ///
-/// Invariant: there is one for each [`Lender`], with which it is made: it cannot be cloned.
+/// Invariant: there is one per [`Lender`], made together with it. It cannot be cloned.
 pub(crate) struct Claim<'s, R> {
-    /// That of the role, or [`NOWHERE`].
+    /// The address of the role, or [`NOWHERE`].
     address: NonZero<usize>,
     role: PhantomData<&'s mut R>,
 }
 
-/// In place of an address: no role begins at the last byte of all.
+/// The address of a claim to nothing. No role begins at the last byte of memory.
 const NOWHERE: NonZero<usize> = NonZero::<usize>::MAX;
 
-/// A role that was lent before another one, and still is, on the stack of who lent the other one.
+/// The role that was lent before another one, in a list on the stack of the calls of `lend`.
 struct Lent {
-    /// Null if there is none.
+    /// Null for the end of the list.
     role: *mut (),
     before: *const Lent,
 }
 
-// Two variables: one of two words would be written by words and read as a whole, which a processor
-// cannot do before what was written has left its buffer.
+// Two variables: a variable of two words would be written in parts and read as a whole, which
+// stalls until the processor's store buffer is empty.
 thread_local! {
-    /// The role that was lent last; null if there is none.
+    /// The role that was lent last; null if none is.
     static LAST: Cell<*mut ()> = const { Cell::new(ptr::null_mut()) };
-    /// The one that was lent before it.
+    /// The roles that were lent before it.
     static BEFORE: Cell<*const Lent> = const { Cell::new(ptr::null()) };
 }
 
 impl<'s, R> Lender<'s, R> {
-    /// The lender of this role, and the claim to it.
-    ///
-    /// Two roles without a size could have one address, so such a role does not compile.
+    /// The lender of a role and the claim to it. A role of size zero does not compile, because two
+    /// of them could have one address.
     #[inline]
     pub(crate) fn new(role: &'s mut R) -> (Self, Claim<'s, R>) {
         const {
             assert!(
                 size_of::<R>() > 0,
-                "a role without a size has no session: its routes keep their marks elsewhere, and not in themselves"
+                "a role of size zero cannot run a session: its routes must contain their marks"
             );
         }
         let claim = Claim { address: address(role), role: PhantomData };
@@ -90,14 +86,14 @@ impl<'s, R> Lender<'s, R> {
     /// Lends the role while `poll` runs.
     #[inline]
     pub(crate) fn lend<T>(&mut self, poll: impl FnOnce() -> T) -> T {
-        // `with`, because `LocalKey::set` is not inlined everywhere.
+        // `with`, because `LocalKey::set` is not always inlined.
         let role = LAST.with(|last| last.replace(ptr::from_mut(self.role).cast()));
         let before = Lent { role, before: BEFORE.get() };
         BEFORE.with(|last| last.set(&raw const before));
         poll()
     }
 
-    /// Whether this is the claim to the role.
+    /// Returns true if this is the claim to the role.
     #[inline]
     pub(crate) fn is_claimed_by<Q>(&self, claim: &Claim<'_, Q>) -> bool {
         claim.address == address(self.role)
@@ -105,7 +101,7 @@ impl<'s, R> Lender<'s, R> {
 }
 
 impl Drop for Lent {
-    /// Takes the role that was lent last off the list, also when a panic unwinds.
+    /// Takes the last lent role off the list, also when a panic unwinds.
     #[inline]
     fn drop(&mut self) {
         LAST.with(|last| last.set(self.role));
@@ -120,16 +116,15 @@ impl<R> Claim<'_, R> {
         Self { address: NOWHERE, role: PhantomData }
     }
 
-    /// Whether it is a claim to nothing.
+    /// Returns true if it is a claim to nothing.
     pub(crate) fn is_none(&self) -> bool {
         self.address == NOWHERE
     }
 
-    /// The role, if it is lent, or else an error.
+    /// Returns the role if it is lent, or else an error.
     ///
-    /// For a poll of an action, which uses the reference up: whoever lends the role waits for it.
-    /// (A closure that gets the role would say so by its type, but not all of it is inlined: a
-    /// stream takes 17 % more instructions.)
+    /// The caller drops the reference before its poll returns. (A closure that gets the role would
+    /// enforce this, but is not fully inlined: a stream takes 17 % more instructions.)
     #[inline(always)]
     pub(crate) fn role<E>(&mut self, error: impl FnOnce(&Self) -> E) -> Result<&mut R, E> {
         let last = LAST.get();
@@ -138,29 +133,29 @@ impl<R> Claim<'_, R> {
         } else {
             search(self.address).ok_or_else(|| error(self))?
         };
-        // SAFETY: at this address there is the role of this claim: as long as that exists, the role
-        // is borrowed for it and its lender, and no other one could be lent there, since roles with
-        // a size do not overlap. The lender does not touch it before its call of `lend` returns,
-        // after the poll that uses the reference has. There is no other claim to it, and this one
-        // is borrowed as long as the reference.
+        // SAFETY: this address is the address of the claim's role: while the claim exists, the role
+        // is borrowed for it and its lender, and no other role can be lent at this address, because
+        // roles have a size and do not overlap. The lender does not touch the role before its call
+        // of `lend` returns, which is after the poll that uses the reference. This is the only
+        // claim to the role, and it is borrowed as long as the reference.
         Ok(unsafe { &mut *role.cast() })
     }
 }
 
-/// What tells a role from others that are lent: no two that have a size are in one place.
+/// The address of a role, which is unique among the existing roles, since they have a size.
 #[inline]
 fn address<R>(role: &R) -> NonZero<usize> {
     NonNull::from(role).addr()
 }
 
-/// The role with this address, if it was lent before the last one.
+/// Finds the role with this address among those lent before the last one.
 #[cold]
 #[inline(never)]
 fn search(address: NonZero<usize>) -> Option<*mut ()> {
     let mut before = BEFORE.get();
     loop {
-        // SAFETY: it is null, or in a call of `lend` on this thread that has not returned: those
-        // return in turn, and each takes what it lent off the list.
+        // SAFETY: the pointer is null, or points into a call of `lend` on this thread that has not
+        // returned: these calls return in turn, and each takes its entry off the list.
         let lent = unsafe { before.as_ref()? };
         if lent.role.addr() == address.get() {
             return Some(lent.role);

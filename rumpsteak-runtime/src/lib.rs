@@ -2,21 +2,19 @@
 //!
 //! # What is where
 //!
-//! * [`#[protocol]`](macro@protocol) makes a module the program of a protocol. The module holds its
-//!   roles, messages and sessions, and everything that it does not write is generated.
+//! * [`#[protocol]`](macro@protocol) turns a module into the program of a protocol: it holds roles,
+//!   messages and sessions, and what you do not write is generated.
 //!   [`#[closed_system]`](macro@closed_system) does the same without a protocol.
-//! * A session consists of the words `Send`, `Receive`, `Select`, `Branch` and `End`, which need no
-//!   import. Each is a state, in [`states`]. Its one method consumes the state and returns the next
-//!   one.
-//! * `Roles::default().run(…)` runs one process for each role of a set in one task. This is fastest
-//!   if the roles mostly wait for each other. A process returns [`Ended`]. Any executor will do.
-//! * [`try_run`] runs a process of one role, for example in a task of its own, and
-//!   [`join`](fn@join) runs some of them in one task. The futures are `Send` if the messages are.
-//! * The roles of a set are wired over [`Channel`]s, which [`channel`] explains. Other routes go
-//!   over
-//!   any `Sink` and `Stream`, with [`transport`].
-//! * What can fail is an [`Error`]; a session that fails poisons its role and wakes the peers,
-//!   until the set is [reset](guide::failure#reset).
+//! * A session is built from the words `Send`, `Receive`, `Select`, `Branch` and `End`, which need
+//!   no import. Each is a state in [`states`], whose method consumes it and returns the next one.
+//! * `Roles::default().run(…)` runs one process per role in one task, on any executor. This is
+//!   fastest if the roles mostly wait for each other. A process returns [`Ended`].
+//! * [`try_run`] runs the process of one role, for example in its own task. [`join`](fn@join) runs
+//!   several in one task. The futures are `Send` if the messages are.
+//! * Roles are connected by [`Channel`]s (see [`channel`]), or by any `Sink` and `Stream` (see
+//!   [`transport`]).
+//! * A session that fails returns an [`Error`], poisons its role and wakes the peers. The roles run
+//!   again once the set is [reset](guide::failure#reset).
 //! * [`machine`] has the machine of a session, for tests and tools.
 //! * [`testing`](mod@testing) runs all roles in every order, and plays a peer by hand.
 //!
@@ -28,21 +26,22 @@
 //!
 //! # Session types in signatures
 //!
-//! A session with a role, `#[session(C)] type Client = …`, becomes a type with the lifetime of the
-//! session. Write `Client<'_>` in signatures. A part of a session names no role (`struct Loop(…)`),
-//! and takes the role as a second parameter: `Loop<'_, C>`.
+//! A session with a role, `#[session(C)] type Client = …`, becomes a type with a lifetime: write
+//! `Client<'_>` in signatures. A part of a session names no role (`struct Loop(…)`), so it takes
+//! the role as a second parameter: `Loop<'_, C>`.
 //!
 //! # Features
 //!
-//! * `fsm`, off by default: `serialize::<S>()` returns the machine of a session as an `Fsm` of
-//!   `rumpsteak-fsm`, to print it, or to compare it with another one.
-//! * `tracing`, off by default: one event for each action of a session.
+//! Both are off by default.
+//!
+//! * `fsm`: `serialize::<S>()` returns the machine of a session as an `Fsm` of `rumpsteak-fsm`.
+//! * `tracing`: one event for each action of a session.
 //!
 //! # When not to use it
 //!
 //! A protocol has a fixed number of roles. For one request and one answer, use a oneshot channel.
-//! For peers that come and go, verify the protocol of each connection, and keep the set of
-//! connections outside.
+//! For peers that come and go, verify the protocol of one connection and manage the set of
+//! connections yourself.
 
 pub mod channel;
 mod detached;
@@ -54,9 +53,7 @@ pub mod join;
 mod lending;
 pub mod machine;
 mod message;
-mod outcome;
 mod payload;
-pub mod prelude;
 #[doc(hidden)]
 pub mod private;
 mod role;
@@ -78,7 +75,7 @@ pub use join::join;
 pub use message::Message;
 pub use role::Role;
 pub use rumpsteak_runtime_macros::{closed_system, protocol};
-pub use run::{Running, RunningAll, run, try_run};
+pub use run::{Running, RunningAll, try_run};
 #[cfg(feature = "fsm")]
 pub use serialize::serialize;
 #[doc(inline)]

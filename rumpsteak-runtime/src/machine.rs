@@ -1,8 +1,6 @@
 //! The machine of a session, for tests and tools.
 //!
-//! The build script judges a machine for each session with a role. The macro makes this machine a
-//! constant of the proof. So the machine here is the one that was verified.
-//!
+//! The macro makes the machine that the build script verified a constant.
 //! ```text
 //! let machine = Machine::of::<Kernel<'_>>();
 //! println!("{machine}");
@@ -12,9 +10,8 @@
 
 use std::fmt;
 
-/// A communicating machine (PPoPP'22, §2.2): what a session does, with the names of the protocol.
-///
-/// Without a protocol, the names are those of the source.
+/// A communicating machine (PPoPP'22, §2.2): the actions of a session, with the names of the
+/// protocol. Without a protocol, it has the names of the source.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
     pub(crate) protocol: &'static str,
@@ -24,11 +21,11 @@ pub struct Machine {
     transitions: &'static [Row],
 }
 
-/// A [`Transition`], as the macro writes it: its fields, in their order.
+/// The fields of a [`Transition`] in their order, as the macro writes them.
 type Row = (usize, bool, &'static str, &'static str, &'static [&'static str], usize);
 
 impl Machine {
-    /// For the macro: the machine that was verified.
+    /// Used by the macro.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(
@@ -40,7 +37,7 @@ impl Machine {
         Self { protocol: "", role, states, initial, transitions }
     }
 
-    /// The [protocol](crate::Role::PROTOCOL) of the role, or `""` for a role without one.
+    /// The [protocol](crate::Role::PROTOCOL) of the role; empty for a role without a protocol.
     #[must_use]
     pub fn protocol(&self) -> &'static str {
         self.protocol
@@ -52,7 +49,7 @@ impl Machine {
         self.role
     }
 
-    /// The number of states: they are numbered from 0.
+    /// The number of states, which are numbered from 0.
     #[must_use]
     pub fn states(&self) -> usize {
         self.states
@@ -64,7 +61,7 @@ impl Machine {
         self.initial
     }
 
-    /// The transitions, in the order of their sources.
+    /// The transitions, ordered by source.
     pub fn transitions(&self) -> impl ExactSizeIterator<Item = Transition> {
         self.transitions.iter().map(|&(source, sends, peer, label, payload, target)| Transition {
             source,
@@ -88,15 +85,15 @@ impl fmt::Display for Machine {
     }
 }
 
-/// A transition of a [`Machine`]: one action.
+/// A transition of a [`Machine`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Transition {
     /// The state before the action.
     pub source: usize,
-    /// Whether the action sends; otherwise, it receives.
+    /// True if the action sends; false if it receives.
     pub sends: bool,
-    /// The role to which the action sends, or from which it receives.
+    /// The role at the other end of the action.
     pub peer: &'static str,
     /// The label.
     pub label: &'static str,

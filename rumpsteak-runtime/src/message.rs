@@ -1,26 +1,25 @@
-//! Messages: what travels over a route.
+//! Messages and their labels.
 //!
 //! A role exchanges one *message type* with all its peers, usually an enum with one variant per
-//! *label*. Each label is a type of its own (PPoPP'22 §2.1, Listing 2), which is what sessions name
-//! and processes handle; the enum is what the channels carry. Payloads move from one to the other
-//! and are never cloned.
+//! *label*. Each label is a type of its own (PPoPP'22 §2.1, Listing 2): sessions name labels,
+//! channels carry messages. Payloads are moved and never cloned.
 
 use crate::seal::{ByMacro, Label};
 
-/// A message that can say which label it carries. The macro of a module implements it.
+/// A message that knows its label. The macro of a module implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message type",
     label = "not a message type",
     note = "a message type is an enum or a struct with `#[derive(Message)]` in the module of its roles"
 )]
 pub trait Labelled {
-    /// The name in the protocol of the label that this message carries.
+    /// The name of the message's label in the protocol.
     fn label(&self) -> &'static str {
         self.labelled().name
     }
 
-    /// The names of all labels, in the order of their tags, a line each; `struct name` if the type
-    /// is one.
+    /// The names of all labels in the order of their tags, one per line; `struct name` for a
+    /// message type that is a struct.
     #[doc(hidden)]
     const LABELS: &'static str = "";
 
@@ -28,18 +27,17 @@ pub trait Labelled {
     fn labelled(&self) -> Label;
 }
 
-/// A message type that can carry the label `L`. The macro of a module implements it, once for each
-/// label.
+/// A message type that can carry the label `L`. The macro of a module implements it for each label.
 #[diagnostic::on_unimplemented(
     message = "the message type `{Self}` has no label `{L}`",
     label = "`{L}` is not a label of `{Self}`",
-    note = "its labels are the types in its variants, which are sent as values: with the payload, if there is one"
+    note = "its labels are the types in its variants; send the label as a value, with its payload if it has one"
 )]
 pub trait Message<L>: Labelled + Sized {
     /// The name of the label in the protocol.
     ///
-    /// This is the name of the variant, or what its `#[label("…")]` says. Names are compared with
-    /// those of the protocol without regard to case and `_`.
+    /// This is the name of the variant, or the text in its `#[label("…")]`. Names are compared with
+    /// the protocol's names ignoring case and `_`.
     const NAME: &'static str = Self::LABEL.0.name;
 
     #[doc(hidden)]

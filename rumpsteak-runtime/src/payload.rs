@@ -1,4 +1,4 @@
-//! The types in labels, which rustc compares with those that a protocol declares.
+//! Compile-time comparison of payload types with the sorts of the protocol.
 
 use crate::detached::Detached;
 use crate::role::Role;
@@ -6,7 +6,7 @@ use crate::role::wiring::same;
 use crate::states::Session;
 use crate::states::proof::InRole;
 
-/// A type that is `T`.
+/// `T` itself. Unlike `Into`, it holds for no other type.
 #[diagnostic::on_unimplemented(
     message = "the protocol says `{T}` here, and the label carries `{Self}`",
     label = "this is not `{T}`",
@@ -17,13 +17,13 @@ pub trait Is<T> {}
 #[diagnostic::do_not_recommend]
 impl<T> Is<T> for T {}
 
-/// Compiles only if a label carries the type that the protocol says.
+/// Compiles only if a label carries the type `U` of the protocol.
 pub fn carries<U>(_: &impl Is<U>) {}
 
 /// A session that changes hands as a payload.
 #[diagnostic::on_unimplemented(
     message = "the protocol says a session here, and the label carries `{Self}`",
-    label = "this is no session that changes hands",
+    label = "this is not a session that changes hands",
     note = "within a program such a session is a `Detached<Rest<'static, K>>`"
 )]
 pub trait ChangesHands {

@@ -1,12 +1,11 @@
 //! Roles: the participants of a protocol.
 //!
-//! A role is a struct that holds one route per peer. It outlives its sessions: a role runs one
-//! after the other over the same routes, because `try_run` borrows it exclusively for as long
-//! as a session lasts.
+//! A role is a struct with one route per peer. It runs one session after the other over the same
+//! routes: `try_run` borrows it exclusively for the duration of a session.
 
-pub(crate) mod between;
 pub(crate) mod fingerprint;
 pub(crate) mod participant;
+pub(crate) mod session_count;
 pub(crate) mod stub;
 pub mod wiring;
 
@@ -37,15 +36,18 @@ pub trait Role: Participant {
     /// The message type that the role exchanges with its peers.
     type Message: Labelled;
 
-    /// Whether an earlier session of this role did not return its [`End`](crate::states::End).
+    /// Returns true if an earlier session of this role did not return its
+    /// [`End`](crate::states::End).
     ///
-    /// Such a role refuses to begin a session
-    /// ([`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned)). It never recovers by itself: its
-    /// peers may hold messages of the aborted session. Reset all roles of the set together:
-    /// `roles.reset()`, or `Roles::reset_each(&mut s, &mut k)` for roles that were taken out of it.
-    /// Every set of roles has both.
+    /// A poisoned role refuses to begin a session
+    /// ([`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned)), because its peers may hold messages
+    /// of the aborted session. Reset all roles of the set together: `roles.reset()`, or
+    /// `Roles::reset_each(&mut s, &mut k)` for roles that were moved out of it.
+    #[inline]
     fn is_poisoned(&self) -> bool {
-        participant::is_in_session(self)
+        let mut in_session = false;
+        self.for_each_mark(|_, mark| in_session |= mark.in_session());
+        in_session
     }
 }
 
@@ -54,19 +56,18 @@ pub trait Role: Participant {
     message = "role `{Self}` has no route to `{Peer}`",
     label = "`{Self}` has no route to `{Peer}`",
     note = "if `{Self}` is a struct of yours, add a field to it: `#[route({Peer})] field: Channel<..>`; if it is a \
-            parameter, name a role in its place: `Session<'_, K>`, where `K` runs the session, and is no peer"
+            parameter, name the role that runs the session, not its peer: `Session<'_, K>`"
 )]
 pub trait Route<Peer>: Role {
     /// The type of the route, for example [`Channel`](crate::Channel).
     type Link: Link;
 
-    /// How much room the queue to the peer needs, in the system of the role.
+    /// The capacity of the queue to the peer, as proven for the system of the role.
     #[doc(hidden)]
     const CAPACITY: ByMacro<Capacity>;
 
     /// The route to `Peer`.
     ///
-    /// Messages put into it by hand are not part of any session: the verification knows nothing of
-    /// them.
+    /// Messages that you put into it by hand belong to no session and are not verified.
     fn route(&mut self) -> &mut Self::Link;
 }

@@ -1,7 +1,6 @@
 //! Beginning and ending sessions.
 
 use std::fmt;
-use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -10,18 +9,17 @@ use pin_project_lite::pin_project;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::SessionGuard;
 use crate::role::Role;
-use crate::role::participant::{self, Misplaced};
+use crate::role::participant;
 use crate::states::Plays;
 use crate::states::Process;
 use crate::states::state::polled_again;
 use crate::states::{End, State};
 
-/// Runs `process` as a session of `role`, where the process may fail.
+/// Runs `process` as a session of `role`.
 ///
-/// The process gets the first state of a session type that carries `#[session(Role)]`, and returns
-/// its value together with the [`End`] that the last action gave it: `end.end(value)`. A session
-/// without an end runs for ever: its process loops, and its value is
-/// [`Infallible`](std::convert::Infallible).
+/// The process gets the first state of a session type with `#[session(Role)]`, and returns its
+/// value and the [`End`] from the last action: `end.end(value)`. A session without an end runs
+/// forever: its process loops, and its value is [`Infallible`](std::convert::Infallible).
 ///
 /// ```
 /// # use rumpsteak_doctests::*;
@@ -37,27 +35,26 @@ use crate::states::{End, State};
 /// # Ok::<(), Error>(())
 /// ```
 ///
-/// The session type must have been verified: `R: Plays<S>` is the proof, which only the macro of
-/// a module gives.
+/// The bound `R: Plays<S>` is the proof that the session type was verified. Only the macro of a
+/// module makes it.
 ///
 /// # Errors
 ///
-/// What the process returns; [`ErrorKind::Poisoned`] if an earlier session of this role did not
+/// The error of the process; [`ErrorKind::Poisoned`] if an earlier session of this role did not
 /// end; [`ErrorKind::Misplaced`] if a route is not where its set put it;
-/// [`ErrorKind::SecondSession`] if the role has one session over its routes;
-/// [`ErrorKind::ForeignEnd`] if the process returned the end of another session. Unless the result
-/// is `Ok`, the role is poisoned afterwards, and peers that wait for it wake with
-/// [`ErrorKind::Closed`].
+/// [`ErrorKind::SecondSession`] if the role can only run one session over its routes;
+/// [`ErrorKind::ForeignEnd`] if the process returned the end of another session. On an error, the
+/// role is poisoned, and peers that wait for it wake with [`ErrorKind::Closed`].
 ///
 /// # Cancel safety
 ///
 /// Not cancel safe: dropping the future in the middle of the session poisons the role and wakes its
-/// peers, as a panic of the process does. Dropping it before it was first polled has no effect.
+/// peers, as a panic of the process does. Before the first poll, dropping it has no effect.
 ///
-/// # What rustc says
+/// # Compiler errors
 ///
-/// If a process returns another state than the end, rustc marks the expression in a function whose
-/// type is [`Ended`](crate::Ended), and the whole process in a closure without a type: see
+/// If a process does not return its end, rustc marks the expression in a function of type
+/// [`Ended`](crate::Ended), but the whole process in a closure without a type: see
 /// [`guide::errors`](crate::guide::errors).
 pub fn try_run<'s, R, S, T, E, F, P, A, Q>(
     role: &'s mut R,
@@ -90,12 +87,11 @@ where
 pin_project! {
     /// The future of [`try_run`].
     ///
-    /// It is no `async fn`, whose future would repeat its bounds wherever it is used: rustc would
-    /// say three times of a session that it was never verified, or of a process that it does not
-    /// return its end.
+    /// Not an `async fn`, which would repeat its bounds at each use: rustc would report three times
+    /// that a session was never verified, or that a process does not return its end.
     #[must_use = "no session begins unless you `await` the future"]
     pub struct Running<'s, R: Role, P, F: Future, T, E> {
-        // Once for each session, so out of the way of its polls.
+        // Called once per session, so kept out of the way of the polls.
         start: fn(Pin<&mut Running<'s, R, P, F, T, E>>, &Context<'_>) -> Result<(), E>,
         begins: Option<P>,
         // Dropped before the guard, which then aborts the session.
@@ -111,12 +107,12 @@ impl<R: Role, P, F: Future, T, E> Future for Running<'_, R, P, F, T, E> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, E>> {
-        // Without a shared reference to what is pinned, which may borrow from itself.
+        // No shared reference to the pinned process, which may borrow from itself.
         if self.as_mut().project().process.as_pin_mut().is_none() {
             (self.start)(self.as_mut(), context)?;
         }
         let mut this = self.project();
-        // It waits until it may begin.
+        // `None` while the session may not begin yet.
         let Some(process) = this.process.as_mut().as_pin_mut() else { return Poll::Pending };
         let ended = ready!(this.guard.poll(process, context));
         this.process.set(None);
@@ -131,10 +127,10 @@ impl<R: Role, P, F: Future, T, E> fmt::Debug for Running<'_, R, P, F, T, E> {
 }
 
 pin_project! {
-    /// The future of the method `run` of a set of roles, which runs one process for each role.
+    /// The future of the method `run` of a set of roles, which runs one process per role.
     ///
-    /// Its value is the values of all processes. If any of them fails, it is the first error that
-    /// is not the consequence of another one.
+    /// Its output has the values of all processes, or the first error that is not the consequence
+    /// of another one.
     #[must_use = "no session begins unless you `await` the future"]
     pub struct RunningAll<J: Future, T> {
         #[pin]
@@ -144,12 +140,24 @@ pin_project! {
 }
 
 impl<J: Future, T> RunningAll<J, T> {
-    /// For the macro: the processes, and how their results become one.
+    /// The future of these processes, with the function that combines their results. Used by the
+    /// macro.
     #[doc(hidden)]
     #[inline]
     pub fn new(processes: J, finish: fn(J::Output) -> Result<T>) -> Self {
         Self { processes, finish }
     }
+}
+
+/// Returns the first error that is not the consequence of another one: an [`ErrorKind::Closed`] is
+/// a consequence if there is another error.
+#[cold]
+pub fn root_cause<const N: usize>(errors: [Option<Error>; N]) -> Error {
+    let is_cause = |error: &Error| !matches!(error.kind(), ErrorKind::Closed { .. });
+    let mut all: Vec<_> = errors.into_iter().flatten().collect();
+    let cause = all.iter().position(is_cause).unwrap_or(0);
+    assert!(!all.is_empty(), "one of the processes has failed");
+    all.swap_remove(cause)
 }
 
 impl<J: Future, T> Future for RunningAll<J, T> {
@@ -168,24 +176,7 @@ impl<J: Future, T> fmt::Debug for RunningAll<J, T> {
     }
 }
 
-/// Runs `process` as a session of `role`, where the process itself handles all errors.
-///
-/// As [`try_run`], with a process that returns `(value, end)`. Since an action that fails leaves no
-/// way to the [`End`], this suits processes that diverge, panic, or have nothing to do.
-pub async fn run<'s, R, S, T, F, P>(role: &'s mut R, process: P) -> Result<T>
-where
-    R: Role + Plays<S, State = State<'s, R>>,
-    P: FnOnce(S) -> F,
-    F: Future<Output = (T, End<'s, R>)>,
-{
-    check::<R, S>(role)?;
-    let mut guard = SessionGuard::new(role);
-    poll_fn(|context| guard.poll_begin(context)).await;
-    let ended = guard.run(|state| process(R::begin(state))).await;
-    guard.end(Ok(ended))
-}
-
-/// Checks that a session of the role may begin.
+/// Checks that the role may begin a session.
 #[inline]
 fn check<R: Role + Plays<S>, S>(role: &mut R) -> Result<()> {
     const {
@@ -198,23 +189,16 @@ fn check<R: Role + Plays<S>, S>(role: &mut R) -> Result<()> {
     Ok(())
 }
 
-/// Why the role cannot begin a session.
+/// The reason why the role cannot begin a session.
 #[cold]
 #[inline(never)]
 fn refused<R: Role>(role: &mut R) -> Error {
     let kind = match participant::misplaced(role) {
-        Some(Misplaced { route, belongs }) if !role.is_poisoned() => ErrorKind::Misplaced {
-            role: R::NAME,
-            route,
-            belongs: belongs.map(|place| (place.role, place.peer)),
-        },
-        _ if !role.is_poisoned() => {
-            let peer = R::ONCE.unwrap_or_default();
-            ErrorKind::SecondSession { role: R::NAME, peer }
-        }
-        _ => ErrorKind::Poisoned { role: R::NAME },
+        _ if role.is_poisoned() => ErrorKind::Poisoned { role: R::NAME },
+        Some((route, belongs)) => ErrorKind::Misplaced { role: R::NAME, route, belongs },
+        None => ErrorKind::SecondSession { role: R::NAME, peer: R::ONCE.unwrap_or_default() },
     };
-    // The future of an earlier session may have been leaked: make sure that its peers wake.
+    // The future of an earlier session may have been leaked, so wake its peers.
     participant::abort(role);
     kind.into()
 }

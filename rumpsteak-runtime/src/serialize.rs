@@ -8,8 +8,8 @@ use crate::states::proof::{InRole, Plays};
 
 /// Returns the machine of a session, as `serialize` of the paper does (PPoPP'22, §2.2 and §4).
 ///
-/// It is the machine that the build script verified, [`Machine::of`], in the form that
-/// `rumpsteak_fsm` prints and compares.
+/// This is the verified machine, [`Machine::of`], as a value that `rumpsteak_fsm` prints and
+/// compares.
 #[must_use]
 pub fn serialize<S>() -> Fsm
 where

@@ -1,5 +1,5 @@
-//! The atomics, locks and shared memory of channels and of `join`, under one set of names: those of
-//! the standard library, or loom's, so that the models see every access.
+//! The atomics, locks and shared memory of channels and of `join`, under one set of names: from the
+//! standard library, or from loom, so that the models see every access.
 
 #[cfg(not(all(test, rumpsteak_loom)))]
 mod real {
@@ -7,23 +7,22 @@ mod real {
 
     pub(crate) use atomic_waker::AtomicWaker;
 
-    /// A value that is made where it stays, however large it is.
+    /// Makes a value in its place on the heap.
     #[inline]
     pub(crate) fn arc<T>(make: impl FnOnce() -> T) -> Arc<T> {
-        // `Arc::new` has its value moved.
+        // `Arc::new` would move the value there.
         Arc::new_cyclic(|_| make())
     }
 
-    /// Nothing, in a lock: a constant, which is written into its place. One that is made elsewhere
-    /// first is copied there.
+    /// An empty lock, as a constant: a value that is computed elsewhere would be copied.
     #[inline]
     pub(crate) fn empty<T>() -> Mutex<Option<T>> {
         const { Mutex::new(None) }
     }
 
-    /// Memory that two threads share, with loom's interface.
+    /// Memory shared by two threads, with loom's interface.
     pub(crate) mod cell {
-        /// As [`std::cell::UnsafeCell`].
+        /// [`std::cell::UnsafeCell`] with loom's interface.
         #[derive(Debug)]
         pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
@@ -67,14 +66,11 @@ mod models {
         Mutex::new(None)
     }
 
-    /// loom's, by the interface of the real one.
+    /// loom's `AtomicWaker`, with the interface of the `atomic-waker` crate.
+    #[derive(Default)]
     pub(crate) struct AtomicWaker(loom::future::AtomicWaker);
 
     impl AtomicWaker {
-        pub(crate) fn new() -> Self {
-            Self(loom::future::AtomicWaker::new())
-        }
-
         pub(crate) fn register(&self, waker: &std::task::Waker) {
             self.0.register_by_ref(waker);
         }

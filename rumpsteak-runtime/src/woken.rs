@@ -1,12 +1,12 @@
-//! Which processes of a [`join`](crate::join()) were woken, and which set this thread is polling.
+//! The woken processes of a [`join`](crate::join()), and the set that this thread is polling.
 //!
-//! A set that is done leaves its wakers to the next one of the thread. Queues keep the wakers that
-//! waited at them, so roles that run one session after another mostly wait by wakers that are known
-//! there, and leave no new ones. A wake-up that was meant for a set that is done may reach the next
-//! one: it polls a process in vain, which the contract of wakers allows.
+//! A completed set leaves its wakers to the next one on the thread. Queues keep the wakers that
+//! waited for them, so roles that run one session after another mostly find their wakers known. A
+//! wake-up for a completed set may reach the next one and poll a process in vain, which the
+//! contract of wakers allows.
 //!
-//! The thread-local variable is in the module of the wakers that read it, where each reads it with
-//! one instruction.
+//! The thread-local variable is in the module of the wakers that read it, where a read is one
+//! instruction.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -15,15 +15,16 @@ use std::task::{Wake, Waker};
 use crate::sync::AtomicWaker;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 
-/// The task is polling processes: to wake one of them, the task need not be woken.
+/// The task is polling processes, so a wake-up need not wake it.
 pub(crate) const POLLING: usize = 1 << (usize::BITS - 1);
 
-/// The processes of a set that were woken, as bits.
+/// Bit sets of the woken processes of a set.
+#[derive(Default)]
 pub(crate) struct Woken {
-    /// By the thread that polls them, while it does: no other thread uses this field.
+    /// Woken by the thread that polls them, while it does. No other thread uses this field.
     pub(crate) here: AtomicUsize,
-    /// From anywhere else. With [`POLLING`] while the task polls processes; a task that sleeps has
-    /// no bit here.
+    /// Woken from anywhere else, with [`POLLING`] while the task polls processes. 0 while it
+    /// sleeps.
     pub(crate) elsewhere: AtomicUsize,
     pub(crate) task: AtomicWaker,
 }
@@ -33,22 +34,23 @@ pub(crate) struct ProcessWaker {
     bit: usize,
 }
 
-/// A set of processes, and at least as many wakers as it has processes.
+/// The woken processes of a set, and at least as many wakers as it has processes.
 pub(crate) type Wakers = (Arc<Woken>, Vec<Waker>);
 
-/// The wakers of so many processes, all of which are to be polled.
+/// The wakers of `count` processes, all of which are due.
 pub(crate) fn wakers(count: usize) -> Wakers {
-    // A thread that is shutting down keeps nothing.
+    // `try_with`: a thread that is shutting down keeps nothing.
     let kept = KEPT.try_with(Cell::take).ok().flatten();
-    let (woken, mut wakers) = kept.unwrap_or_else(|| (Arc::new(Woken::new()), Vec::new()));
+    let (woken, mut wakers) = kept.unwrap_or_default();
     woken.here.store((1 << count) - 1, Ordering::Relaxed);
     for process in wakers.len()..count {
-        wakers.push(Waker::from(ProcessWaker::new(&woken, 1 << process)));
+        let waker = ProcessWaker { woken: Arc::clone(&woken), bit: 1 << process };
+        wakers.push(Waker::from(Arc::new(waker)));
     }
     (woken, wakers)
 }
 
-/// Leaves the wakers of a set that is done to the next one of this thread.
+/// Leaves the wakers of a completed set to the next one of this thread.
 pub(crate) fn keep(wakers: Wakers) {
     drop(wakers.0.task.take());
     // As above.
@@ -56,24 +58,14 @@ pub(crate) fn keep(wakers: Wakers) {
 }
 
 impl Woken {
-    fn new() -> Self {
-        Self { here: AtomicUsize::new(0), elsewhere: AtomicUsize::new(0), task: AtomicWaker::new() }
-    }
-
     pub(crate) fn address(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
 
-    /// Only for the thread that polls the processes.
+    /// Adds bits to `here`. Only called by the thread that polls the processes.
     pub(crate) fn add_here(&self, bits: usize) {
         let here = self.here.load(Ordering::Relaxed);
         self.here.store(here | bits, Ordering::Relaxed);
-    }
-}
-
-impl ProcessWaker {
-    fn new(woken: &Arc<Woken>, bit: usize) -> Arc<Self> {
-        Arc::new(Self { woken: Arc::clone(woken), bit })
     }
 }
 
@@ -96,7 +88,7 @@ impl Wake for ProcessWaker {
 thread_local! {
     /// The address of the set whose processes this thread is polling, or 0.
     static POLLED_HERE: Cell<usize> = const { Cell::new(0) };
-    /// The wakers of the last set that was done on this thread.
+    /// The wakers of the last set that completed on this thread.
     static KEPT: Cell<Option<Wakers>> = const { Cell::new(None) };
 }
 
@@ -106,17 +98,15 @@ loom::thread_local! {
     static KEPT: Cell<Option<Wakers>> = Cell::new(None);
 }
 
-/// Whether this thread is polling the processes of a set.
-///
-/// A process that then wakes itself is polled again after the others had their turn, at hardly any
-/// cost.
+/// Returns true if this thread is polling the processes of a set. Then a process that wakes itself
+/// is polled again after the others had their turn, at hardly any cost.
 #[inline]
 pub(crate) fn is_polling() -> bool {
     // A thread that is shutting down polls nothing.
     POLLED_HERE.try_with(Cell::get).is_ok_and(|set| set != 0)
 }
 
-/// Marks that this thread polls a set, until it is dropped, also by a panic. Sets may be nested.
+/// Marks that this thread polls a set until it is dropped, also by a panic. Sets may be nested.
 pub(crate) struct Polling {
     outer: usize,
 }

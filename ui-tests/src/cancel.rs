@@ -1,32 +1,31 @@
-//! A closed system in which both roles do whatever is first: an answer, or a wish to have none any
-//! more.
+//! A closed system in which both roles race: an answer against its cancellation.
 
 use rumpsteak::states::Raced;
 use rumpsteak::{Result, try_run};
 
 #[rumpsteak::closed_system]
 mod cancel {
-    /// What `Asker` does.
+    /// The session of `Asker`.
     #[session(Asker)]
     type Asking = Send<Worker, Question, Race<Patience>>;
 
-    /// While the answer is not there.
+    /// While it waits for the answer.
     enum Patience {
-        /// Here it is.
+        /// The answer.
         Answer(Receive<Worker, Answer, Send<Worker, Thanks, End>>),
         /// It takes too long.
         Cancel(Send<Worker, Cancel, Branch<Worker, Crossed>>),
     }
 
-    /// What comes after `Cancel`.
+    /// The peer's answer to `Cancel`.
     enum Crossed {
-        /// It was under way already.
+        /// The answer was already in flight.
         Answer(Answer, End),
-        /// It will not come.
+        /// There will be no answer.
         Cancelled(Cancelled, End),
     }
 
-    /// What `Worker` does.
+    /// The session of `Worker`.
     #[session(Worker)]
     struct Working(Receive<Asker, Question, Race<Work>>);
 
@@ -34,15 +33,15 @@ mod cancel {
     enum Work {
         /// It has the answer.
         Answer(Send<Asker, Answer, Branch<Asker, Received>>),
-        /// Nobody wants it.
+        /// It was cancelled.
         Cancel(Receive<Asker, Cancel, Send<Asker, Cancelled, End>>),
     }
 
-    /// What comes after `Answer`.
+    /// The peer's answer to `Answer`.
     enum Received {
-        /// It has come.
+        /// The answer was received.
         Thanks(Thanks, End),
-        /// It was not wanted any more.
+        /// The answer came too late.
         Cancel(Cancel, End),
     }
 
@@ -52,22 +51,22 @@ mod cancel {
     /// The answer.
     struct Answer(i32);
 
-    /// It has come.
+    /// The answer was received.
     struct Thanks;
 
-    /// It is not wanted any more.
+    /// The asker gives up.
     struct Cancel;
 
-    /// It will not come.
+    /// There will be no answer.
     struct Cancelled;
 }
 pub use self::cancel::*;
 
-/// Asks, until `patience` ends, and returns the answer and whether that ended.
+/// Asks until `patience` ends. Returns the answer, and true if `patience` had ended.
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn asker(
     role: &mut Asker,
     patience: impl Future<Output = ()>,
@@ -91,11 +90,11 @@ pub async fn asker(
     .await
 }
 
-/// Works, and returns whether it had the answer and whether that was wanted.
+/// Works. Returns true if it had an answer, and true if that was wanted.
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn worker(role: &mut Worker, work: impl Future<Output = i32>) -> Result<(bool, bool)> {
     try_run(role, async |s: Working<'_>| {
         let (Question, s) = s.receive().await?;

@@ -1,4 +1,4 @@
-//! The protocol `Either`: a role that listens to two, one of which has nothing to say.
+//! The protocol `Either`: a role that receives from one of two peers; the other sends nothing.
 
 use rumpsteak::{Result, try_run};
 
@@ -58,11 +58,11 @@ mod protocol {
         d: Channel<Label>,
     }
 
-    /// What `d` does.
+    /// The session of `d`.
     #[session(Chooser)]
     type Choosing = Select<Who>;
 
-    /// Who is to answer.
+    /// The peer that must answer.
     enum Who {
         /// Ann.
         Ann(Send<Ann, Go, Send<Bob, Stop, Receive<Listener, Done, End>>>),
@@ -70,15 +70,15 @@ mod protocol {
         Bob(Send<Bob, Go, Send<Ann, Stop, Receive<Listener, Done, End>>>),
     }
 
-    /// What `a` does.
+    /// The session of `a`.
     #[session(Ann)]
     type AnnMay = Branch<Chooser, May>;
 
-    /// What `b` does.
+    /// The session of `b`.
     #[session(Bob)]
     type BobMay = Branch<Chooser, May>;
 
-    /// What they are told.
+    /// The choice that both receive.
     enum May {
         /// To answer.
         Go(Go, Send<Listener, Answer, End>),
@@ -86,11 +86,11 @@ mod protocol {
         Stop(Stop, End),
     }
 
-    /// What `c` does.
+    /// The session of `c`.
     #[session(Listener)]
     type Listening = Branch<First>;
 
-    /// Who has answered.
+    /// The peer that has answered.
     enum First {
         /// Ann.
         FromAnn(Receive<Ann, Answer, Send<Chooser, Done, End>>),
@@ -104,7 +104,7 @@ pub use protocol::*;
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn chooser(role: &mut Chooser) -> Result<()> {
     try_run(role, async |s: Choosing<'_>| {
         let s = s.select::<Bob, _>(Go).await?.send(Stop).await?;
@@ -118,7 +118,7 @@ pub async fn chooser(role: &mut Chooser) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn ann(role: &mut Ann) -> Result<()> {
     try_run(role, async |s: AnnMay<'_>| match s.branch().await? {
         May::Go(Go, s) => Ok(((), s.send(Answer).await?)),
@@ -127,11 +127,11 @@ pub async fn ann(role: &mut Ann) -> Result<()> {
     .await
 }
 
-/// Answers if it is told to, once `work` is done. Gives up where that fails.
+/// Answers if it is told to, once `work` is done. Gives up if `work` fails.
 ///
 /// # Errors
 ///
-/// Those of the session, and of `work`.
+/// The errors of the session, and of `work`.
 pub async fn bob(role: &mut Bob, work: impl Future<Output = Result<()>>) -> Result<()> {
     try_run(role, async |s: BobMay<'_>| match s.branch().await? {
         May::Go(Go, s) => {
@@ -143,11 +143,11 @@ pub async fn bob(role: &mut Bob, work: impl Future<Output = Result<()>>) -> Resu
     .await
 }
 
-/// Whether `b` answers.
+/// Returns true if `b` answers.
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn listener(role: &mut Listener) -> Result<bool> {
     try_run(role, async |s: Listening<'_>| match s.branch().await? {
         First::FromAnn(Answer, s) => Ok((false, s.send(Done).await?)),

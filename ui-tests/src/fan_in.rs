@@ -1,4 +1,4 @@
-//! A closed system in which one role hears whoever is first.
+//! A closed system in which one role receives from whichever peer is first.
 
 use rumpsteak::states::End;
 use rumpsteak::transport::Route;
@@ -11,27 +11,27 @@ mod fan_in {
     struct Roles {
         /// Writes.
         a: Left,
-        /// Writes, too.
+        /// Also writes.
         b: Right,
         /// Collects.
         c: Hub,
     }
 
-    /// What `Left` does.
+    /// The session of `Left`.
     #[session(Left)]
     type WriterA = Ahead;
 
-    /// What `Right` does.
+    /// The session of `Right`.
     #[session(Right)]
     type WriterB = Ahead;
 
-    /// What both do: they are two lines ahead.
+    /// The common session of both: they are two lines ahead.
     type Ahead = Send<Hub, Line, Send<Hub, Line, Window>>;
 
-    /// What they do then.
+    /// The loop of both.
     type Window = Select<Hub, Writes>;
 
-    /// What they write next.
+    /// The next line, or the end.
     enum Writes {
         /// A line.
         Line(Line, Receive<Hub, Got, Window>),
@@ -39,7 +39,7 @@ mod fan_in {
         LastLine(LastLine, Receive<Hub, Got, Receive<Hub, Got, End>>),
     }
 
-    /// What `Hub` does: a struct that refers to itself through its choice.
+    /// The session of `Hub`: a struct that refers to itself through its choice.
     #[session(Hub)]
     struct Collector(Branch<Both>);
 
@@ -49,9 +49,9 @@ mod fan_in {
         FromA(Receive<Left, Line, Send<Left, Got, Collector>>),
         /// A line of `Right`.
         FromB(Receive<Right, Line, Send<Right, Got, Collector>>),
-        /// `Right` goes on alone.
+        /// `Left` has ended.
         NoMoreA(Receive<Left, LastLine, Branch<Right, OnlyB>>),
-        /// `Left` goes on alone.
+        /// `Right` has ended.
         NoMoreB(Receive<Right, LastLine, Branch<Left, OnlyA>>),
     }
 
@@ -77,7 +77,7 @@ mod fan_in {
     /// No more.
     struct LastLine;
 
-    /// For each line.
+    /// The answer to each line.
     struct Got;
 }
 pub use self::fan_in::*;
@@ -86,7 +86,7 @@ pub use self::fan_in::*;
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn writer_a(role: &mut Left, lines: u32) -> Result<()> {
     try_run(role, async |s: WriterA<'_>| write(s, lines).await).await
 }
@@ -95,7 +95,7 @@ pub async fn writer_a(role: &mut Left, lines: u32) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn writer_b(role: &mut Right, lines: u32) -> Result<()> {
     try_run(role, async |s: WriterB<'_>| write(s, lines).await).await
 }
@@ -113,11 +113,11 @@ where
     Ok(((), end))
 }
 
-/// Collects the lines, with who wrote each.
+/// Collects the lines with their authors.
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn collector(role: &mut Hub) -> Result<Vec<(char, u32)>> {
     try_run(role, async |mut s: Collector<'_>| {
         let mut lines = Vec::new();

@@ -10,24 +10,24 @@ mod protocol {
     #[derive(Debug, Roles)]
     struct Roles(Taker, Giver);
 
-    /// Has the gift first.
+    /// Gives a payload away.
     #[derive(Debug, Role)]
     #[protocol(Handover)]
     #[message(Label)]
     struct Giver(#[route(Taker)] Channel<Label>);
 
-    /// Has it afterwards.
+    /// Takes it.
     #[derive(Debug, Role)]
     #[protocol(Handover)]
     #[role("taker")]
     #[message(Label)]
     struct Taker(#[route(Giver)] Channel<Label>);
 
-    /// What the giver does.
+    /// The session of the giver.
     #[session(Giver)]
     type Give = Send<Taker, Gift, End>;
 
-    /// What the taker does.
+    /// The session of the taker.
     #[session(Taker)]
     type Take = Receive<Giver, Gift, End>;
 }
@@ -37,7 +37,7 @@ pub use protocol::*;
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn give(role: &mut Giver, gift: Rc<str>) -> Result<()> {
     try_run(role, async |s: Give<'_>| Ok(((), s.send(Gift(gift)).await?))).await
 }
@@ -46,7 +46,7 @@ pub async fn give(role: &mut Giver, gift: Rc<str>) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn take(role: &mut Taker) -> Result<Rc<str>> {
     try_run(role, async |s: Take<'_>| {
         let (Gift(gift), end) = s.receive().await?;

@@ -1,8 +1,8 @@
 //! Verified sessions for the tests of this package.
 //!
-//! The package exists because sessions need a build script, which `rumpsteak-runtime` itself must
-//! not have. Its tests are of two sorts: `tests/ui` compiles the mistakes in `ui/`, one in each
-//! file, and compares what rustc says; the others run sessions and watch what happens.
+//! Sessions need a build script, which `rumpsteak-runtime` must not have, so they have a package of
+//! their own. `tests/ui` compiles the mistakes in `ui/`, one per file, and compares rustc's
+//! messages. The other tests run sessions.
 
 use rumpsteak::error::Action;
 use rumpsteak::{Error, ErrorKind, Result};
@@ -16,7 +16,7 @@ pub mod ping;
 pub mod pool;
 pub mod ring;
 
-/// Who found that which peer has closed the route, and before which action.
+/// The role that failed because its peer had closed the route, the peer, and the action.
 ///
 /// # Panics
 ///

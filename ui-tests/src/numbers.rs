@@ -16,7 +16,7 @@ mod protocol {
     #[derive(Debug, Role)]
     struct Q(#[route(P)] Channel<Label>);
 
-    /// What they say.
+    /// The message type.
     #[derive(Debug, Message)]
     enum Label {
         /// One more number.
@@ -28,11 +28,11 @@ mod protocol {
         Total(Sum),
     }
 
-    /// What `p` does.
+    /// The session of `p`.
     #[session(P)]
     type Producer = Select<Q, More>;
 
-    /// What `p` sends next.
+    /// The choice of `p`.
     enum More {
         /// One more number.
         Number(Number, Producer),
@@ -40,11 +40,11 @@ mod protocol {
         Stop(Stop, Receive<Q, Sum, End>),
     }
 
-    /// What `q` does: a struct that refers to itself through its choice.
+    /// The session of `q`: a struct that refers to itself through its choice.
     #[session(Q)]
     struct Consumer(Branch<P, Next>);
 
-    /// What `q` gets next.
+    /// The choice that `q` receives.
     enum Next {
         /// One more number.
         Number(Number, Consumer),
@@ -70,7 +70,7 @@ pub use protocol::*;
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn producer(role: &mut P, numbers: &[i32]) -> Result<i32> {
     // A closure that returns a future, as in the papers; `numbers` is borrowed by it.
     try_run(role, |mut s: Producer<'_>| async move {
@@ -87,7 +87,7 @@ pub async fn producer(role: &mut P, numbers: &[i32]) -> Result<i32> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn consumer(role: &mut Q) -> Result<i32> {
     try_run(role, async |mut s: Consumer<'_>| {
         let mut sum = 0;

@@ -4,7 +4,7 @@ use rumpsteak::{Result, try_run};
 
 #[rumpsteak::protocol(Ping, derive(PartialEq, Eq))]
 mod protocol {
-    /// Both roles, wired in the order opposite to that of the protocol.
+    /// Both roles, wired in the opposite order of the protocol.
     #[derive(Roles)]
     struct Roles {
         /// The server.
@@ -13,11 +13,11 @@ mod protocol {
         c: C,
     }
 
-    /// What the client does.
+    /// The session of the client.
     #[session(C)]
     type Client = Send<S, Ping, Receive<S, Pong, End>>;
 
-    /// The same session under another name: a team may call it what it is in each place.
+    /// The same session under another name.
     #[session(C)]
     type HealthCheck = Send<S, Ping, Receive<S, Pong, End>>;
 
@@ -31,7 +31,7 @@ pub use protocol::*;
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn client(role: &mut C, question: i32) -> Result<i32> {
     try_run(role, async |s: Client<'_>| {
         let s = s.send(Ping(question)).await?;
@@ -45,7 +45,7 @@ pub async fn client(role: &mut C, question: i32) -> Result<i32> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn server(role: &mut S) -> Result<()> {
     try_run(role, async |s: Server<'_>| {
         let (Ping(question), s) = s.receive().await?;

@@ -4,7 +4,7 @@ use rumpsteak::{Result, try_run};
 
 #[rumpsteak::protocol(Pool)]
 mod protocol {
-    /// Has the jobs.
+    /// Distributes the jobs.
     #[derive(Debug, Role)]
     #[protocol(Pool::d)]
     struct Boss {
@@ -16,21 +16,21 @@ mod protocol {
         b: Channel<Label>,
     }
 
-    /// Does some.
+    /// Does some of the jobs.
     #[derive(Debug, Role)]
     #[protocol(Pool::a)]
     struct Ann(#[route(Boss)] Channel<Label>);
 
-    /// Does the others.
+    /// Does the other jobs.
     #[derive(Debug, Role)]
     #[protocol(Pool::b)]
     struct Bob(#[route(Boss)] Channel<Label>);
 
-    /// What `d` does.
+    /// The session of `d`.
     #[session(Boss)]
     type Dispatcher = Select<NextJob>;
 
-    /// To whom the next message goes.
+    /// The peer of the next message.
     enum NextJob {
         /// A job for `a`.
         ToA(Send<Ann, Job, Receive<Ann, Done, Dispatcher>>),
@@ -40,11 +40,11 @@ mod protocol {
         Halt(Send<Ann, Halt, Send<Bob, Halt, End>>),
     }
 
-    /// What `a` does.
+    /// The session of `a`.
     #[session(Ann)]
     type First = Branch<Boss, FirstJob>;
 
-    /// What `a` is told.
+    /// The choice that `a` receives.
     enum FirstJob {
         /// A job.
         Job(Job, Send<Boss, Done, First>),
@@ -52,11 +52,11 @@ mod protocol {
         Halt(Halt, End),
     }
 
-    /// What `b` does.
+    /// The session of `b`.
     #[session(Bob)]
     struct Second(Branch<Boss, SecondJob>);
 
-    /// What `b` is told.
+    /// The choice that `b` receives.
     enum SecondJob {
         /// A job.
         Job(Job, Send<Boss, Done, Second>),
@@ -70,7 +70,7 @@ pub use protocol::*;
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn dispatcher(role: &mut Boss, jobs: &[i32]) -> Result<i32> {
     try_run(role, async |mut s: Dispatcher<'_>| {
         let mut sum = 0;
@@ -93,7 +93,7 @@ pub async fn dispatcher(role: &mut Boss, jobs: &[i32]) -> Result<i32> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn first(role: &mut Ann) -> Result<()> {
     try_run(role, async |mut s: First<'_>| {
         loop {
@@ -110,7 +110,7 @@ pub async fn first(role: &mut Ann) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn second(role: &mut Bob) -> Result<()> {
     try_run(role, async |mut s: Second<'_>| {
         loop {

@@ -41,26 +41,25 @@ mod protocol {
         after: Sender<Label>,
     }
 
-    /// What `x` does.
+    /// The session of `x`.
     #[session(X)]
     struct First(Send<Y, Token, Receive<Z, Token, Self>>);
 
-    /// What `y` does.
+    /// The session of `y`.
     #[session(Y)]
     struct Second(Receive<X, Token, Send<Z, Token, Self>>);
 
-    /// What `z` does.
+    /// The session of `z`.
     #[session(Z)]
     struct Third(Receive<Y, Token, Send<X, Token, Self>>);
 }
 pub use protocol::*;
 
-/// Sends a token round until it has made `hops`, then fails with the number of hops that it really
-/// made.
+/// Sends a token round until it has made `hops` hops, then fails with the actual number.
 ///
 /// # Errors
 ///
-/// The number of hops, or the error of the session: a session without an end has no other way out.
+/// The number of hops, or the errors of the session: a session without an end only ends by one.
 pub async fn first(role: &mut X, hops: u64) -> Result<Infallible, Stopped> {
     try_run(role, async |mut s: First<'_>| {
         let mut token = 0;
@@ -76,11 +75,11 @@ pub async fn first(role: &mut X, hops: u64) -> Result<Infallible, Stopped> {
     .await
 }
 
-/// Passes the token on for ever.
+/// Passes the token on forever.
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn second(role: &mut Y) -> Result<Infallible> {
     try_run(role, async |mut s: Second<'_>| {
         loop {
@@ -91,11 +90,11 @@ pub async fn second(role: &mut Y) -> Result<Infallible> {
     .await
 }
 
-/// Passes the token on for ever, in the words of the papers.
+/// Passes the token on forever, with the names of the papers.
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// The errors of the session.
 pub async fn third(role: &mut Z) -> Result<Infallible> {
     try_run(role, |mut s: Third<'_>| async {
         loop {
@@ -106,7 +105,7 @@ pub async fn third(role: &mut Z) -> Result<Infallible> {
     .await
 }
 
-/// Why the first role stopped.
+/// The reason why the first role stopped.
 #[derive(Debug)]
 pub enum Stopped {
     /// After so many hops.

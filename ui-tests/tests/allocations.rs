@@ -11,7 +11,7 @@ use rumpsteak::join;
 use rumpsteak_ui_tests::numbers::{Roles, consumer, producer};
 use rumpsteak_ui_tests::ring::{self, Stopped, first, second, third};
 
-/// What one session costs on roles that were used before.
+/// Counts the allocations of one session on roles that were used before.
 fn session(roles: &mut Roles, numbers: &[i32]) -> AllocationInfo {
     let Roles(p, q) = roles;
     measure(|| {
@@ -23,7 +23,7 @@ fn session(roles: &mut Roles, numbers: &[i32]) -> AllocationInfo {
 #[test]
 fn messages_allocate_nothing() {
     let mut roles = Roles::default();
-    // What executors and channels set up once.
+    // Setup of executors and channels.
     session(&mut roles, &[1, 2, 3]);
     let numbers: Vec<i32> = (0..1_000).collect();
     for many in [0, 1, 10, 1_000] {
@@ -36,7 +36,7 @@ fn messages_allocate_nothing() {
 fn roles_allocate_once_for_each_queue() {
     // Two queues, and the other end of the route until its role is made.
     assert_eq!(measure(|| drop(Roles::default())).count_total, 3);
-    // Here there is room for 256 bytes.
+    // Here there is room for 256 bytes only.
     let allocations = |room| {
         let capacity = Capacity::AtMost(room);
         measure(|| drop(Channel::<[u64; 4]>::with_capacities(capacity, capacity))).count_total
@@ -57,7 +57,7 @@ fn the_runner_leaves_its_wakers_to_the_next() {
         });
         info.count_total
     };
-    // Whose turn it is, two wakers and the list of them.
+    // The set of woken processes, two wakers and their list.
     assert_eq!([count(0), count(1_000)], [4, 0]);
 }
 
@@ -71,8 +71,8 @@ fn a_lap_allocates_nothing() {
         })
         .count_total
     };
-    // What the executor sets up once.
+    // Setup of the executor.
     lap(1);
-    // The errors with which they stop, and the runner: as many for a hundred times the hops.
+    // The final errors and the runner: the same number for a hundred times the hops.
     assert_eq!(lap(1_000), lap(100_000));
 }

@@ -1,5 +1,5 @@
-//! What the "Cancel safety" sections say: an action polled by reference loses nothing, one that is
-//! dropped poisons.
+//! The sections "Cancel safety": an action polled by reference loses nothing, and dropping one
+//! poisons the role.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 
@@ -131,7 +131,7 @@ fn an_action_that_was_never_polled_poisons_too() {
 
 #[test]
 fn a_send_that_waits_and_loses_a_select_sends_once() {
-    // Room for sixteen: the number that stops the stream waits.
+    // The queue has room for sixteen, so the message that stops the stream waits.
     let numbers::Roles(mut p, mut q) = numbers::Roles::default();
     let sixteen: i32 = 16;
     let mut waited = 0;
@@ -190,8 +190,8 @@ fn actions_say_where_they_are() {
     assert_eq!(
         texts,
         [
-            r#"Branching { role: "q", peer: "p", labels: ["Number", "Stop"], completed: false }"#,
-            r#"Returning(Sending { role: "p", peer: "q", label: "Number", completed: false })"#,
+            r#"Branching { role: "q", peer: "p", labels: ["Number", "Stop"] }"#,
+            r#"Returning(Sending { role: "p", peer: "q", label: "Number" })"#,
             r#"Returning(Sending { role: "p", peer: "q", label: "Number", completed: true })"#,
         ]
     );

@@ -1,4 +1,4 @@
-//! Channels: the capacities that the build script proved, and what holds for queues of each kind.
+//! Channels: the capacities that the build script proved, and the behaviour of each kind of queue.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 
@@ -31,7 +31,7 @@ fn queue<M>(capacity: Capacity) -> (QueueSender<M>, QueueReceiver<M>) {
     (tx, rx)
 }
 
-/// Every kind, each with room for one message at least.
+/// Every kind of capacity, each with room for at least one message.
 const KINDS: [Capacity; 4] =
     [Capacity::AtMost(1), Capacity::Growable, Capacity::Waits(1), Capacity::Waits(3)];
 
@@ -43,9 +43,10 @@ fn message_of(panic: Box<dyn std::any::Any + std::marker::Send>) -> String {
 fn the_roles_get_the_capacities_that_were_proven() {
     let Roles(p, q) = Roles::default();
     let (p, q) = (p.0.into_inner().unwrap(), q.0.into_inner().unwrap());
-    // A producer may be any number of numbers ahead, a consumer answers once in each session. It
-    // cannot be a session ahead: its next one begins with a number of the producer, who has
-    // received the sum by then. One message is proven, and a queue has room for four at least.
+    // A producer may be any number of messages ahead. A consumer answers once per session and
+    // cannot be a session ahead, because its next session begins with a message of the producer,
+    // which has received the sum by then. One message is proven, and a queue has room for at least
+    // four.
     let numbers = Queue::new(Capacity::Waits(16)).between("p", "q");
     let sums = Queue::new(Capacity::AtMost(4)).between("q", "p");
     assert_eq!((p.0.queue(), p.1.queue()), (numbers, sums));
@@ -69,7 +70,7 @@ fn a_sender_waits_for_room() {
     block_on(async {
         let numbers: Vec<i32> = (0..16).collect();
         let mut waiting = Box::pin(producer(&mut p, &numbers));
-        // The sixteen numbers have room, what stops them has not.
+        // There is room for the sixteen numbers, but not for the message that stops the stream.
         assert!(poll!(&mut waiting).is_pending());
         assert_eq!(join(waiting, consumer(&mut q)).await.0.unwrap(), 120);
     });
@@ -83,7 +84,7 @@ fn a_sender_that_waits_wakes_when_its_peer_goes() {
         let waiting = producer(&mut p, &[0, 1, 2]);
         let mut dropped = Box::pin(consumer(&mut q));
         let go = async {
-            // Polled after the sender, and never again.
+            // The receiver is polled after the sender, and never again.
             drop(dropped.as_mut().now_or_never());
             drop(dropped);
         };
@@ -114,7 +115,7 @@ fn a_message_that_waits_comes_back_from_a_peer_that_is_gone() {
 fn too_many_messages_for_a_proof_panic() {
     let Roles(_p, mut q) = Roles::default();
     let panic = catch_unwind(AssertUnwindSafe(|| {
-        // By hand, past the session: the session itself cannot.
+        // Put in by hand: the session itself cannot do this.
         for sum in 0..5 {
             q.route().start_send(Label::Total(Sum(sum))).unwrap();
         }
@@ -122,8 +123,8 @@ fn too_many_messages_for_a_proof_panic() {
     .unwrap_err();
     assert_eq!(
         message_of(panic),
-        "the channel from `q` to `p` is full: its capacity is 4, and it was proven that its sessions never have more \
-         messages under way; those that were put into the route by hand, past a session, count too"
+        "the channel from `q` to `p` is full: its capacity is 4, which its sessions never exceed; \
+         messages that were put into the route by hand count too"
     );
 }
 
@@ -136,7 +137,7 @@ fn a_capacity_that_is_wrong_panics_and_poisons() {
     .unwrap_err();
     assert!(message_of(panic).starts_with("the channel is full: its capacity is 3, "));
     assert!(p.is_poisoned());
-    // What was in the queue arrives, and then its end.
+    // The messages in the queue arrive, and then its end.
     assert_eq!(
         closed(block_on(consumer(&mut q))),
         ("q", "p", Action::Receive(&["Number", "Stop"]))
@@ -181,7 +182,7 @@ fn a_dropped_session_wakes_the_peer() {
 fn a_queue_that_grows_keeps_the_order() {
     let (mut tx, mut rx) = queue(Capacity::Growable);
     let (mut sent, mut received) = (0, 0);
-    // Two steps forward, one back: it grows while it is read, several times between two reads.
+    // Two steps forward, one back: the queue grows several times between two reads.
     let rounds = if cfg!(miri) { 20 } else { 200 };
     for round in 0..rounds {
         for _ in 0..2 * round {
@@ -210,7 +211,7 @@ fn a_full_queue_returns_the_message() {
     assert_eq!(tx.try_send('c'), Err('c'));
 }
 
-/// Slots are in the ring as long as they take 256 bytes at most and are aligned to 16.
+/// Slots are in the ring if they take at most 256 bytes and have an alignment of at most 16.
 #[test]
 fn messages_of_any_size_and_alignment() {
     #[derive(Clone, Debug, PartialEq)]
@@ -273,7 +274,7 @@ fn closing_is_the_end_of_the_stream() {
     }
 }
 
-/// A receiver that is polled by one task after the other wakes the last one.
+/// A receiver that different tasks poll in turn wakes the last one.
 #[test]
 fn the_newest_waker_is_woken() {
     let (mut tx, mut rx) = queue(Capacity::Growable);
@@ -281,7 +282,7 @@ fn the_newest_waker_is_woken() {
     for (round, (_, waker)) in counts.iter().enumerate() {
         let mut context = std::task::Context::from_waker(waker);
         assert!(rx.poll_next_unpin(&mut context).is_pending());
-        // The second time over, both sides know the waker.
+        // In the second round, both sides know the waker.
         assert!(rx.poll_next_unpin(&mut context).is_pending());
         if round == 1 {
             tx.try_send(round).unwrap();
@@ -307,13 +308,13 @@ fn futures_test_waker() -> (Arc<Count>, std::task::Waker) {
     (Arc::clone(&count), std::task::Waker::from(count))
 }
 
-/// Less often under Miri, which is slow and tries other interleavings of its own.
+/// The number of repetitions: small under Miri, which is slow and tries interleavings of its own.
 const fn often(rounds: u32) -> u32 {
     if cfg!(miri) { rounds / 200 } else { rounds }
 }
 
 /// Each receiver goes to sleep just when the other thread sends, again and again. A lost wake-up
-/// hangs.
+/// would hang.
 #[test]
 fn two_threads_lose_nothing() {
     for capacity in KINDS {
@@ -398,7 +399,7 @@ fn a_receiver_that_goes_on_another_thread_is_noticed() {
             }
             next
         });
-        // The first one was received, one may have been in the queue when it was dropped.
+        // The first message was received, and one may have been in the queue when it was dropped.
         assert!((1..=3).contains(&refused), "{refused}");
         receiver.join().unwrap();
     }

@@ -21,7 +21,7 @@ mod portal {
     #[session(Portal)]
     type Greeting = Receive<User, Name, Serving>;
 
-    /// What a server goes on with.
+    /// The part of the session that a server continues.
     struct Serving(Branch<User, Served>);
 
     enum Served {
@@ -52,7 +52,7 @@ mod hire {
         Taken(Taken),
     }
 
-    /// The session of the portal, from the user's first question on.
+    /// The session of the portal after the user's first question.
     struct Job(Detached<Serving<'static, portal::Portal>>);
     struct Taken;
 }
@@ -130,7 +130,7 @@ fn what_has_come_goes_along_and_the_role_is_left_without_routes() {
     let Portals { mut user, mut portal } = Portals::default();
     let both = async {
         let mut used = using(&mut user, 2).boxed_local();
-        // The user has greeted and asked already when the portal receives the greeting.
+        // The user has already greeted and asked when the portal receives the greeting.
         assert!(futures::poll!(&mut used).is_pending());
         let mut session = greet(&mut portal).await?;
         try_join(used, serve(&mut session)).await
@@ -164,7 +164,7 @@ fn a_session_goes_on_once() {
     assert!(matches!(again.kind(), ErrorKind::Poisoned { role: "portal" }), "{again}");
 }
 
-/// A chain of hands, of which each asks the user for nothing.
+/// The session is passed on several times, and no holder acts.
 async fn pass_on(
     mut session: Detached<Serving<'static, Portal>>,
 ) -> Result<Detached<Serving<'static, Portal>>> {

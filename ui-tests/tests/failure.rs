@@ -1,6 +1,6 @@
 //! Sessions that do not reach their end: the role is poisoned, and the peers wake.
 //!
-//! `failure_matrix.rs` has every cause at every place; here is what it leaves out.
+//! `failure_matrix.rs` has every cause at every place. This file has the other cases.
 
 use std::future::pending;
 
@@ -74,13 +74,13 @@ fn a_reset_connects_roles_of_several_sets() {
         let mut dropped = Box::pin(client(&mut first.c, 1));
         assert!(poll!(&mut dropped).is_pending());
     });
-    // The client leaves its server and gets that of the other set.
+    // The client leaves its server and gets the server of the other set.
     Roles::reset_each(&mut far, &mut first.c);
     assert!(!first.c.is_poisoned());
     let (answer, served) = block_on(join(client(&mut first.c, 1), server(&mut far)));
     assert_eq!(answer.unwrap(), 2);
     served.unwrap();
-    // The server of the first set is alone now, with the question of the session that was dropped.
+    // The server of the first set has no peer, and the question of the dropped session.
     assert_eq!(closed(block_on(server(&mut first.s))), ("s", "c", Action::Send("Pong")));
 }
 
@@ -141,7 +141,7 @@ fn sessions_that_swap_their_states_are_both_refused() {
 
 #[test]
 fn an_error_after_the_end_poisons_too() {
-    // `Ok` is the only way out that leaves a role clean.
+    // Only `Ok` leaves a role clean.
     let Roles { mut s, mut c } = Roles::default();
     let late = try_run(&mut c, async |s: Client<'_>| {
         let (Pong(_), _end) = s.send(Ping(1)).await?.receive().await?;
@@ -182,7 +182,7 @@ fn a_failed_send_returns_its_label() {
 
 #[test]
 fn an_unexpected_label_names_what_was_legal_and_what_came() {
-    // Only a foreign program at the other end can send it: here, the test itself.
+    // Only a foreign program at the other end can send it; here the test does.
     let (near, far) = <Channel<Label> as Pair<Channel<Label>>>::pair();
     let mut c = C { s: near };
     let (mut tx, rx) = far.into_inner().unwrap();
@@ -231,14 +231,14 @@ fn errors_explain_themselves() {
     );
     assert_eq!(
         ErrorKind::Poisoned { role }.to_string(),
-        "role `k` is poisoned: an earlier session of it did not reach its end; reset the role together with its peers"
+        "role `k` is poisoned: an earlier session did not reach its end; reset the role together with its peers"
     );
     let legal = &["a", "b", "c"];
     assert_eq!(
         ErrorKind::Unexpected { role, peer: "s", legal, came: "d" }.to_string(),
         "`k` got `d` from `s` but can only receive `a`, `b` or `c`"
     );
-    // As a `main` prints it that returns it.
+    // The output of a `main` that returns the error.
     let error = Error::from(ErrorKind::ForeignEnd { role });
     assert_eq!(format!("{error:?}"), error.to_string());
 }

@@ -1,10 +1,9 @@
 //! Every way in which a session can be cut short, at every kind of place in it.
 //!
-//! One role, the *victim*, fails; its two peers wait for it, or for each other. For each cause and
-//! each place, the test states which roles are poisoned, what the peers' sessions return, and that
-//! they return it within a bounded number of polls, that every payload is dropped exactly once,
-//! that the old roles run no further session, and that they do once they were reset, without a
-//! message of the session before.
+//! One role, the *victim*, fails. Its two peers wait for it or for each other. For each cause and
+//! place, the test states which roles are poisoned and what the peers' sessions return. The peers
+//! must return within a bounded number of polls, and every payload is dropped exactly once. The
+//! roles run no further session until they are reset, and then receive no message of the old one.
 //!
 //! ```text
 //! v -> p  bounded: the second message waits until the first was received; all others unbounded
@@ -15,9 +14,8 @@
 //! w  v?third . p!fourth . v?over
 //! ```
 //!
-//! Both orders of `p` are verified, which is about unbounded queues. Over the bounded one, the
-//! patient order makes `v` wait for room, `p` for `w` and `w` for `v`: all three in the middle of
-//! an action.
+//! Both orders of `p` are verified for unbounded queues. Over the bounded queue, the patient order
+//! makes `v` wait for room, `p` for `w` and `w` for `v`: all three in the middle of an action.
 
 #![allow(
     clippy::expect_used,
@@ -100,13 +98,13 @@ use failures::{
     Victim, W, Watcher,
 };
 
-/// A payload that knows its session, and whose copies can be counted.
+/// A payload that knows its session and whose copies can be counted.
 struct Counted {
     session: u32,
     _alive: Arc<()>,
 }
 
-/// Where payloads come from, and where they are checked on arrival.
+/// Makes payloads, and checks them on arrival.
 #[derive(Clone)]
 struct Mint {
     session: u32,
@@ -126,13 +124,13 @@ impl Mint {
         assert_eq!(payload.session, self.session, "a message of another session");
     }
 
-    /// How many payloads exist.
+    /// The number of existing payloads.
     fn alive(&self) -> usize {
         Arc::strong_count(&self.alive) - 1
     }
 }
 
-/// Where the victim fails.
+/// The place at which the victim fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     BeforeFirstAction,
@@ -143,7 +141,7 @@ enum Place {
     AtEnd,
 }
 
-/// How the victim fails.
+/// The cause of the failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
     Error,
@@ -154,10 +152,10 @@ enum Cause {
     RuntimeShutDown,
 }
 
-/// What the roles do between the failure and the reset.
+/// The behaviour of the roles between the failure and the reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BeforeReset {
-    /// Nothing: messages of the failed session are still in the routes between its peers.
+    /// They do nothing: messages of the failed session are still in the routes between the peers.
     Untouched,
     /// Each tries to begin another session.
     Retried,
@@ -181,11 +179,11 @@ const CAUSES: [Cause; 6] = [
     Cause::RuntimeShutDown,
 ];
 
-/// How a peer's session ends.
+/// The result of a peer's session.
 type Outcome = Option<(&'static str, Action)>;
 
-/// What must become of `p` and `w`: `None` is a session that ended, `Some((peer, action))` one that
-/// failed because `peer` was closed.
+/// The expected results of `p` and `w`: `None` for a session that ended, `Some((peer, action))` for
+/// one that failed because `peer` was closed.
 fn expected(place: Place) -> [Outcome; 2] {
     match place {
         Place::BeforeFirstAction => {
@@ -204,12 +202,12 @@ fn expected(place: Place) -> [Outcome; 2] {
         Place::InsideBranch => {
             [Some(("v", Action::Receive(&["Last"]))), Some(("v", Action::Receive(&["Over"])))]
         }
-        // Nothing was left to do: only the victim's own session has failed.
+        // Only the victim's own session fails: its peers had nothing left to do.
         Place::AtEnd => [None, None],
     }
 }
 
-/// Stops the victim at its place, says so, and fails when told to.
+/// Stops the victim at its place, reports it, and fails when told to.
 struct Halt {
     place: Option<Place>,
     cause: Cause,
@@ -244,7 +242,7 @@ impl Halt {
     ) -> Result<T, Failed> {
         match select(pin!(action), pin!(self.at(place))).await {
             Either::Left((done, _)) => Ok(done?),
-            // Not this place: the action decides.
+            // Not this place, so perform the action.
             Either::Right((Ok(()), action)) => Ok(action.await?),
             Either::Right((Err(failed), _)) => Err(failed),
         }
@@ -363,7 +361,7 @@ fn scenario(place: Place, cause: Cause, before_reset: BeforeReset) {
     let (open, gate) = oneshot::channel::<()>();
     let gate: Pin<Box<dyn Future<Output = ()>>> = match place {
         Place::InReceiveThatWaits => Box::pin(async {
-            // Opened or dropped: go on.
+            // Opened or dropped: continue.
             gate.await.unwrap_or(());
         }),
         _ => Box::pin(ready(())),
@@ -376,7 +374,7 @@ fn scenario(place: Place, cause: Cause, before_reset: BeforeReset) {
         Peer::new(watcher(&mut w, &mint, gate)),
     ];
 
-    // Up to the place: the victim has stopped there, and each peer waits or is done.
+    // Run to the place: the victim has stopped there, and each peer waits or is done.
     let mut rounds = 0;
     while !reached.load(Ordering::SeqCst) || peers.iter().any(Peer::is_woken) {
         rounds += 1;
@@ -391,7 +389,8 @@ fn scenario(place: Place, cause: Cause, before_reset: BeforeReset) {
     drop(open);
     settle(&mut peers);
 
-    // The peers know, soon: a peer can be woken once for each of its two routes, and by the gate.
+    // The peers learn of it soon: each can be woken once for each of its two routes, and by the
+    // gate.
     let expected = expected(place);
     for (peer, expected) in peers.iter().zip(expected) {
         let outcome = peer.outcome.as_ref().expect("the peer was not woken");
@@ -432,7 +431,7 @@ fn scenario(place: Place, cause: Cause, before_reset: BeforeReset) {
             roles
         }
     };
-    // What was left in the routes of the old session went with them.
+    // The payloads in the routes of the old session were dropped with them.
     assert_eq!(mint.alive(), 0);
     for more in [true, false] {
         let mut halt = Halt::never();
@@ -464,7 +463,7 @@ fn bound(v: &mut V, p: &mut P) {
     p.v = Bidirectional::new(back, rx);
 }
 
-/// No role begins another session, or not over its routes to the victim.
+/// No role can begin another session, or none that has a route to the victim.
 fn refused(v: &mut V, p: &mut P, w: &mut W, expected: [Outcome; 2], later: &Mint) {
     let again = now(victim(v, later, &mut Halt::never()));
     assert!(
@@ -485,13 +484,13 @@ fn refused(v: &mut V, p: &mut P, w: &mut W, expected: [Outcome; 2], later: &Mint
     }
 }
 
-/// The victim as a future of its own. The guard outlives its session, as the role does in a task
-/// that owns it.
+/// The victim as a future of its own. Its guard outlives the session, like the role in a task that
+/// owns it.
 async fn fail(mut role: OwnedMutexGuard<V>, mint: Mint, mut halt: Halt) -> Result<(), Failed> {
     victim(&mut role, &mint, &mut halt).await
 }
 
-/// Where the victim runs.
+/// The executor of the victim.
 enum Task {
     /// Polled by the test.
     Future(Pin<Box<dyn Future<Output = Result<(), Failed>>>>),
@@ -564,7 +563,7 @@ impl Task {
     }
 }
 
-/// The session of a peer: polled only when woken, and its polls counted.
+/// The session of a peer, which is only polled when woken. Counts its polls.
 struct Peer<'a> {
     future: Pin<Box<dyn Future<Output = Result<()>> + 'a>>,
     woken: Arc<Woken>,
@@ -572,7 +571,7 @@ struct Peer<'a> {
     outcome: Option<Result<()>>,
 }
 
-/// Whether a future wants to be polled. A new one does.
+/// True if a future must be polled, as at first.
 struct Woken(AtomicBool);
 
 impl Wake for Woken {
@@ -605,7 +604,7 @@ impl<'a> Peer<'a> {
     }
 }
 
-/// Polls whoever was woken, until all wait or are done.
+/// Polls woken futures until all wait or are done.
 fn settle(peers: &mut [Peer<'_>]) {
     while let Some(peer) = peers.iter_mut().find(|peer| peer.is_woken()) {
         peer.poll();
@@ -613,7 +612,7 @@ fn settle(peers: &mut [Peer<'_>]) {
     }
 }
 
-/// The value of a future that need not wait.
+/// The value of a future that is ready.
 fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,

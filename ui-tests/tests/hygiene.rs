@@ -1,7 +1,7 @@
-//! The protocol `Hygiene`: its types are called like the parameters of what `#[protocol]` makes.
+//! The protocol `Hygiene`, whose types have the names of parameters in the code of `#[protocol]`.
 //!
-//! Not in the library of this package, because rustc writes out the path of each type whose name
-//! occurs twice: the messages of `ui/` would change.
+//! It is not in the library of this package: rustc writes out the path of a type whose name occurs
+//! twice, so the messages of `ui/` would change.
 
 use futures::executor::block_on;
 use futures::future::try_join;
@@ -45,7 +45,7 @@ fn names_do_not_clash_with_generated_ones() {
     assert_eq!(block_on(processes).unwrap(), ((), (3, 3)));
 }
 
-/// Goes on as often as it is told, and sends that number at last.
+/// Continues as often as it is told, and then sends that number.
 async fn send(role: &mut R, times: u8) -> Result<()> {
     try_run(role, async |mut s: T<'_>| {
         for _ in 0..times {
@@ -56,7 +56,7 @@ async fn send(role: &mut R, times: u8) -> Result<()> {
     .await
 }
 
-/// Counts how often it goes on.
+/// Counts how often it continues.
 async fn count(role: &mut B) -> Result<(u8, u8)> {
     try_run(role, async |mut s: S<'_>| {
         let mut times = 0;
@@ -71,7 +71,7 @@ async fn count(role: &mut B) -> Result<(u8, u8)> {
     .await
 }
 
-/// Items outside of a module whose names it has, too.
+/// Items outside of a module that also have names of its items.
 #[allow(dead_code, reason = "names alone")]
 mod outside {
     #[derive(Debug)]
@@ -88,7 +88,7 @@ mod outside {
     pub(super) struct Label;
 }
 
-/// The items of a module go before those of a glob, and the words of sessions before all items.
+/// Items of a module shadow items of a glob, and the words of sessions shadow all items.
 #[rumpsteak::protocol(Ping)]
 mod imports {
     #[allow(unused_imports, reason = "each of its names has another item here")]
@@ -121,7 +121,7 @@ fn names_of_the_module_go_before_those_from_outside() {
     assert_eq!(format!("{:?}", imports::outer()), "(Send, Receive, End)");
 }
 
-/// All that the code of a macro might name, as labels, roles and choices.
+/// All names that the code of a macro might use, as labels, roles and choices.
 #[rumpsteak::closed_system]
 #[allow(unused)]
 mod prelude {

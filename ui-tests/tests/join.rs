@@ -60,7 +60,7 @@ fn only_processes_that_were_woken_are_polled() {
         counted(&polls[2], told),
     )));
     assert_eq!((asked.unwrap(), served.unwrap(), told), (2, (), Ok(5)));
-    // The client sends, and gets the answer; the server has the question at once; the third waits
+    // The client sends and gets the answer; the server gets the question at once; the third waits
     // from the first poll to the last.
     assert_eq!(polls.map(AtomicUsize::into_inner), [2, 1, 2]);
 }
@@ -153,7 +153,7 @@ fn timers_and_tasks_of_the_executor_work_inside() {
         .enable_time()
         .build()
         .unwrap();
-    // Spawning asks for a future that is `Send`.
+    // Spawning requires a future that is `Send`.
     let answer = runtime.block_on(runtime.spawn(async {
         let ping::Roles { mut c, mut s } = ping::Roles::default();
         let slow = try_run(&mut s, async |s: Server<'_>| {
@@ -228,7 +228,7 @@ fn one_process_is_a_set_too() {
     let mut waits = pin!(join((pending::<()>(),)));
     let mut context = Context::from_waker(Waker::noop());
     assert!(waits.as_mut().poll(&mut context).is_pending());
-    // Polled though nobody was woken.
+    // Polled without a wake-up.
     assert!(waits.as_mut().poll(&mut context).is_pending());
 }
 

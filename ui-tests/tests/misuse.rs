@@ -1,6 +1,6 @@
-//! Safe code that would get round the proof: routes that are exchanged, roles whose session was
-//! leaked, ends that cannot be told apart. All of it is refused when a session begins or ends, and
-//! no peer waits for ever.
+//! Safe code that tries to get round the proof: exchanged routes, roles with a leaked session, and
+//! indistinguishable ends. All of it is refused when a session begins or ends, and no peer waits
+//! forever.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 
@@ -57,8 +57,8 @@ async fn c(role: &mut C) -> Result<u8> {
     .await
 }
 
-/// Runs a set whose routes were exchanged: all three sessions end, those of `b` and `c` because
-/// their routes are closed or not theirs.
+/// Runs a set whose routes were exchanged. All three sessions end. The sessions of `b` and `c` fail
+/// because their routes are closed or misplaced.
 fn refusals(roles: &mut Roles) -> [String; 3] {
     let (a, b, c) = block_on(join3(a(&mut roles.a), b(&mut roles.b), c(&mut roles.c)));
     assert!(roles.a.is_poisoned() && roles.b.is_poisoned() && roles.c.is_poisoned());
@@ -74,12 +74,12 @@ const NOBODY_SENDS_TO_C: &str = "`c` cannot receive `Note` from `a`: \
 fn routes_of_two_sets_are_exchanged() {
     let [mut one, mut two] = [Roles::default(), Roles::default()];
     mem::swap(&mut one.a.c, &mut two.a.c);
-    let text = "`a` cannot begin a session: its route to `C` is that of another set of roles";
+    let text = "`a` cannot begin a session: its route to `C` belongs to another set of roles";
     // The route to `one.c` is in `two`, which closes it.
     let refused = a(&mut two.a).now_or_never().unwrap();
     assert_eq!(refused.unwrap_err().to_string(), text);
     assert_eq!(refusals(&mut one), [text, NOBODY_SENDS_TO_B, NOBODY_SENDS_TO_C]);
-    // A reset mends both.
+    // A reset repairs both.
     one.reset();
     let (sent, b, c) = block_on(join3(a(&mut one.a), b(&mut one.b), c(&mut one.c)));
     assert_eq!((sent.unwrap(), b.unwrap(), c.unwrap()), ((), 1, 2));
@@ -92,7 +92,7 @@ fn routes_of_one_role_are_exchanged() {
     assert_eq!(
         refusals(&mut roles),
         [
-            "`a` cannot begin a session: its route to `B` is that of `a` to `c`",
+            "`a` cannot begin a session: its route to `B` belongs to `a` and leads to `c`",
             NOBODY_SENDS_TO_B,
             NOBODY_SENDS_TO_C,
         ]
@@ -112,15 +112,15 @@ fn routes_of_two_roles_are_exchanged() {
     assert_eq!(
         texts,
         [
-            "`b` cannot begin a session: its route to `A` is that of `c` to `a`",
-            "`c` cannot begin a session: its route to `A` is that of `b` to `a`",
+            "`b` cannot begin a session: its route to `A` belongs to `c` and leads to `a`",
+            "`c` cannot begin a session: its route to `A` belongs to `b` and leads to `a`",
         ]
     );
     let ended = a(&mut roles.a).now_or_never().unwrap();
     assert_eq!(closed(ended).1, "b");
 }
 
-/// Each role brings its routes along.
+/// Each role moves its routes along.
 #[test]
 fn roles_may_be_exchanged() {
     let [mut one, mut two] = [Roles::default(), Roles::default()];
@@ -129,7 +129,7 @@ fn roles_may_be_exchanged() {
     assert_eq!((sent.unwrap(), b.unwrap(), c.unwrap()), ((), 1, 2));
 }
 
-/// What leads where is known to whoever made the routes.
+/// Routes that were made by hand may be anywhere.
 #[test]
 fn routes_made_by_hand_may_replace_those_of_a_set() {
     let mut roles = Roles::default();
@@ -139,7 +139,7 @@ fn routes_made_by_hand_may_replace_those_of_a_set() {
     assert_eq!((sent.unwrap(), b.unwrap(), c.unwrap()), ((), 1, 2));
 }
 
-/// A client whose session was leaked in the middle: not a state, but the future that runs it.
+/// A client whose session was leaked in the middle: the future that runs it, not a state.
 fn leaked() -> ping::Roles {
     let mut roles = ping::Roles::default();
     let mut begun = Box::pin(client(&mut roles.c, 1));
@@ -149,13 +149,13 @@ fn leaked() -> ping::Roles {
     roles
 }
 
-/// How the next session of the server of a leaked client ends, if it does, after `what`.
+/// The result of the next session of a leaked client's server after `what`, if it ends.
 fn server_after(what: impl FnOnce(ping::C) -> Option<ping::C>) -> Option<Result<()>> {
     let ping::Roles { mut s, c } = leaked();
     // The question was sent before.
     server(&mut s).now_or_never().unwrap().unwrap();
     let mut waiting = Box::pin(server(&mut s));
-    // What is leaked wakes nobody.
+    // A leaked session wakes no peer.
     assert!(waiting.as_mut().now_or_never().is_none());
     let _client = what(c);
     waiting.now_or_never()
@@ -210,12 +210,12 @@ mod unmarked {
 
 use unmarked::{Asking, Ping, Pong, Unmarked};
 
-/// A transport. With a size: roles without one are in one place, and do not compile.
+/// A transport. It has a size, because roles of size zero do not compile.
 #[derive(Debug)]
 pub struct Bus(u8);
 
 thread_local! {
-    /// What a `Bus` lends: the same mark at each call, or another one.
+    /// The mark that a `Bus` returns: the same one at each call, or another one.
     static MARKS: Cell<fn() -> &'static Mark> = const { Cell::new(one_mark) };
 }
 
@@ -256,8 +256,7 @@ impl Incoming<unmarked::Label> for Bus {
     }
 }
 
-/// How the session of a role ends that returns the end of the session of another, and how that
-/// one ended, if it did.
+/// The results of two sessions of which the first returns the end of the second.
 fn end_of_another(marks: fn() -> &'static Mark) -> (ErrorKind, Option<ErrorKind>) {
     MARKS.set(marks);
     let (mut one, mut two) = (Unmarked(Bus(0)), Unmarked(Bus(0)));
@@ -279,11 +278,11 @@ fn end_of_another(marks: fn() -> &'static Mark) -> (ErrorKind, Option<ErrorKind>
 
 #[test]
 fn ends_are_told_apart_whatever_marks_are_lent() {
-    // With one mark there is one session at a time.
+    // With one mark, there is one session at a time.
     let (outer, inner) = end_of_another(one_mark);
     assert!(matches!(outer, ErrorKind::Poisoned { role: "no end" }));
     assert!(matches!(inner, Some(ErrorKind::Poisoned { role: "c" })));
-    // With several, the ends differ.
+    // With several marks, the ends differ.
     let (outer, inner) = end_of_another(many_marks);
     assert!(matches!(outer, ErrorKind::ForeignEnd { role: "c" }));
     assert!(inner.is_none());

@@ -1,5 +1,5 @@
-//! A session is used in the process that is run for it, and ends with that: what its states are
-//! good for elsewhere, and when the peers hear of a session that was given up.
+//! A session is used in its own process and ends with it: using its states elsewhere, and the
+//! moment at which the peers learn that a session was given up.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 
@@ -19,9 +19,9 @@ use rumpsteak_ui_tests::closed;
 use rumpsteak_ui_tests::fan_in::{self, Both, Collector, Got, Line, WriterA, WriterB};
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong, Roles, server};
 
-/// What an action says that is used in the wrong place.
+/// The error of an action outside of its process.
 const OUTSIDE: &str = "the session of `c` was used outside of its process: in another task, or after its process \
-                       had ended; `Detached` takes a session to another task";
+                       ended; use `Detached` to move a session to another task";
 
 fn assert_outside<T>(used: Result<T>) {
     let error = used.map(drop).unwrap_err();
@@ -29,7 +29,7 @@ fn assert_outside<T>(used: Result<T>) {
     assert_eq!(error.to_string(), OUTSIDE);
 }
 
-/// Lets others go on, once.
+/// Yields once.
 async fn pause() {
     let mut is_first = true;
     poll_fn(|context| {
@@ -104,7 +104,7 @@ fn a_state_is_of_no_use_beside_its_process() {
     assert_eq!(closed(served), ("s", "c", Action::Receive(&["Ping"])));
 }
 
-/// While its process is polled, and while another session is polled on the other thread.
+/// Uses the session while its process is polled, on the other thread or beside another session.
 #[test]
 fn a_state_is_of_no_use_on_another_thread() {
     let (mut roles, mut others) = (Roles::default(), Roles::default());
@@ -138,7 +138,7 @@ fn a_state_is_of_no_use_after_its_process() {
     });
     assert!(block_on(gives_away).is_err());
     assert_outside(block_on(receives.take().unwrap()));
-    // Nor is a first state, and the error poisons nothing else.
+    // A first state cannot be used either, and the error poisons nothing else.
     let mut other = Roles::default();
     let gives_away = try_run(&mut other.c, async |s: Client<'_>| {
         taken = Some(s);
@@ -146,7 +146,7 @@ fn a_state_is_of_no_use_after_its_process() {
     });
     assert!(block_on(gives_away).is_err());
     assert_outside(block_on(taken.take().unwrap().send(Ping(1))));
-    // The question had been sent, and there is nobody to answer.
+    // The question was sent, and no peer answers.
     assert_eq!(closed(block_on(server(&mut roles.s))), ("s", "c", Action::Send("Pong")));
     assert!(roles.c.is_poisoned() && other.c.is_poisoned());
 }
@@ -164,8 +164,8 @@ fn a_session_is_taken_away_by_its_process_only() {
     let _: (Detached<Client<'static>>, _) = Detached::new(taken.unwrap());
 }
 
-/// When the peer hears of a session that its process has given up by `giving_up` a state: not
-/// before that returns.
+/// The peer learns that a process has given up its session by `giving_up` a state once the process
+/// returns, not before.
 fn peer_hears_when_the_process_returns(giving_up: impl FnOnce(Client<'_>)) {
     let Roles { mut c, mut s } = Roles::default();
     let process = try_run(&mut c, async |s: Client<'_>| {
@@ -177,7 +177,7 @@ fn peer_hears_when_the_process_returns(giving_up: impl FnOnce(Client<'_>)) {
     pin_mut!(process, waits);
     assert!(process.as_mut().now_or_never().is_none());
     assert!(waits.as_mut().now_or_never().is_none());
-    // The process has returned, and its future is still there.
+    // The process has returned, and its future still exists.
     let ended: Result<()> = process.as_mut().now_or_never().unwrap();
     assert_eq!(ended.unwrap_err().to_string(), "gave up");
     assert_eq!(closed(waits.now_or_never().unwrap()), ("s", "c", Action::Receive(&["Ping"])));
@@ -212,7 +212,7 @@ fn peers_hear_at_once_where_an_action_fails() {
     });
     pin_mut!(process, waits);
     assert!(waits.as_mut().now_or_never().is_none());
-    // The process goes on, and the peers know.
+    // The process continues, and the peers know.
     assert!(process.as_mut().now_or_never().is_none());
     assert_eq!(closed(waits.now_or_never().unwrap()), ("Right", "Hub", Action::Receive(&["Got"])));
     assert_eq!(closed(answered.unwrap()), ("Hub", "Left", Action::Send("Got")));

@@ -1,4 +1,4 @@
-//! Routes over other sinks and streams than the default.
+//! Routes over other sinks and streams than queues of this crate.
 
 use std::error::Error as _;
 use std::io;
@@ -82,7 +82,7 @@ fn broken(at_once: bool) -> Tx {
 fn any_sink_and_stream_make_a_route() {
     let (mut c, mut s) = roles();
     for question in 0..3 {
-        // The buffers would keep the question if a send did not flush.
+        // If a send did not flush, the buffers would keep the question.
         let (answer, ()) = block_on(try_join(client(&mut c, question), server(&mut s))).unwrap();
         assert_eq!(answer, question + 1);
     }
@@ -128,7 +128,7 @@ fn an_error_of_the_sink_is_the_source() {
         );
         let source = error.source().unwrap().downcast_ref::<io::Error>().unwrap();
         assert_eq!(source.kind(), kind);
-        // What the sink has taken is lost.
+        // A message that the sink has taken is lost.
         assert_eq!(returned, Some(at_once));
     }
 }

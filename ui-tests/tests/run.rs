@@ -1,4 +1,4 @@
-//! `run` of a set: one process for each role, and what becomes of their values and errors.
+//! `run` of a set: one process for each role, and their values and errors.
 
 use std::future::pending;
 use std::pin::pin;
@@ -69,7 +69,7 @@ fn the_error_is_the_one_that_is_no_consequence_of_another() {
     let error = block_on(roles.run(fails, client)).unwrap_err();
     assert_eq!(error.to_string(), "no answer");
     assert!(roles.s.is_poisoned() && roles.c.is_poisoned());
-    // Poisoned roles run nothing, until they are reset.
+    // Poisoned roles run no session until they are reset.
     let refused = block_on(roles.run(server, client)).unwrap_err();
     assert!(matches!(refused.kind(), ErrorKind::Poisoned { .. }), "{refused}");
     roles.reset();

@@ -1,4 +1,4 @@
-//! `serialize`, of the feature `fsm`: the machine of a session as an `Fsm`.
+//! `serialize` (feature `fsm`): the machine of a session as an `Fsm`.
 
 use rumpsteak::serialize;
 use rumpsteak_fsm::text::{Form, parse, print};

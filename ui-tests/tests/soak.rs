@@ -1,7 +1,7 @@
-//! Sessions on two threads, cancelled at random moments: nobody hangs, and no message is lost,
-//! doubled or out of order.
+//! Sessions on two threads, cancelled at random moments: no role hangs, and no message is lost,
+//! duplicated or reordered.
 //!
-//! Runs for a second, or for as many as `RUMPSTEAK_SOAK` says.
+//! Runs for one second, or as many as `RUMPSTEAK_SOAK` says.
 
 #![allow(
     clippy::expect_used,
@@ -19,7 +19,7 @@ use rumpsteak_ui_tests::numbers::{Consumer, Next, Number, Producer, Q, Roles, St
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
-/// Adds the numbers, and keeps each where a cancellation cannot take it away.
+/// Adds the numbers, and keeps each where a cancellation does not lose it.
 async fn consume(role: &mut Q, seen: &Mutex<Vec<i32>>) -> Result<i32> {
     try_run(role, async |mut s: Consumer<'_>| {
         let mut sum = 0;
@@ -89,7 +89,7 @@ async fn random_cancellation_on_two_threads() {
                     assert_eq!((&*seen, sum), (&all, all.iter().sum()));
                     completed += 1;
                 }
-                // Cancelled itself, or because the other was.
+                // Cancelled, or failed because the other role was.
                 Ok(Err(error)) if matches!(error.kind(), ErrorKind::Closed { .. }) => {
                     assert_ne!(cancelled, 2, "session {sessions}");
                 }
@@ -101,6 +101,6 @@ async fn random_cancellation_on_two_threads() {
             }
         }
     }
-    // Each third session is left alone, so both of its roles complete.
+    // Every third session is not cancelled, so both of its roles complete.
     assert!(completed > 0, "{sessions} sessions, none completed");
 }

@@ -1,5 +1,4 @@
-//! Sessions that follow one another: a role never receives a message of a session that it has not
-//! begun.
+//! Successive sessions: a role never receives a message of a session that it has not begun.
 
 use std::future::{pending, poll_fn, ready};
 use std::panic::catch_unwind;
@@ -13,7 +12,7 @@ use rumpsteak::states::{End, Raced, Until};
 use rumpsteak::testing::explore;
 use rumpsteak::{ErrorKind, Result, try_run};
 
-/// Lets all others do what they can.
+/// Lets all others run as far as they can.
 async fn pause() {
     let mut turns = 200;
     poll_fn(|context| {
@@ -61,7 +60,7 @@ mod detour {
         .await
     }
 
-    /// Returns true if `c` heard `a`.
+    /// Returns true if `c` received from `a`.
     pub(super) async fn last(c: &mut C) -> Result<bool> {
         try_run(c, async |s: Last<'_>| match s.branch().await? {
             OfC::First(_, s) => s.receive().await?.1.end(true),
@@ -171,7 +170,7 @@ fn a_role_that_waits_to_begin_is_not_poisoned_and_wakes_when_its_peer_goes() {
 #[rumpsteak::protocol(Recall)]
 mod recall {}
 
-/// `a` is slow: in its first session it hears both that this is over and that the second is
+/// `a` is slow: in its first session it learns that the session is over and that the second one is
 /// cancelled.
 #[test]
 fn the_next_session_is_interrupted_and_this_one_is_not() {
@@ -276,7 +275,7 @@ fn the_next_session_is_interrupted_and_this_one_is_not() {
 #[rumpsteak::protocol(Broadcast)]
 mod broadcast {}
 
-/// `c` is done and plays again, while `a` and `b` stream for ever: they hear nothing of it.
+/// `c` ends and runs again while `a` and `b` stream forever and receive nothing of it.
 #[test]
 fn a_session_begins_beside_one_without_an_end() {
     use crate::broadcast::*;
@@ -319,7 +318,7 @@ fn a_session_begins_beside_one_without_an_end() {
     };
     let played: std::cell::Cell<Option<Result<()>>> = std::cell::Cell::new(None);
     let all = join3(of_a(&mut a), of_b(&mut b), async { played.set(Some(of_c.await)) });
-    // Neither `a` nor `b` ever comes back.
+    // Neither `a` nor `b` runs again.
     block_on(select(pin!(all), pin!(looks)));
     assert!(matches!(played.into_inner(), Some(Ok(()))));
 }
@@ -345,7 +344,7 @@ async fn carrier(role: &mut notify::Carrier) -> Result<()> {
     .await
 }
 
-/// Returns true if it was delivered.
+/// Returns true if the parcel was delivered.
 async fn buyer(role: &mut notify::Buyer) -> Result<bool> {
     use notify::{BuyerDeliveredOrOutOfStock, BuyerSession};
     try_run(role, async |s: BuyerSession<'_>| match s.branch().await? {
@@ -384,7 +383,7 @@ fn whoever_is_told_by_one_of_two_is_told_in_the_right_session() {
     assert_eq!(told.unwrap().2, orders);
 }
 
-/// [`detour`] over queues that know nothing of sessions.
+/// [`detour`] over queues that do not distinguish sessions.
 #[rumpsteak::protocol(Detour)]
 mod detour_over_mpsc {
     use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -467,7 +466,7 @@ fn over_a_route_of_another_kind_a_role_that_hears_several_peers_has_one_session(
     let Roles { mut a, mut b, mut c } = Roles::default();
     let once = async { try_join3(indirect(&mut a), middle(&mut b), last(&mut c)).await };
     assert_eq!(block_on(once).unwrap(), ((), (), ()));
-    // `a` and `b` hear one peer at a time, and play again.
+    // `a` and `b` receive from one peer at a time, and run again.
     assert_eq!(block_on(try_join(indirect(&mut a), middle(&mut b))).unwrap(), ((), ()));
     let error = block_on(last(&mut c)).unwrap_err();
     let is_second = matches!(error.kind(), ErrorKind::SecondSession { role: "c", peer: "a" });
@@ -511,7 +510,7 @@ fn beside_a_role_on_demand_with_several_peers_a_role_has_one_session() {
     let error = block_on(patient(&mut p)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`patient` cannot have a second session over the same routes: messages of two sessions could be \
+        "`patient` cannot run a second session over the same routes: messages of two sessions could be \
          confused at `patient` or `specialist`; make fresh roles for each session"
     );
 }

@@ -1,4 +1,4 @@
-//! `testing`: all interleavings, and peers that are played by hand.
+//! `testing`: all interleavings, and peers played by hand.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 
@@ -38,7 +38,7 @@ fn every_interleaving_is_run() {
         });
         processes.add("server", async move { server(&mut s).await });
     });
-    // Whoever is polled first; then each waits for the other.
+    // One of them is polled first; then each waits for the other.
     assert!(explored.is_complete);
     assert_eq!((explored.interleavings, *answers.borrow()), (2, 4));
 }
@@ -85,8 +85,8 @@ fn a_hang_says_who_waits_for_whom() {
     });
     assert_eq!(
         text,
-        "nobody can go on:\n  `client`: `c` waits for `Pong` from `s`\n  \
-         `server` waits for something outside of its session, or for a role that it has itself\n\n\
+        "no process can continue:\n  `client`: `c` waits for `Pong` from `s`\n  \
+         `server` waits for something outside of its session, or for a role that it owns itself\n\n\
          the processes were polled in this order: client, server"
     );
 }
@@ -111,8 +111,8 @@ fn a_hang_says_for_what_a_mock_waits() {
     });
     assert_eq!(
         text,
-        "nobody can go on:\n  `server`: `s` waits for `ping` from `c`\n  \
-         `client` waits for something outside of its session, or for a role that it has itself\n\n\
+        "no process can continue:\n  `server`: `s` waits for `ping` from `c`\n  \
+         `client` waits for something outside of its session, or for a role that it owns itself\n\n\
          the processes were polled in this order: server, client"
     );
 }
@@ -130,7 +130,7 @@ fn a_hang_names_the_message_that_a_process_with_two_roles_waits_for() {
     });
     assert_eq!(
         text,
-        "nobody can go on:\n  `both`: `c` waits for `Pong` from `s`\n\n\
+        "no process can continue:\n  `both`: `c` waits for `Pong` from `s`\n\n\
          the processes were polled in this order: both"
     );
 }
@@ -146,7 +146,7 @@ fn a_role_that_was_left_out_is_named() {
     assert_eq!(
         text,
         "`client` failed: `c` cannot send `Ping` to `s`: `s` has closed the route (it failed, was cancelled or was dropped)\n\n\
-         no process has ended: `s` was added to none, or one has dropped it\n\n\
+         no process has ended: `s` belongs to none, or its process has dropped it\n\n\
          the processes were polled in this order: client"
     );
 }
@@ -189,7 +189,7 @@ fn an_error_is_named_with_its_interleaving() {
 fn what_is_not_all_says_so() {
     let explored = explore_up_to(2, |processes| {
         let ring::Roles { mut x, mut y, mut z } = ring::Roles::default();
-        // Without an end, as far as this goes.
+        // A session without an end, as far as the test goes.
         processes.add("x", async move { first(&mut x, u64::MAX).await.map_err(|_| "stopped") });
         processes.add("y", async move { second(&mut y).await });
         processes.add("z", async move { third(&mut z).await });
@@ -225,7 +225,7 @@ fn a_mock_keeps_to_the_protocol() {
     let (mut early, _c) = mock();
     assert_eq!(
         panics(|| block_on(early.send::<C, _>(Pong(1)))),
-        "`s` does not send `Pong` to `c` here, but the protocol has it receive `ping` from `c`"
+        "`s` cannot send `Pong` to `c` here: the role must receive `ping` from `c`"
     );
     let (unfinished, mut c) = mock();
     let script = async |mock: &mut Mock<S>| {
@@ -235,7 +235,7 @@ fn a_mock_keeps_to_the_protocol() {
     let at = format!("{}:{}:28", file!(), line!() - 1);
     assert_eq!(
         panics(|| drop(block_on(join(client(&mut c, 4), short)))),
-        format!("the script at {at} ends too early: the protocol has it send `pong` to `c`")
+        format!("the script at {at} ends too early: the role must send `pong` to `c`")
     );
     let (mut lonely, c) = mock();
     drop(c);
@@ -252,7 +252,7 @@ fn a_mock_keeps_to_the_protocol() {
         panics(|| {
             block_on(waiting.receive::<S>());
         }),
-        "`c` receives nothing from `s` here, but the protocol has it send `ping` to `s`"
+        "`c` cannot receive from `s` here: the role must send `ping` to `s`"
     );
     let ping::Roles { c, s: _s } = ping::Roles::default();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The events of the feature `tracing`: one for each action, with who, with whom and what.
+//! The feature `tracing`: one event for each action, with its role, peer and label.
 
 use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};

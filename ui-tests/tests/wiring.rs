@@ -1,4 +1,4 @@
-//! Sets of roles: every route ends where its type says, whatever the order of fields and roles.
+//! Sets of roles: every route leads to its peer, whatever the order of fields and roles.
 
 #![allow(clippy::unwrap_used, reason = "tests state what must hold, also in their helpers")]
 
@@ -13,7 +13,7 @@ use rumpsteak_ui_tests::fan_in;
 mod wiring {
     use rumpsteak::channel::{Receiver, Sender};
 
-    /// A message that says who sent it to whom.
+    /// A message that names its sender and receiver.
     #[derive(Debug, Message, PartialEq)]
     struct Note(String, String);
 

@@ -1,4 +1,4 @@
-//! Only structs recur.
+//! Only structs may be recursive.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

@@ -1,4 +1,4 @@
-//! The producer may say `stop`, which this consumer does not expect.
+//! The producer may send `stop`, which this consumer does not expect.
 
 #[rumpsteak::protocol(Numbers)]
 mod numbers {

@@ -1,4 +1,4 @@
-//! Nobody could tell the two apart.
+//! The peer could not tell the two options apart.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

@@ -1,4 +1,4 @@
-//! The protocol says a session, and the label carries a text.
+//! The protocol declares a session, and the label carries a text.
 
 #[rumpsteak::protocol(Hire)]
 mod hire {

@@ -1,4 +1,4 @@
-//! A session of another role changes hands than the protocol says.
+//! The protocol declares a session of another role.
 
 #[rumpsteak::protocol(Portal)]
 mod portal {}

@@ -1,4 +1,4 @@
-//! An `End` comes from the last action, from nowhere else.
+//! An `End` only comes from the last action.
 
 use rumpsteak::states::{End, State};
 use rumpsteak_ui_tests::ping::C;

@@ -1,4 +1,4 @@
-//! `Option::take` may find nothing, so what it returns is no proof that the session ended.
+//! `Option::take` may return `None`, so it does not prove that the session ended.
 
 use rumpsteak::{Result, try_run, states::End};
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong};

@@ -1,4 +1,4 @@
-//! A role holds its routes and nothing else.
+//! A role holds only its routes.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

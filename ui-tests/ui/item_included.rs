@@ -1,4 +1,4 @@
-//! Items that `include!` brings are no part of the module.
+//! Items of an `include!` do not belong to the module.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

@@ -1,4 +1,4 @@
-//! A macro of the module makes an item of a name that the module has.
+//! A macro of the module makes an item with the name of another item.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

@@ -1,4 +1,4 @@
-//! A label is an item of the module, since its payload is verified.
+//! A label is an item of the module, because its payload is verified.
 
 pub struct Ping(pub String);
 

@@ -1,4 +1,4 @@
-//! A module that a macro makes is verified, too: nobody sees it before.
+//! A module that a macro makes is verified when it expands.
 
 macro_rules! module {
     ($name:ident, $role:ident, $payload:ty, $then:ident) => {

@@ -1,4 +1,4 @@
-//! What marks a route as in a session can be seen, and not replaced.
+//! The mark of a route can be read, but not replaced.
 
 use rumpsteak::transport::Link;
 use rumpsteak_ui_tests::ping::C;

@@ -1,4 +1,4 @@
-//! Which labels a message type has is what its module says.
+//! Only the module decides which labels a message type has.
 
 use rumpsteak::Message;
 use rumpsteak_ui_tests::numbers::{Label, Stop};

@@ -1,4 +1,4 @@
-//! To the protocol, `ping_pong` and `PingPong` are the same label.
+//! `ping_pong` and `PingPong` are the same label in the protocol.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

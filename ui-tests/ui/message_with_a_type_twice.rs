@@ -1,4 +1,4 @@
-//! A type cannot stand for two labels.
+//! One type cannot be two labels.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

@@ -1,4 +1,4 @@
-//! A variant is copied, and its type is not changed.
+//! A variant was copied without changing its type.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

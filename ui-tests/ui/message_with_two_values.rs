@@ -1,4 +1,4 @@
-//! A label is a type of its own.
+//! Each label is a type of its own.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

@@ -1,4 +1,4 @@
-//! The peer may choose `Stop`, which the process does not handle.
+//! The peer may select `Stop`, which the process does not handle.
 
 use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::numbers::{Consumer, Next, Number, Q};

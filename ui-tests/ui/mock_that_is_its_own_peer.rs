@@ -1,4 +1,4 @@
-//! A mock names its own role, where the peer is due.
+//! A mock names its own role instead of the peer.
 
 use rumpsteak::testing::Mock;
 use rumpsteak_ui_tests::ping::{Pong, S};

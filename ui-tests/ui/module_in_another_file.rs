@@ -1,4 +1,4 @@
-//! The attribute reads the module, so the module stands below it.
+//! The attribute must see the items of the module, so the module is inline.
 
 #[rumpsteak::protocol(Ping)]
 mod ping;

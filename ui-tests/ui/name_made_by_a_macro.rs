@@ -1,4 +1,4 @@
-//! A session goes on as an item that a macro of the module makes.
+//! A session continues as an item that a macro of the module makes.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

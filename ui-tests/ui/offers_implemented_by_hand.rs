@@ -1,4 +1,4 @@
-//! What a choice offers is what its module says, and a proof for one label is none for another.
+//! Only the module decides what a choice offers. A proof for one label does not fit another.
 
 use rumpsteak::states::{Offers, State};
 use rumpsteak_ui_tests::numbers::{More, P, Stop};

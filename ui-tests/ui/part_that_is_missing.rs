@@ -1,4 +1,4 @@
-//! Nothing is called `Rest`.
+//! No item is named `Rest`.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

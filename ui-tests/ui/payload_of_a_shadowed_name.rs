@@ -1,4 +1,4 @@
-//! The `.scr` says `std::rc::Rc<str>`, and this `Rc` is another one.
+//! The `.scr` file says `std::rc::Rc<str>`, and this `Rc` is another type.
 
 pub struct Rc<T: ?Sized>(Box<T>);
 

@@ -1,4 +1,4 @@
-//! The protocol says `ping(i32)`, and rustc knows what an alias stands for.
+//! The protocol says `ping(i32)`, and rustc resolves the alias.
 
 type Number = i64;
 

@@ -1,4 +1,4 @@
-//! Either peer may answer, and one is not listened to.
+//! Either peer may answer, but the process only handles one.
 
 #[rumpsteak::protocol(Either)]
 mod either {

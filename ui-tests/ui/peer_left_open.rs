@@ -1,4 +1,4 @@
-//! The label goes to either of two peers, and nothing says to whom.
+//! The label may go to either of two peers, and the call names none.
 
 use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::pool::{Boss, Dispatcher, Halt, Job};

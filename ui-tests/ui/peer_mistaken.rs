@@ -1,4 +1,4 @@
-//! An option names a peer that says something else.
+//! An option names a peer that sends another label.
 
 #[rumpsteak::protocol(Either)]
 mod either {

@@ -1,4 +1,4 @@
-//! `i32` is another type in this module, and still that of Rust in the protocol.
+//! `i32` is another type in this module, but not in the protocol.
 
 #[derive(Debug)]
 pub struct Evil;

@@ -1,4 +1,4 @@
-//! A session struct is made by its session alone, also in its own module.
+//! Only the session makes its struct, even in its own module.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

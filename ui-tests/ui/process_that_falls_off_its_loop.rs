@@ -1,4 +1,4 @@
-//! The loop is left in the middle of the session.
+//! The process leaves its loop in the middle of the session.
 
 use rumpsteak::Ended;
 use rumpsteak_ui_tests::numbers::{Consumer, Next, Number, Q, Stop, Sum};

@@ -1,4 +1,4 @@
-//! Nothing is returned after the last action.
+//! The process returns nothing after the last action.
 
 use rumpsteak::Ended;
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong};

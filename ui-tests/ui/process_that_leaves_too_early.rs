@@ -1,4 +1,4 @@
-//! The answer is not received.
+//! The process does not receive the answer.
 
 use rumpsteak::Ended;
 use rumpsteak_ui_tests::ping::{C, Client, Ping};

@@ -1,4 +1,4 @@
-//! What is returned is a state in the middle.
+//! The process returns a state in the middle of the session.
 
 use rumpsteak::Ended;
 use rumpsteak_ui_tests::ping::{C, Client, Ping};

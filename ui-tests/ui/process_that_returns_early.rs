@@ -1,4 +1,4 @@
-//! One way out has no end.
+//! One `return` has no end.
 
 use rumpsteak::Ended;
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong};

@@ -1,4 +1,4 @@
-//! The end of `S` is no end of `C`.
+//! The end of `S` does not end a session of `C`.
 
 use rumpsteak::Ended;
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong, Server};

@@ -1,4 +1,4 @@
-//! The attribute stands on a module.
+//! The attribute belongs on a module.
 
 #[rumpsteak::protocol(Ping)]
 pub struct Ping(i32);

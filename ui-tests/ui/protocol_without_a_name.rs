@@ -1,4 +1,4 @@
-//! The attribute names the protocol.
+//! The attribute needs the name of the protocol.
 
 #[rumpsteak::protocol]
 mod ping {}

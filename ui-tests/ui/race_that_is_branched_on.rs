@@ -1,4 +1,4 @@
-//! Two things may happen next, and the process waits for the one and wishes nothing.
+//! A race needs a future beside the messages.
 
 use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::cancel::{Asker, Asking, Patience, Question, Thanks};

@@ -1,4 +1,4 @@
-//! Two things may happen next, and the process waits for one of them.
+//! A race is not a single receive.
 
 use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::cancel::{Answer, Asker, Asking, Question, Thanks};

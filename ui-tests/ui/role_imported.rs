@@ -1,4 +1,4 @@
-//! A name of the protocol has another meaning already.
+//! A name of the protocol already has another meaning in the module.
 
 pub struct S;
 

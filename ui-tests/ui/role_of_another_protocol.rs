@@ -1,4 +1,4 @@
-//! `X` plays in `Ring`, and the module is one of `Ping`.
+//! `X` is a role of `Ring`, and the module's protocol is `Ping`.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

@@ -1,4 +1,4 @@
-//! Only a verified module implements what roles are.
+//! Only the macro implements the traits of roles.
 
 use rumpsteak::transport::Route;
 use rumpsteak::{Channel, Role};

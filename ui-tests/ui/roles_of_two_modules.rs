@@ -1,4 +1,4 @@
-//! Two modules of one protocol have nothing in common: a role runs the sessions of its own module.
+//! Two modules of one protocol share nothing: a role runs the sessions of its own module.
 
 #[rumpsteak::protocol(Ping)]
 mod first {}

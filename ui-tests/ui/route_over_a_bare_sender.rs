@@ -1,4 +1,4 @@
-//! A sender alone carries no mark of the session.
+//! A sender alone has no mark.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

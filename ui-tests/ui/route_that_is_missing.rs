@@ -1,4 +1,4 @@
-//! `S` has no route to `C`, with which it speaks.
+//! `S` sends to `C`, but has no route to it.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

@@ -1,4 +1,4 @@
-//! A role does not talk to itself.
+//! A role cannot send to itself.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

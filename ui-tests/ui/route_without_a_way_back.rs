@@ -1,4 +1,4 @@
-//! `A` has a route to `B`, but not the other way round, and they never speak.
+//! `A` has a route to `B`, but `B` has none to `A`.
 
 #[rumpsteak::protocol(Fork)]
 mod fork {

@@ -1,4 +1,4 @@
-//! Two ends that both only receive.
+//! Both ends only receive.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

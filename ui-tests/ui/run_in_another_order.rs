@@ -1,4 +1,4 @@
-//! The processes stand in the order of the fields: `s`, then `c`.
+//! The processes must be in the order of the fields: `s`, then `c`.
 
 use rumpsteak::{Ended, Result};
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong, Roles, S, Server};

@@ -1,4 +1,4 @@
-//! Both processes are those of `S`.
+//! Both processes run sessions of `S`.
 
 use rumpsteak::{Ended, Result};
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong, Roles, S, Server};

@@ -1,4 +1,4 @@
-//! A process is a future.
+//! A process must be a future.
 
 use rumpsteak::{Ended, Result};
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong, Roles, S, Server};

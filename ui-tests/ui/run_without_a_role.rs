@@ -1,4 +1,4 @@
-//! Each role of the set has a process.
+//! Each role of the set needs a process.
 
 use rumpsteak::{Ended, Result};
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong, Roles, S, Server};

@@ -1,4 +1,4 @@
-//! Which of the two is meant?
+//! A role has one route to each peer.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

@@ -1,4 +1,4 @@
-//! An option of what is sent receives.
+//! An option of a `Select` receives.
 
 #[rumpsteak::protocol(Either)]
 mod either {

@@ -1,4 +1,4 @@
-//! A session says how it goes on.
+//! A `Send` needs a next state.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

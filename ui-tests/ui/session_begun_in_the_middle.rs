@@ -1,4 +1,4 @@
-//! Only the root was verified as a whole: a part of it is no session.
+//! Only the root was verified as a whole. A part of it cannot be run alone.
 
 use rumpsteak::{Result, try_run, states::{End, Receive}};
 use rumpsteak_ui_tests::ping::{C, Pong, S};

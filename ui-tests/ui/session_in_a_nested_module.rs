@@ -1,4 +1,4 @@
-//! A module in the module is no part of it.
+//! A nested module does not belong to the module.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

@@ -1,4 +1,4 @@
-//! A macro of the module makes a session, which nobody verified.
+//! A macro of the module makes a session, which is not verified.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

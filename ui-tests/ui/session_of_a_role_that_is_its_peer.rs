@@ -1,4 +1,4 @@
-//! The alias `Client` is a session of `C`, whichever role is written behind it.
+//! The alias `Client` is a session of `C`, whatever role is written behind it.
 
 use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::ping::{Client, Ping, S};

@@ -1,4 +1,4 @@
-//! `Server` is what `S` runs.
+//! `Server` is a session of `S`.
 
 use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Ping, Pong, Server};

@@ -1,4 +1,4 @@
-//! `#[session]` stands on types.
+//! `#[session]` belongs on types.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

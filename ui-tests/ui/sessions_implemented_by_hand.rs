@@ -1,4 +1,4 @@
-//! Only a verified module implements what sessions and their proofs are.
+//! Only the macro implements the traits of sessions and their proofs.
 
 use rumpsteak::states::{Choice, Plays, Session, State};
 use rumpsteak_ui_tests::numbers::{Label, P};

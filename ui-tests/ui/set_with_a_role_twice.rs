@@ -1,4 +1,4 @@
-//! One struct, two fields.
+//! Two fields have one struct.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

@@ -1,4 +1,4 @@
-//! `mem::forget` skips the rest of the session, and with it the way to its `End`.
+//! `mem::forget` skips the rest of the session, so there is no `End`.
 
 use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Client, Ping};

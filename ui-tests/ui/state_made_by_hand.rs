@@ -1,4 +1,4 @@
-//! States come from `try_run` and from the actions before them, from nowhere else.
+//! States only come from `try_run` and from the actions before them.
 
 use rumpsteak::states::State;
 use rumpsteak_ui_tests::ping::C;

@@ -1,4 +1,4 @@
-//! What a state holds is its own.
+//! The fields of a state are private.
 
 use rumpsteak::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Client};

@@ -1,4 +1,4 @@
-//! Both play `c`.
+//! Both structs are the role `c`.
 
 #[rumpsteak::protocol(Ping)]
 mod ping {

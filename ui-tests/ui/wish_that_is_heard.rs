@@ -1,4 +1,4 @@
-//! What a role sends itself is matched on as if it had been heard.
+//! A role never receives what it sends.
 
 use rumpsteak::states::Raced;
 use rumpsteak::{Result, try_run};

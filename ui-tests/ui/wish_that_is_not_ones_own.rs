@@ -1,4 +1,4 @@
-//! The worker wishes what only its peer may say.
+//! The worker sends a label that only its peer may send.
 
 use rumpsteak::states::Raced;
 use rumpsteak::{Result, try_run};

@@ -20,7 +20,7 @@ pub fn all() -> Vec<Figure> {
     .concat()
 }
 
-/// The figures of these names; all, if there are none.
+/// The figures of these names; all figures without a name.
 ///
 /// # Errors
 ///

@@ -154,8 +154,8 @@ fn no_results_make_a_report_that_says_so() {
     assert!(!folder.join("fig6-streaming.svg").exists());
 }
 
-/// The figure of streaming with these medians at 50: ours by `join`, optimised and plain, that of
-/// 0.1, and ferrite's.
+/// The figure of streaming with these medians at 50: ours by `join`, optimised and plain, the one
+/// of 0.1, and ferrite's.
 fn streaming(name: &str, [optimised, plain, original, ferrite]: [f64; 4]) -> (PathBuf, Store) {
     let around = |median: f64| [0.99 * median, median, 1.01 * median];
     let at = |series, median| row("fig6-streaming", series, 50, &around(median));

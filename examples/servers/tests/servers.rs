@@ -67,7 +67,7 @@ async fn redis_answers_in_either_order() {
     bridge.leave().await.unwrap();
 }
 
-/// More than fits into all buffers between client and server, in either direction.
+/// More bytes than fit into all buffers between client and server, in either direction.
 #[tokio::test]
 #[ignore = "needs redis-server"]
 async fn redis_answers_a_batch_of_any_size() {
@@ -110,7 +110,7 @@ async fn a_server_that_is_killed_ends_the_session() {
     assert!(legal.contains(&&*error), "{error}");
 }
 
-/// What a server says, in one piece or byte by byte, and what becomes of the session.
+/// A server's bytes, in one piece or byte by byte, and the result of the session.
 #[tokio::test]
 async fn what_is_no_reply_ends_the_session() {
     let failed = "the connection to `redis-server` failed";
@@ -131,7 +131,7 @@ async fn what_is_no_reply_ends_the_session() {
                 stream.read_exact(&mut heard).await.unwrap();
                 assert_eq!(&heard, b"*1\r\n$8\r\nFLUSHALL\r\nQUIT\r\n");
                 for piece in said.as_bytes().chunks(piece) {
-                    // Who has heard enough does not listen.
+                    // A client that has read enough closes the connection.
                     let _ = stream.write_all(piece).await;
                 }
             };

@@ -30,8 +30,8 @@ impl Answer {
         Self { limit: named, ..Self::because(limit.to_string()) }
     }
 
-    /// `verdict`, `bound`, `limit`, `run` and `reason`: always all of them, in this order. Those
-    /// that do not apply are `null`.
+    /// `verdict`, `bound`, `limit`, `run` and `reason`, always in this order. A field that does not
+    /// apply is `null`.
     pub(crate) fn object(self, outcome: Outcome) -> Value {
         let Self { bound, limit, run, reason } = self;
         let limit = limit.map(|(name, value)| json!({"setting": name, "value": value}));

@@ -1,4 +1,4 @@
-//! Options that several verbs have.
+//! The options that several verbs share.
 
 use std::path::PathBuf;
 
@@ -34,12 +34,19 @@ pub(crate) enum Liveness {
     Fair,
 }
 
-/// How to read Scribble files.
+/// The options for one protocol of a Scribble file.
 #[derive(Debug, Args)]
 pub(crate) struct Scribble {
-    /// Which protocol, where a Scribble file holds several
+    /// Which protocol, if a Scribble file holds several
     #[arg(long, value_name = "NAME")]
     pub(crate) protocol: Option<String>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// The options for reading Scribble files.
+#[derive(Debug, Args)]
+pub(crate) struct Reading {
     /// Look for imported modules below DIR: `shop.Base` is `shop/Base.scr`
     #[arg(long, value_name = "DIR")]
     pub(crate) import_path: Vec<PathBuf>,
@@ -47,14 +54,13 @@ pub(crate) struct Scribble {
     pub(crate) limits: Limits,
 }
 
-/// How far to go before giving up. Each option has the name of a limit in the attribute of a
-/// module.
+/// The limits of a search. Each option has the name of a limit in the attribute of a module.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Limits {
     /// Explore at most N configurations of the roles and their queues [default: 100000]
     #[arg(long, value_name = "N")]
     configurations: Option<usize>,
-    /// Explore queues of at most N messages where queues grow for ever [default: 64]
+    /// Explore queues of at most N messages, if queues grow for ever [default: 64]
     #[arg(long, value_name = "N")]
     queue: Option<usize>,
     /// Let the machine of one role have at most N transitions before equal states are merged, in a
@@ -76,7 +82,7 @@ impl Limits {
         rumpsteak_scribble::Limits { local_transitions, verifier: self.verifier(), ..default }
     }
 
-    /// The limits of modules that set none.
+    /// The limits of modules that set none themselves.
     pub(crate) fn build(&self, generated_lines: Option<usize>) -> rumpsteak_build::Limits {
         let limits = rumpsteak_build::Limits::from(self.verifier());
         let limits = limits.local_transitions(self.scribble().local_transitions);

@@ -1,7 +1,7 @@
-//! What the verifier is tested against.
+//! The oracle of the verifier's tests.
 //!
 //! Nothing here ships: the crate is a development dependency. It shares no algorithm with
-//! `rumpsteak-fsm`, of which it uses only the machines.
+//! `rumpsteak-fsm`, and uses only the machines of that crate.
 //!
 //! * [`System::explore`] visits every configuration of a composed system under bounded queues.
 //! * [`Successive::explore`] does the same with several sessions of each role, one after the other.

@@ -10,9 +10,8 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
-use rumpsteak_front::label::LabelItem;
 use rumpsteak_front::module::Item;
-use rumpsteak_front::{MessageItem, name};
+use rumpsteak_front::{LabelItem, MessageItem, name};
 use rumpsteak_fsm::{Message, Sort};
 use rumpsteak_scribble::similar;
 use syn::Type;

@@ -77,7 +77,7 @@ pub(crate) fn number<'a>(machines: impl Iterator<Item = &'a Fsm>) -> u64 {
     // DOT can say every machine.
     let print = |fsm| text::print(Form::Dot, slice::from_ref(fsm)).unwrap_or_default();
     let texts: BTreeSet<String> = machines.map(print).collect();
-    let mut hasher = Hasher::new();
+    let mut hasher = Hasher::default();
     texts.iter().for_each(|text| hasher.text(text));
     // 0 stands for none.
     hasher.finish().max(1)

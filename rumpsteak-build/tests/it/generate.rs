@@ -290,7 +290,7 @@ fn machines_that_deadlock_together_are_named() {
         &problem.text,
         "the shortest run that gets stuck, with `protocols/p.c.local` and all other roles",
     );
-    says(&problem.text, "nobody can move");
+    says(&problem.text, "no role can move");
     for (name, a, c) in
         [("a-alone", a, "c: b?y; b!k; a?x; end"), ("c-alone", "a: c!x; b?l; end", c)]
     {

@@ -3,7 +3,7 @@
 
 #![allow(missing_docs)]
 
-pub use rumpsteak::{self, Channel, Ended, Error, ErrorKind, Result, run, try_run};
+pub use rumpsteak::{self, Channel, Ended, Error, ErrorKind, Result, try_run};
 
 /// The program of the crate's page.
 #[rumpsteak::protocol(Ping, derive(Debug))]

@@ -1,16 +1,16 @@
 //! The macros of [`rumpsteak-runtime`](https://docs.rs/rumpsteak-runtime), which re-exports them:
 //! use that crate.
 //!
-//! Both stand on a module. `rumpsteak-front` parses it, `rumpsteak-build` judges it, as the build
-//! script does, and this crate makes the code of its items:
+//! Both are attributes of a module. `rumpsteak-front` parses the module, `rumpsteak-build` judges
+//! it as the build script does, and this crate expands its items:
 //!
-//! | item | module | code |
+//! | item | source module | code |
 //! |---|---|---|
-//! | the module | `module` | its items, those that it does not write, and the errors |
-//! | a message type | `message` | how labels become messages, and back |
-//! | the types in a label | `payload` | that the protocol says so |
+//! | the module | `module` | its items, generated items, and errors |
+//! | a message type | `message` | conversion of labels to messages and back |
+//! | a label | `payload` | a check that its types are the protocol's |
 //! | a role | `role` | its routes |
-//! | a set of roles | `set` | how it is wired, reset and run |
+//! | a set of roles | `set` | wiring, resetting and running |
 //! | a session | `session` | the session type, and the proof that it was verified |
 
 mod message;
@@ -25,7 +25,7 @@ mod tokens;
 use proc_macro::TokenStream;
 use rumpsteak_front::ModuleKind;
 
-/// Makes a module the program of a protocol: its roles, messages, sessions, and the set of roles.
+/// Makes a module the program of a protocol, with its roles, messages, sessions, and set of roles.
 ///
 /// ```text
 /// #[protocol(DoubleBuffering)]                 protocols/double_buffering.scr
@@ -38,9 +38,9 @@ use rumpsteak_front::ModuleKind;
 /// }
 /// ```
 ///
-/// Items that the module does not write are generated: a struct for each role and each message, the
-/// message type `Label`, the set `Roles`, and for each role `k` the session `KSession`, in the
-/// order of the protocol. Each of them can be written in its place:
+/// Missing items are generated: a struct for each role and each message, the message type `Label`,
+/// the set `Roles`, and for each role `k` the session `KSession`, in the order of the protocol. You
+/// can write each of them yourself:
 ///
 /// ```text
 /// #[derive(Roles)]
@@ -65,23 +65,25 @@ use rumpsteak_front::ModuleKind;
 /// }
 /// ```
 ///
-/// A name in the protocol and a name in Rust are the same without regard to case and `_`.
-/// `#[protocol(P::k)]` or `#[role("k")]` on a role, and `#[label("…")]` on a variant, say another
-/// name.
+/// Names in Rust are compared with names in the protocol ignoring case and `_`. To use another
+/// name, write `#[protocol(P::k)]` or `#[role("k")]` on a role, and `#[label("…")]` on a variant.
 ///
-/// A session gets the lifetime `'s` of the session, and a part of a session, which names no role,
-/// the role as well. Write `Kernel<'_>` and `Loop<'_, K>`.
+/// A session has a lifetime parameter, so write `Kernel<'_>`. A part of a session names no role, so
+/// it has a role parameter too: `Loop<'_, K>`.
 ///
-/// After the name of the protocol, the attribute takes `routes = rumpsteak_net::Net`, a generic
-/// type in place of `Channel` for generated routes; `derive(Clone)` for generated messages; what is
-/// asked of the verifier (`fair`, `every_run`, `accept_closed_system`, `limits(…)`); and
-/// `crate = "…"`, the path of the runtime.
+/// After the name of the protocol, the attribute takes:
+///
+/// * `routes = rumpsteak_net::Net`, a generic type to use for generated routes instead of
+///   `Channel`;
+/// * `derive(Clone)`, for generated messages;
+/// * settings of the verifier: `fair`, `every_run`, `accept_closed_system`, `limits(…)`;
+/// * `crate = "…"`, the path of the runtime.
 #[proc_macro_attribute]
 pub fn protocol(arguments: TokenStream, item: TokenStream) -> TokenStream {
     module::expand(ModuleKind::Protocol, arguments.into(), item.into()).into()
 }
 
-/// Makes a module a closed system: roles without a protocol, whose sessions are verified together,
+/// Makes a module a closed system: roles without a protocol, whose sessions are verified together
 /// by k-multiparty compatibility.
 ///
 /// ```text
@@ -97,7 +99,7 @@ pub fn protocol(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// Each role has at least one session. Everything else is as in [`protocol`](macro@protocol).
+/// Each role needs a session. Everything else is as in [`protocol`](macro@protocol).
 #[proc_macro_attribute]
 pub fn closed_system(arguments: TokenStream, item: TokenStream) -> TokenStream {
     module::expand(ModuleKind::ClosedSystem, arguments.into(), item.into()).into()

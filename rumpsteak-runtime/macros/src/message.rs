@@ -8,7 +8,7 @@ use syn::spanned::Spanned as _;
 
 use crate::tokens::at;
 
-/// How labels become messages.
+/// The conversions between labels and messages.
 pub(crate) fn expand(item: &MessageItem, krate: &TokenStream) -> TokenStream {
     let MessageItem { name: message, variants, tokens, .. } = item;
     let pattern = |variant: &MessageVariant| {
@@ -17,7 +17,7 @@ pub(crate) fn expand(item: &MessageItem, krate: &TokenStream) -> TokenStream {
     };
     let patterns: Vec<_> = variants.iter().map(pattern).collect();
     let types = variants.iter().map(|variant| &variant.ty);
-    // The label of a struct has no number before it when it travels.
+    // A struct travels without a number of its label.
     let labels = variants.iter().map(|variant| match item.is_struct {
         true => format!("struct {}", variant.label),
         false => variant.label.clone(),
@@ -43,7 +43,7 @@ pub(crate) fn expand(item: &MessageItem, krate: &TokenStream) -> TokenStream {
     }
 }
 
-/// How a label becomes a message, and back.
+/// The conversions between one label and messages.
 fn conversion(
     item: &MessageItem,
     krate: &TokenStream,

@@ -1,4 +1,4 @@
-//! A module and its items.
+//! Expansion of a module.
 //!
 //! ```text
 //! #[protocol(Ping)] mod ping { use super::Frame; struct Ping(Frame); … }
@@ -6,19 +6,19 @@
 //!     mod ping {
 //!         use super::Frame;
 //!         pub struct Ping(pub Frame);
-//!         pub struct C { pub s: Channel<Label> }        generated, as other items that it lacks
+//!         pub struct C { pub s: Channel<Label> }        generated, like other missing items
 //!         impl Role for C { … }
-//!         compile_error!("…");                          what is wrong, if anything is
+//!         compile_error!("…");                          if there is a mistake
 //!         const _: &[u8] = include_bytes!("ping.scr");  rustc expands again when it changes
 //!     }
 //!     compile_error!("…");
 //! ```
 //!
-//! If names are missing for an error, the error is raised twice, and rustc prints it once. In the
-//! module, rustc keeps quiet about names that the module lacks; beside it, about names that are
-//! imported from there by `*`.
+//! If a mistake leaves names out, the error is raised twice, and rustc prints it once. The error in
+//! the module silences rustc about missing names in the module; the one beside it, about names that
+//! are imported from there by `*`.
 //!
-//! In place of an item with an error there is a stand-in, so that one mistake is one error.
+//! An item with a mistake expands to a stub, so that one mistake is one error.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote};
@@ -38,7 +38,7 @@ pub(crate) fn expand(kind: ModuleKind, arguments: TokenStream, item: TokenStream
     }
 }
 
-/// An empty module in place of one that cannot be read.
+/// An empty module for one that cannot be parsed.
 fn unreadable(error: &TokenStream, item: TokenStream) -> TokenStream {
     let head = |input: ParseStream<'_>| -> Result<(Visibility, Ident)> {
         Attribute::parse_outer(input)?;
@@ -91,12 +91,12 @@ fn judged(judged: &Judged) -> TokenStream {
     }
 }
 
-/// The code of an item.
+/// The expansion of an item.
 fn item(item: &Item, scope: &Scope<'_>) -> TokenStream {
     match item {
         Item::Broken(item) => broken(item, scope),
         Item::Label(label) if scope.is_named_message(&label.name) => {
-            // It lacks the derive, which is an error of its own.
+            // It lacks the derive, which is an error already.
             let (krate, tokens, name) = (scope.krate, &label.tokens, &label.name);
             quote!(#tokens #krate::private::stub!(message #name);)
         }
@@ -112,7 +112,7 @@ fn item(item: &Item, scope: &Scope<'_>) -> TokenStream {
     }
 }
 
-/// What stands in for an item that could not be read.
+/// The stub of an item that could not be parsed.
 fn broken(BrokenItem { name, kind }: &BrokenItem, scope: &Scope<'_>) -> TokenStream {
     let (krate, Some(name)) = (scope.krate, name) else { return TokenStream::new() };
     match kind {
@@ -128,7 +128,7 @@ fn broken(BrokenItem { name, kind }: &BrokenItem, scope: &Scope<'_>) -> TokenStr
     }
 }
 
-/// The struct of a label, which may be the message type itself.
+/// The struct of a label, which may also be the message type.
 fn label(item: &Item) -> Option<&LabelItem> {
     match item {
         Item::Label(label) => Some(label),

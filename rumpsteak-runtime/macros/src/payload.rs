@@ -1,4 +1,4 @@
-//! The types in labels, which rustc compares with those that the protocol declares.
+//! Comparison of the types in labels with the types that the protocol declares, by rustc.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -9,7 +9,7 @@ use syn::{Data, DeriveInput};
 
 use crate::tokens::{at, member};
 
-/// The comparison of a type in a label.
+/// The code that compares the type of one field.
 pub(crate) fn check(
     PayloadCheck { field, expected, .. }: &PayloadCheck,
     LabelItem { name, tokens, .. }: &LabelItem,
@@ -34,7 +34,7 @@ pub(crate) fn check(
                 );
             }
         }
-        // The type is not written once more: if it is nowhere, rustc says so once.
+        // The written type is not repeated: if it does not exist, rustc reports it once.
         Expected::Type(expected) => {
             let expected: TokenStream = expected.parse().ok()?;
             quote_spanned! {ty.span()=>

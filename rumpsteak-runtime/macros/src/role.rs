@@ -1,4 +1,4 @@
-//! Roles.
+//! Expansion of roles.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -19,24 +19,51 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
     let body = at(&quote!(struct #name #body), name.span());
     let structure = quote!(#(#attributes)* #visibility #body);
     let message = item.message.as_ref().or_else(|| scope.message());
-    // Anything else has an error of its own.
+    // Any other case is an error already.
     let are_roles = routes.iter().all(|route| scope.is_role(&route.peer));
     let (Some(facts), Some(message), true) = (scope.role(name), message, are_roles) else {
         let stub = stub(name, item.message.as_ref(), scope);
         return quote!(#structure #stub);
     };
-    let played = played(facts, krate);
-    let methods = methods(item, message, krate);
+    let participant = participant(name, routes, message, facts, krate);
     let routes = routes.iter().map(|route| implement_route(item, route, facts, krate));
     let wiring = wiring(item, krate, scope.is_whole());
     let leaving = leaving(item, krate);
-    quote! {
-        #structure
+    quote!(#structure #participant #(#routes)* #wiring #leaving)
+}
 
+/// The stub of a role with a mistake.
+pub(crate) fn stub(name: &Ident, message: Option<&Ident>, scope: &Scope<'_>) -> TokenStream {
+    let (krate, unknown) = (scope.krate, RoleFacts::default());
+    let Some(message) = message.or_else(|| scope.message()) else { return TokenStream::new() };
+    let participant = participant(name, &[], message, scope.role(name).unwrap_or(&unknown), krate);
+    quote!(#participant #krate::private::stub!(role #name);)
+}
+
+/// The implementations of a role with these routes.
+fn participant(
+    name: &Ident,
+    routes: &[Route],
+    message: &Ident,
+    facts: &RoleFacts,
+    krate: &TokenStream,
+) -> TokenStream {
+    let RoleFacts { protocol, role, system, projections, on_demand, closed, .. } = facts;
+    let number = facts.number();
+    let methods = methods(name, routes, message, krate);
+    quote! {
         #[automatically_derived]
         impl #krate::Role for #name {
             const PLAYED: #krate::private::ByMacro<#krate::private::Played> =
-                #krate::private::ByMacro(#played);
+                #krate::private::ByMacro(#krate::private::Played {
+                    protocol: #protocol,
+                    role: #role,
+                    number: #number,
+                    system: #system,
+                    projections: #projections,
+                    on_demand: &[#(#on_demand),*],
+                    closed: #closed,
+                });
 
             type Message = #message;
         }
@@ -46,69 +73,37 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
         impl #krate::private::Participant for #name {
             #methods
         }
-        #(#routes)*
-        #wiring
-        #leaving
     }
 }
 
-/// The stand-in for a role with an error.
-pub(crate) fn stub(name: &Ident, message: Option<&Ident>, scope: &Scope<'_>) -> TokenStream {
-    let krate = scope.krate;
-    let played = match scope.role(name) {
-        Some(facts) => played(facts, krate),
-        None => quote!(#krate::private::Played::STUB),
-    };
-    match message.or_else(|| scope.message()) {
-        Some(message) => quote!(#krate::private::stub!(role #name, #message, #played);),
-        None => TokenStream::new(),
-    }
-}
-
-fn played(facts: &RoleFacts, krate: &TokenStream) -> TokenStream {
-    let RoleFacts { protocol, role, system, projections, on_demand, closed, .. } = facts;
-    let number = facts.number();
-    quote! {
-        #krate::private::Played {
-            protocol: #protocol,
-            role: #role,
-            number: #number,
-            system: #system,
-            projections: #projections,
-            on_demand: &[#(#on_demand),*],
-            closed: #closed,
-        }
-    }
-}
-
-/// The methods that go through all routes of a role.
-fn methods(item: &RoleItem, message: &Ident, krate: &TokenStream) -> TokenStream {
+/// The methods that visit all routes of a role.
+fn methods(name: &Ident, routes: &[Route], message: &Ident, krate: &TokenStream) -> TokenStream {
     let [mut visits, mut begins, mut ends, mut closes, mut once]: [TokenStream; 5] =
         Default::default();
-    // All spans are those of the field's type, so that rustc says only once that it is no route.
-    for route in &item.routes {
+    // All spans point at the field's type, so that rustc reports once if it cannot be a route.
+    for route in routes {
         let (span, peer) = (route.ty.span(), route.peer.to_string());
         let member = at(&member(route.field.as_ref(), route.index), span);
         let krate = at(krate, span);
         let mark = quote_spanned!(span=> #krate::transport::Link::mark(&self.#member));
         visits.extend(quote_spanned!(span=> visit(#peer, #mark);));
-        let (name, with) = (&item.name, &route.peer);
-        let between = quote_spanned!(span=> #krate::private::Between::<#name, #with>);
+        let with = &route.peer;
+        let count = quote_spanned!(span=> #krate::private::SessionCount::<#name, #with>);
         begins.extend(quote_spanned! {span=>
             let ready = #krate::private::poll_begin::<#message, _>(
                 &mut self.#member,
-                const { #between::COUNTS },
+                const { #count::IS_SHARED },
                 waker,
                 ready,
             );
         });
         ends.extend(quote_spanned! {span=>
-            #krate::private::complete::<#message, _>(&mut self.#member, const { #between::COUNTS });
+            #krate::private::complete::<#message, _>(&mut self.#member, const { #count::IS_SHARED });
         });
-        once.extend(quote_spanned!(span=> #between::ONCE,));
+        once.extend(quote_spanned!(span=> #count::ONCE,));
         closes.extend(quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);));
     }
-    let routes = item.routes.len();
+    let routes = routes.len();
     quote! {
         const ROUTES: usize = #routes;
 
@@ -151,8 +146,8 @@ fn implement_route(
     let mut queues = facts.queues.iter();
     let capacity = queues.find(|(peer, _)| route.peer == peer);
     let capacity = capacity.map_or("Growable", |(_, capacity)| match capacity.as_str() {
-        // If a queue never holds more than one message, it never holds more than four; and its
-        // sender looks for room only once in four messages.
+        // A queue for at most one message also never holds more than four. The producer then checks
+        // for room only once in four messages.
         "AtMost(1)" | "AtMost(2)" | "AtMost(3)" => "AtMost(4)",
         proven => proven,
     });
@@ -175,7 +170,7 @@ fn implement_route(
     }
 }
 
-/// What `Detached` needs: the role with its routes, taken from where it is.
+/// The implementation for `Detached`, which moves the routes out of the role.
 fn leaving(item: &RoleItem, krate: &TokenStream) -> TokenStream {
     let name = &item.name;
     let types = item.routes.iter().map(|route| &route.ty);
@@ -201,13 +196,13 @@ fn leaving(item: &RoleItem, krate: &TokenStream) -> TokenStream {
     }
 }
 
-/// What a set needs: see `rumpsteak_runtime::private::wiring`.
+/// The implementation for sets of roles: see `rumpsteak_runtime::private::wiring`.
 fn wiring(item: &RoleItem, krate: &TokenStream, is_whole: bool) -> TokenStream {
     let name = &item.name;
     let peers: Vec<_> = item.routes.iter().map(|route| &route.peer).collect();
     let members = item.routes.iter().map(|route| member(route.field.as_ref(), route.index));
     let indices = 0..peers.len();
-    // All spans are those of the struct: rustc advises against bounds that a derive makes.
+    // All spans point at the struct: rustc advises against bounds that a derive makes.
     let bounds = item.routes.iter().map(|Route { peer, ty, .. }| {
         let krate = at(krate, ty.span());
         quote_spanned! {ty.span()=>
@@ -224,7 +219,7 @@ fn wiring(item: &RoleItem, krate: &TokenStream, is_whole: bool) -> TokenStream {
     let placed = at(krate, name.span());
     let wire = quote_spanned!(name.span()=> #placed::private::wiring::Wire<__Set>);
     if !is_whole {
-        // The error of the module may be about these very routes. It also keeps this from running.
+        // The error of the module may be about these routes. It keeps this code from running.
         return quote! {
             impl<__Set> #wire for #name {
                 fn wire(_: &mut #krate::private::wiring::Wiring<'_>) -> Self {

@@ -1,4 +1,4 @@
-//! What the code of an item depends on, beside the item.
+//! The context in which the items of a module expand.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use rumpsteak_front::hash::number;
 use rumpsteak_front::module::{Item, ItemKind};
 use rumpsteak_front::session::{Action, Head};
 
-/// What the code of an item depends on, beside the item.
+/// The context in which the items of a module expand.
 pub(crate) struct Scope<'a> {
     judged: &'a Judged,
     /// The path of the runtime's crate.
     pub(crate) krate: &'a TokenStream,
-    /// The items that have a name.
+    /// The kinds of the named items.
     kinds: BTreeMap<String, ItemKind>,
-    /// A number for each session item.
+    /// The numbers of the session items.
     numbers: BTreeMap<String, u64>,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Scope<'a> {
         Self { judged, krate, kinds, numbers: numbers(judged) }
     }
 
-    /// True if a session names something that is not there.
+    /// Returns true if the session names something that does not exist.
     pub(crate) fn is_left_out(&self, session: &Ident) -> bool {
         self.judged.left_out.contains(&session.to_string())
     }
@@ -43,12 +43,12 @@ impl<'a> Scope<'a> {
         self.judged.verdict.roots.get(&name.to_string())
     }
 
-    /// True if nothing is wrong with the module.
+    /// Returns true if the module has no mistake.
     pub(crate) fn is_whole(&self) -> bool {
         self.judged.problems.is_empty() && self.judged.module.errors.is_empty()
     }
 
-    /// True if a role names this item as its message type.
+    /// Returns true if a role names this item as its message type.
     pub(crate) fn is_named_message(&self, name: &Ident) -> bool {
         items(self.judged).any(|item| match item {
             Item::Role(role) => role.message.as_ref() == Some(name),
@@ -56,12 +56,12 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// True if a role has this name, also if it has an error.
+    /// Returns true if a role has this name, even one with a mistake.
     pub(crate) fn is_role(&self, name: &Ident) -> bool {
         self.kinds.get(&name.to_string()) == Some(&ItemKind::Role)
     }
 
-    /// The sessions, in the order in which they expand.
+    /// The sessions in the order of expansion.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = &SessionItem> {
         items(self.judged).filter_map(|item| match item {
             Item::Session(session) => Some(session),
@@ -69,13 +69,12 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// A number for a session item and all that it may go on as.
+    /// The number of a session item, which depends on all items connected with it.
     pub(crate) fn number(&self, name: &Ident) -> u64 {
         self.numbers.get(&name.to_string()).copied().unwrap_or_default()
     }
 
-    /// A name for a generic parameter that no item of the module has: the proposed one, if
-    /// possible.
+    /// A name for a generic parameter: the proposed one, changed if an item of the module has it.
     pub(crate) fn parameter(&self, proposed: &str) -> Ident {
         let mut name = proposed.to_owned();
         while self.kinds.contains_key(&name) {
@@ -84,19 +83,19 @@ impl<'a> Scope<'a> {
         format_ident!("{name}")
     }
 
-    /// The message type of a role that names none: the only one of the module.
+    /// The only message type of the module, for a role that names none.
     pub(crate) fn message(&self) -> Option<&Ident> {
         let mut named = items(self.judged).filter_map(named);
         named.find_map(|(name, kind)| (kind == ItemKind::Message).then_some(name))
     }
 }
 
-/// All items, those that the module does not write at last.
+/// All items: the written ones, then the generated ones.
 pub(crate) fn items(judged: &Judged) -> impl Iterator<Item = &Item> {
     judged.module.items.iter().chain(&judged.generated)
 }
 
-/// The name of an item, and what it is.
+/// The name and kind of an item.
 fn named(item: &Item) -> Option<(&Ident, ItemKind)> {
     Some(match item {
         Item::Broken(broken) => (broken.name.as_ref()?, broken.kind),
@@ -109,8 +108,8 @@ fn named(item: &Item) -> Option<(&Ident, ItemKind)> {
     })
 }
 
-/// A number for each session item and all items that are connected with it, by which two programs
-/// know that they have the same ones.
+/// A number for each session item: a hash of it and of all items connected with it. Two programs
+/// compare these numbers.
 fn numbers(judged: &Judged) -> BTreeMap<String, u64> {
     let sessions = items(judged).filter_map(|item| match item {
         Item::Session(session) => Some((session.name.to_string(), session)),
@@ -146,7 +145,7 @@ fn numbers(judged: &Judged) -> BTreeMap<String, u64> {
     found
 }
 
-/// A session item in texts.
+/// The parts of a session item that its number depends on.
 fn texts(item: &SessionItem) -> Vec<String> {
     let mut texts = vec![item.name.to_string(), item.written()];
     for variant in item.variants() {

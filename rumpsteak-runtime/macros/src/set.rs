@@ -1,4 +1,4 @@
-//! Sets of roles: how a set is wired and reset, and how it runs.
+//! Expansion of sets of roles.
 //!
 //! ```text
 //! struct Roles { c: C, s: S }
@@ -19,7 +19,7 @@ use rumpsteak_front::set::SetField;
 use crate::scope::Scope;
 use crate::tokens::{at, body, field, member};
 
-/// How many processes one `join` runs.
+/// The number of processes that one `join` can run.
 const MOST: usize = 12;
 
 pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
@@ -34,7 +34,7 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
         (member(name.as_ref(), index), parameter)
     });
     let (members, parameters): (Vec<_>, Vec<_>) = names.unzip();
-    // Anything else has an error of its own, which keeps the program from running.
+    // Any other case is an error already, which keeps the program from running.
     let are_roles = fields.iter().all(|field| scope.is_role(&field.role));
     let code = are_roles.then(|| {
         let wiring = wiring(set, scope, &members);
@@ -80,8 +80,9 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStr
             }
         }
     });
-    // The span is that of the set, so that rustc says once which role it lacks, however many have a
-    // route to that. All else is the macro's: clippy would refuse it in a tuple of roles.
+    // The span points at the set, so that rustc reports once which role is missing, however many
+    // roles have a route to it. The rest is the macro's: clippy would reject it in a tuple of
+    // roles.
     let placed = at(krate, name.span());
     let wired = quote_spanned! {name.span()=>
         #placed::private::wiring::Wire::<Self>::wire(&mut wiring)
@@ -91,7 +92,7 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStr
             let mut wiring = #krate::private::wiring::Wiring::new();
             Self { #(#members: #wired),* }
         },
-        // Roles with a mistake may have no routes to each other.
+        // Roles with a mistake may lack routes.
         false => quote!(::core::unreachable!()),
     };
     quote! {
@@ -108,21 +109,18 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStr
 
 fn resets(set: &SetItem, members: &[TokenStream], parameters: &[Ident]) -> TokenStream {
     let roles = set.fields.iter().map(|field| &field.role);
-    // A field may have any name.
+    // Hygienic, because a field may have any name.
     let fresh = Ident::new("fresh", Span::mixed_site());
     quote! {
         /// Replaces all routes of the set by fresh ones, so that every role can begin a session,
-        /// also a role that was poisoned.
-        ///
-        /// Messages in the old routes are dropped: none of them reaches a new session.
+        /// even a poisoned one. Messages in the old routes are dropped.
         pub fn reset(&mut self) {
             *self = ::core::default::Default::default();
         }
 
-        /// As `reset`, for roles that were taken out of the set.
-        ///
-        /// They need not come from the same set: afterwards they are connected to each other, and
-        /// what they were connected to before finds its routes closed.
+        /// Resets roles that were moved out of the set, as `reset` does. They may come from
+        /// different sets: afterwards they are connected to each other, and their old peers find
+        /// their routes closed.
         #[allow(clippy::too_many_arguments, reason = "one for each role")]
         pub fn reset_each(#(#parameters: &mut #roles),*) {
             let #fresh: Self = ::core::default::Default::default();
@@ -133,8 +131,8 @@ fn resets(set: &SetItem, members: &[TokenStream], parameters: &[Ident]) -> Token
 
 /// The method that runs one process for each role.
 ///
-/// Its bounds are those of `try_run`, role by role, so that rustc's messages are the same. It is no
-/// `async fn`, whose future would repeat the bounds wherever it is used. Long because it has the
+/// Its bounds are the bounds of `try_run` for each role, so that rustc's messages are the same. It
+/// is not an `async fn`, which would repeat the bounds at each use. Long because it has the
 /// documentation of the method.
 fn run(
     set: &SetItem,
@@ -166,7 +164,7 @@ fn run(
         })
         .collect();
     let mut patterns: Vec<_> = parameters.iter().map(|name| quote!(#name)).collect();
-    // Sets of more roles are joined in groups.
+    // More roles than that are joined in groups.
     while types.len() > MOST {
         let joined = types
             .chunks(MOST)
@@ -176,8 +174,8 @@ fn run(
         patterns = patterns.chunks(MOST).map(|group| quote!((#(#group,)*))).collect();
     }
     quote! {
-        /// Runs one process for each role, in the order of the fields, as one session of all of
-        /// them in the task that awaits it, and returns their values.
+        /// Runs one process for each role, in the order of the fields, as one session in the task
+        /// that awaits it, and returns their values. The set can run further sessions afterwards.
         ///
         /// A process takes the first state of a session of its role and returns its value beside
         /// the end of that session: an `async fn(session: Session<'_>) -> Ended<'_, Role>`, or an
@@ -187,13 +185,11 @@ fn run(
         /// let values = Roles::default().run(client, async |session: Server<'_>| { … }).await?;
         /// ```
         ///
-        /// The set can run further sessions afterwards, one after the other.
-        ///
         /// # Errors
         ///
         /// The first error of a process that is not the consequence of another one: a process that
         /// fails closes its routes, and its peers fail with `ErrorKind::Closed`. All roles that did
-        /// not come to their end are poisoned then: `reset` the set.
+        /// not reach their end are then poisoned: `reset` the set.
         ///
         /// # Cancel safety
         ///

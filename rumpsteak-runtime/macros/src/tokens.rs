@@ -1,11 +1,10 @@
-//! Tokens that several items are made of.
+//! Helpers that make tokens.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, Visibility};
 
-/// Tokens, such as the path of the runtime, all of them placed at `span`, so that rustc points
-/// there.
+/// Tokens, such as the path of the runtime, with all spans at `span`, so that rustc points there.
 pub(crate) fn at(tokens: &TokenStream, span: Span) -> TokenStream {
     let placed = tokens.clone().into_iter().map(|mut tree| {
         tree.set_span(span);
@@ -14,7 +13,7 @@ pub(crate) fn at(tokens: &TokenStream, span: Span) -> TokenStream {
     placed.collect()
 }
 
-/// A field of a struct: its name, or its position.
+/// A field of a struct: its name or index.
 pub(crate) fn member(name: Option<&Ident>, index: usize) -> TokenStream {
     match name {
         Some(name) => name.to_token_stream(),
@@ -22,7 +21,7 @@ pub(crate) fn member(name: Option<&Ident>, index: usize) -> TokenStream {
     }
 }
 
-/// A field as it stands in a struct.
+/// The declaration of a field.
 pub(crate) fn field(
     attributes: &[Attribute],
     visibility: &Visibility,
@@ -33,7 +32,7 @@ pub(crate) fn field(
     quote!(#(#attributes)* #visibility #name #ty)
 }
 
-/// The fields of a struct, as they stand behind its name.
+/// The fields of a struct after its name.
 pub(crate) fn body(fields: &[TokenStream], is_tuple: bool) -> TokenStream {
     match (is_tuple, fields) {
         (true, _) => quote!((#(#fields),*);),

@@ -1,19 +1,17 @@
-//! Models of the races between the two ends of a queue, one test for each, for [loom] to try every
-//! interleaving and every reordering of memory that the C11 model allows.
+//! Models of the races between the two ends of a queue, one test each, for which [loom] tries every
+//! interleaving and every reordering of memory accesses that the C11 model allows.
 //!
 //! ```text
 //! RUSTFLAGS="--cfg rumpsteak_loom" cargo test -p rumpsteak-runtime --lib --release models
 //! ```
 //!
-//! # What is modelled
+//! The models run the code of this folder: the ring, parking, dropped ends, growth and locks. Only
+//! the atomics, the locks, the `Arc`s and the memory of the slots are loom's, see
+//! [`sync`](crate::sync). So loom also reports a slot that one side accesses without having seen
+//! the other side's last access.
 //!
-//! All of this folder as it is: the ring, the wake-up protocol, the flags of ends that are gone,
-//! growth and the locks. Only the atomics, the locks, the `Arc`s and the memory of the slots are
-//! loom's, see [`sync`](crate::sync): so a slot that both sides touch without one having seen the
-//! other's step is reported too.
-//!
-//! A lost wake-up leaves all threads waiting, which loom reports as a deadlock. What is lost or
-//! doubled fails an assertion. What leaks, loom reports.
+//! A lost wake-up is a deadlock, a lost or doubled message fails an assertion, and loom reports
+//! leaks.
 //!
 //! [loom]: https://docs.rs/loom
 
@@ -35,8 +33,7 @@ fn model(race: impl Fn() + Sync + Send + 'static) {
     model_within(3, race);
 }
 
-/// Tries every interleaving with so many switches of threads that wait for nothing. Those that wait
-/// do not count.
+/// Tries every interleaving with this many switches away from threads that could continue.
 fn model_within(switches: usize, race: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(switches);
@@ -85,8 +82,8 @@ fn receive_registers_while_send_wakes() {
     });
 }
 
-/// Two senders put messages in while one task waits at both queues, and polls only where something
-/// may have come, as a choice among peers does; the last message is wanted after all others only.
+/// Two senders put messages in while one task waits for both queues and polls only those that may
+/// have a message, as a choice among peers does. The last message is wanted after all others only.
 #[test]
 fn two_sends_race_with_a_receiver_of_both() {
     model(|| {
@@ -132,8 +129,7 @@ fn two_sends_race_with_a_receiver_of_both() {
     });
 }
 
-/// The sender puts a message in and goes, while the receiver looks whether there is one or the
-/// sender gone.
+/// The sender puts a message in and drops its end while the receiver checks for either.
 #[test]
 fn send_races_with_close() {
     model(|| {
@@ -146,7 +142,7 @@ fn send_races_with_close() {
     });
 }
 
-/// The sender goes without a message while the receiver goes to sleep.
+/// The sender drops its end without a message while the receiver goes to sleep.
 #[test]
 fn receive_registers_while_sender_goes() {
     model(|| {
@@ -157,8 +153,8 @@ fn receive_registers_while_sender_goes() {
     });
 }
 
-/// The receiver goes while the sender puts messages in: the sender learns of it, and every message
-/// is dropped once.
+/// The receiver drops its end while the sender puts messages in: the sender learns of it, and every
+/// message is dropped once.
 #[test]
 fn send_races_with_receiver_going() {
     model(|| {
@@ -196,7 +192,7 @@ fn full_ring_wakes_sender() {
     });
 }
 
-/// The sender goes to sleep at a full ring while the receiver goes.
+/// The sender goes to sleep at a full ring while the receiver drops its end.
 #[test]
 fn full_ring_registers_while_receiver_goes() {
     model(|| {
@@ -209,14 +205,14 @@ fn full_ring_registers_while_receiver_goes() {
             }
             sent
         });
-        // The one that was received, the one that may have taken its place, and one where the
-        // receiver dropped that.
+        // The received message, one that may have taken its place, and one more if the receiver
+        // dropped that.
         assert!((1..=3).contains(&sent));
         assert_eq!(receiver.join().unwrap(), Some(0));
     });
 }
 
-/// The sender goes on in a new ring while the receiver empties the old one.
+/// The sender continues in a new ring while the receiver empties the old one.
 #[test]
 fn receive_races_with_growth() {
     model(|| {
@@ -237,7 +233,7 @@ fn receive_races_with_growth() {
     });
 }
 
-/// The sender goes on in a new ring and goes, while the receiver looks which of the two it did.
+/// The sender continues in a new ring and drops its end while the receiver checks for either.
 #[test]
 fn growth_races_with_close() {
     model(|| {
@@ -251,7 +247,7 @@ fn growth_races_with_close() {
     });
 }
 
-/// The receiver goes, and drops the rings that it knows of, while the sender makes another.
+/// The receiver drops its end and the rings that it knows while the sender makes another ring.
 #[test]
 fn growth_races_with_receiver_going() {
     model(|| {
@@ -262,15 +258,14 @@ fn growth_races_with_receiver_going() {
             let _ = tx.try_send(Arc::clone(&alive));
         }
         receiver.join().unwrap();
-        // Whichever ring the sender is at, it is told.
+        // The sender learns of it in whichever ring it is.
         assert!(tx.try_send(Arc::clone(&alive)).is_err());
         drop(tx);
         assert_eq!(Arc::strong_count(&alive), 1);
     });
 }
 
-/// The receiver leaves another waker than last time while the sender takes the first one: the
-/// second is woken.
+/// The receiver leaves a new waker while the sender takes the old one: the new one is woken.
 #[test]
 fn new_waker_races_with_send() {
     model(|| {
@@ -281,13 +276,13 @@ fn new_waker_races_with_send() {
             block_on(send(&mut tx, 1)).unwrap();
             tx
         });
-        // With the waker of this thread.
+        // Waits with the waker of this thread.
         assert_eq!(block_on(receive(&mut rx)), Some(1));
         drop(sender.join().unwrap());
     });
 }
 
-/// As before, and the sender has a waker of its own from the message before.
+/// As before, while the sender has a copy of the waker from the message before.
 #[test]
 fn new_waker_races_with_a_known_one() {
     model(|| {
@@ -334,9 +329,9 @@ fn two_roles_wake_each_other() {
     });
 }
 
-/// A set of roles is replaced by a fresh one while a peer still sends into the old one, and another
-/// waits in it: the one is told or its message is dropped, the other wakes, and nothing of the old
-/// queues gets into the new ones.
+/// A set of roles is replaced while a peer still sends into the old one and another waits in it.
+/// The sender learns of it or its message is dropped, the waiting peer wakes, and nothing of the
+/// old queues gets into the new ones.
 #[test]
 fn reset_races_with_the_old_session() {
     model(|| {
@@ -344,7 +339,7 @@ fn reset_races_with_the_old_session() {
         let (old_back, mut old_home) = with::<u8>(Capacity::AtMost(1));
         let straggler = thread::spawn(move || {
             let sent = block_on(send(&mut old_tx, 1));
-            // It would wait for an answer for ever, were it not woken.
+            // Unless it is woken, it waits forever.
             (sent, block_on(receive(&mut old_home)))
         });
         let (mut new_tx, mut new_rx) = with(Capacity::AtMost(1));
@@ -374,7 +369,7 @@ fn three_sessions(mut sender: QueueSender<usize>) -> QueueSender<usize> {
 }
 
 /// The sender begins the next session while the receiver completes this one: the receiver gets no
-/// message before it has, and the sender waits when it is two sessions ahead.
+/// message early, and the sender waits when it is two sessions ahead.
 #[test]
 fn next_session_races_with_end_of_session() {
     for capacity in [Capacity::AtMost(1), Capacity::Waits(1)] {
@@ -391,8 +386,8 @@ fn next_session_races_with_end_of_session() {
     }
 }
 
-/// The receiver looks at the queue, and waits, in the session before that of the next message; then
-/// it waits for that with another waker.
+/// The receiver checks the queue, and waits, one session before its next message; then it waits
+/// with another waker.
 #[test]
 fn next_session_races_with_a_receiver_that_waits_elsewhere() {
     model(|| {
@@ -413,7 +408,7 @@ fn next_session_races_with_a_receiver_that_waits_elsewhere() {
     });
 }
 
-/// The receiver goes while the sender is ahead of it, or waits to begin a session: it is told.
+/// The receiver drops its end while the sender is ahead of it or waits to begin a session.
 #[test]
 fn next_session_races_with_receiver_going() {
     model(|| {

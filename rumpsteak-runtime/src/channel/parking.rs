@@ -1,40 +1,38 @@
-//! Going to sleep and being woken, for two sides of which each is only in one place at a time.
+//! Parking and waking, between one side that waits and one side that wakes it.
 //!
-//! One side *parks*: it leaves its waker and says so in an atomic word, at a moment at which it had
-//! nothing to do. The other side makes its change, and finds in the word whether there is anybody
-//! to wake.
+//! The waiting side *parks*: it stores its waker and sets a flag in an atomic word while it has
+//! nothing to do. The other side makes its change, and learns from the word if it must wake.
 //!
 //! A receiver of an empty queue parks in the word in which the ring counts its messages (see
-//! [`ring`](super::ring)), so that it sees in one step that there is none and says that it waits. A
-//! sender of a full queue parks in a word of its own, a [`Parking`], and so looks again afterwards:
+//! [`ring`](super::ring)): one step checks that the ring is empty and sets the flag. A sender at a
+//! full queue parks in a word of its own, a [`Parking`], so it checks again afterwards:
 //!
 //! ```text
 //! waiting side                      other side
 //!   the queue is full                 take a message
-//!   state |= PARKED                   state ← 0, and what was it?
-//!   look again: still full?           it had PARKED: wake
+//!   state |= PARKED                   old = swap(state, 0)
+//!   check again: still full?          old has PARKED: wake
 //!   pending
 //! ```
 //!
 //! # Why no wake-up is lost
 //!
-//! Both sides read and write the word in one step, so one of the two comes first. If parking does,
-//! the other side sees it and wakes. If unparking does, parking reads what it (or a later step)
-//! wrote, and therefore sees all that was done before it: the second look finds the room. (In the
-//! word of the ring, it finds another count than before, and does not park.) The waker is stored
-//! before the word says so.
+//! Both sides access the word by a read-modify-write, so one of the two comes first. If parking
+//! comes first, the other side sees the flag and wakes. If unparking comes first, parking reads
+//! its value (or a later one) and therefore sees the change before it: the second check finds room.
+//! (In the word of the ring, the count differs, so the receiver does not park.) The waker is stored
+//! before the flag is set.
 //!
 //! # The waker
 //!
-//! A side mostly parks with one waker for ever, that of its task. So both sides keep a copy of
-//! their own: to park again costs one step on the word, and to unpark one step and the wake-up,
-//! without a lock, a clone or an allocation. Only a waker that is new goes through a lock, and
-//! `FRESH` says that it is there. Whatever waker is in there is the newest one, so the other side
-//! may take it even before it has seen the `FRESH` that belongs to it; that one then finds nothing,
-//! and the copy is the newest already.
+//! A side usually parks with the same waker, its task's, so both sides keep a copy. Then parking
+//! costs one step on the word, and unparking one step and the wake-up. Only a new waker goes
+//! through a lock, which `FRESH` announces. The slot always has the newest waker, so the other side
+//! may take it before it has seen the `FRESH` that announced it. When it sees that, it finds the
+//! slot empty and keeps its copy, which is the newest.
 //!
-//! A side that parked and then found what it looked for stays parked: at worst it is woken once in
-//! vain, which the contract of wakers allows.
+//! A side that parked and then finds work stays parked: at worst it is woken once in vain, which
+//! the contract of wakers allows.
 
 use std::sync::PoisonError;
 use std::task::Waker;
@@ -43,27 +41,27 @@ use super::ring::{Empty, FRESH, PARKED};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{self, Mutex};
 
-/// Where the waiting side leaves a waker that the other side does not yet have.
+/// The slot where the waiting side leaves a new waker.
 #[derive(Debug)]
 pub(super) struct WakerSlot {
     fresh: Mutex<Option<Waker>>,
 }
 
-/// The waiting side's copy of the waker that it left last.
+/// The waiting side's copy of its last waker.
 #[derive(Debug, Default)]
 pub(super) struct Parker {
     left: Option<Waker>,
-    /// Whether a word has said so with [`FRESH`].
+    /// True if a word has announced it with [`FRESH`].
     said: bool,
 }
 
-/// The other side's copy of the waker that it took last.
+/// The other side's copy of the last waker.
 #[derive(Debug, Default)]
 pub(super) struct Unparker(Option<Waker>);
 
 impl Parker {
-    /// Whether the other side has, or knows where to find, this very waker: then [`PARKED`] says it
-    /// all.
+    /// Returns true if the other side has this very waker, or knows where to find it: then
+    /// [`PARKED`] is enough.
     #[inline]
     pub(super) fn is_known(&self, waker: &Waker) -> bool {
         self.said && matches!(&self.left, Some(left) if left.will_wake(waker))
@@ -75,8 +73,7 @@ impl WakerSlot {
         Self { fresh: sync::empty() }
     }
 
-    /// Parks with the waker: gives the flags to `say`, which writes them into the word and returns
-    /// whether it did.
+    /// Parks with the waker. `say` writes the flags into the word and returns true if it did.
     pub(super) fn park(
         &self,
         parker: &mut Parker,
@@ -125,7 +122,7 @@ impl WakerSlot {
     }
 }
 
-/// Where the two sides meet, if they have no other word.
+/// A word to park in, for sides that have no other, with its wakers.
 #[derive(Debug)]
 pub(super) struct Parking {
     state: AtomicUsize,
@@ -137,7 +134,7 @@ impl Parking {
         Self { state: AtomicUsize::new(0), wakers: WakerSlot::new() }
     }
 
-    /// Leaves the waker. The caller must look again afterwards at the thing for which it waits.
+    /// Leaves the waker. The caller must check its condition again afterwards.
     pub(super) fn park(&self, parker: &mut Parker, waker: &Waker) {
         self.wakers.park(parker, waker, |flags| {
             self.state.fetch_or(flags, Ordering::AcqRel);
@@ -145,7 +142,7 @@ impl Parking {
         });
     }
 
-    /// Wakes the waiting side if it has parked. Must follow the change that it waits for.
+    /// Wakes the waiting side if it has parked. Call it after the change that the side waits for.
     #[inline]
     pub(super) fn unpark(&self, unparker: &mut Unparker) {
         let flags = self.state.swap(0, Ordering::AcqRel);
@@ -155,10 +152,10 @@ impl Parking {
     }
 }
 
-/// What the sender knows beside the ring into which messages go now.
+/// The sender's private state.
 #[derive(Default)]
 pub(super) struct SenderState {
-    /// Whether it waits where the queue is full.
+    /// True if the sender waits while the queue is full.
     pub(super) waits: bool,
     /// The session that has begun ahead of the receiver, while the ring is held.
     pub(super) session: usize,
@@ -166,47 +163,34 @@ pub(super) struct SenderState {
     pub(super) own: Parker,
 }
 
-impl SenderState {
-    pub(super) fn new(waits: bool) -> Self {
-        Self { waits, ..Self::default() }
-    }
-}
-
-/// What the receiver knows beside the ring out of which messages come now.
+/// The receiver's private state.
 #[derive(Default)]
 pub(super) struct ReceiverState {
-    /// Whether the sender may wait.
+    /// True if the sender waits while the queue is full.
     pub(super) sender_waits: bool,
     pub(super) sender: Unparker,
     pub(super) own: Parker,
     pub(super) retry: Retry,
 }
 
-impl ReceiverState {
-    pub(super) fn new(sender_waits: bool) -> Self {
-        Self { sender_waits, ..Self::default() }
-    }
-}
-
-/// When a receiver in a [`join`](crate::join()) asks to be polled once more before it parks.
+/// Decides if a receiver in a [`join`](crate::join()) asks for another poll instead of parking.
 ///
-/// In one task, the sender is mostly polled before the receiver's next turn. Then to ask for a
-/// turn, which only sets a bit, is cheaper than to park and be woken, which takes a step on the
-/// queue's word on which all cores must agree. Where the turn came too soon, the receiver parks,
-/// and does not ask again for a while.
+/// In one task, the sender is usually polled before the receiver's next turn. Asking for a turn,
+/// which only sets a bit, is then cheaper than parking and being woken, which takes an atomic step
+/// on a shared word. If asking was in vain, the receiver parks for a while without asking.
 #[derive(Debug, Default)]
 pub(super) struct Retry {
-    /// What the receiver saw when it last asked; if it sees the same again, asking was in vain.
+    /// The ring's state when the receiver last asked. If it is unchanged, asking was in vain.
     asked: Option<Empty>,
-    /// How many times to park without asking.
+    /// The number of times to park without asking.
     parks: u8,
 }
 
 impl Retry {
-    /// How many times a receiver parks at once after it has asked in vain.
+    /// The number of times that a receiver parks at once after asking in vain.
     const PARKS: u8 = 15;
 
-    /// Whether to ask for another turn: at most once for each message.
+    /// Returns true if the receiver should ask for another turn: at most once per message.
     #[inline]
     pub(super) fn is_due(&mut self, empty: Empty) -> bool {
         if self.parks > 0 {

@@ -1,4 +1,4 @@
-//! The queue that a capacity asks for, and routes over queues.
+//! Queues by capacity, and routes over queues.
 
 use super::parking::{ReceiverState, SenderState};
 use super::receiver::QueueReceiver;
@@ -10,24 +10,23 @@ use crate::transport::{Bidirectional, Nil, Pair};
 
 /// A route over two queues in memory, one in each direction.
 ///
-/// A set of roles gives its queues the capacities that the build script proved for the sessions
-/// of the roles at both ends: see [`guide::channels`](crate::guide::channels). For roles that are
-/// built by hand, [`pair`](Pair::pair) creates queues that grow, and
+/// A set of roles gives its queues the capacities that the build script proved: see
+/// [`guide::channels`](crate::guide::channels). For roles that are built by hand,
+/// [`pair`](Pair::pair) makes growable queues, and
 /// [`with_capacities`](Bidirectional::with_capacities) queues of any capacity.
 pub type Channel<M> = Bidirectional<QueueSender<M>, QueueReceiver<M>>;
 
-/// A route over a queue in memory that only sends. Its other end is a [`Receiver`].
+/// A route over a queue in memory that only sends. The other end is a [`Receiver`].
 pub type Sender<M> = Bidirectional<QueueSender<M>, Nil>;
 
-/// A route over a queue in memory that only receives. Its other end is a [`Sender`].
+/// A route over a queue in memory that only receives. The other end is a [`Sender`].
 pub type Receiver<M> = Bidirectional<Nil, QueueReceiver<M>>;
 
 impl<M> Channel<M> {
-    /// Both ends of a route whose queues have these capacities: the queue into which the first end
-    /// sends, and the queue from which it receives.
+    /// Makes both ends of a route for roles that are built by hand. The first end sends into a
+    /// queue of capacity `sent` and receives from one of capacity `received`.
     ///
-    /// For roles that are built by hand. With [`Capacity::Waits`], it is on you that senders do not
-    /// wait for each other in a circle.
+    /// With [`Capacity::Waits`], make sure that senders do not wait for each other in a circle.
     ///
     /// ```
     /// # use rumpsteak_doctests::rumpsteak;
@@ -45,7 +44,7 @@ impl<M> Channel<M> {
     /// # .unwrap();
     /// ```
     ///
-    /// One allocation for each direction; two where there is room for more than 256 bytes.
+    /// Allocates once per direction, or twice if the queue has room for more than 256 bytes.
     #[must_use]
     pub fn with_capacities(sent: Capacity, received: Capacity) -> (Self, Self) {
         Pair::pair_as(Queue::new(sent), Queue::new(received))
@@ -79,10 +78,11 @@ pub(super) fn queue<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
         Capacity::Growable => (FIRST_RING, false),
         Capacity::Waits(room) => (room, true),
     };
-    let (producer, consumer) =
-        ring(size, || Shared::new(queue), || SenderState::new(waits), || ReceiverState::new(waits));
+    let sender = || SenderState { waits, ..SenderState::default() };
+    let receiver = || ReceiverState { sender_waits: waits, ..ReceiverState::default() };
+    let (producer, consumer) = ring(size, || Shared::new(queue, 0), sender, receiver);
     (QueueSender::new(producer), QueueReceiver::new(consumer))
 }
 
-/// The size of the first ring of a growable queue; small in the models, where queues must grow.
+/// The size of the first ring of a growable queue; 1 in the models, so that queues grow.
 const FIRST_RING: usize = if cfg!(all(test, rumpsteak_loom)) { 1 } else { 8 };

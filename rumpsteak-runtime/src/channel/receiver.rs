@@ -1,14 +1,14 @@
 //! The receiving half of a queue.
 
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::{fmt, mem};
 
 use futures_core::Stream;
 
 use super::parking::Parker;
 use super::ring::{Empty, PARKED};
-use super::shared::{Consumer, Following, drop_messages};
+use super::shared::{Consumer, drop_messages};
 use crate::sync::atomic::Ordering;
 use crate::testing;
 use crate::transport::capacity::Queue;
@@ -17,9 +17,9 @@ use crate::woken;
 /// The receiving half of a queue.
 ///
 /// As a [`Stream`] it ends when the sender is gone and the queue is empty. Dropping it drops the
-/// messages in the queue, and every further send fails with [`Disconnected`](super::Disconnected).
+/// messages in the queue, and later sends fail with [`Disconnected`](super::Disconnected).
 pub struct QueueReceiver<M> {
-    /// The ring out of which messages come now.
+    /// The ring that messages come from now.
     consumer: Consumer<M>,
 }
 
@@ -28,25 +28,19 @@ impl<M> QueueReceiver<M> {
         Self { consumer }
     }
 
-    /// The names of the queue's roles, and its capacity.
+    /// The names of the queue's roles and the queue's capacity.
     #[must_use]
     pub fn queue(&self) -> Queue {
         self.consumer.shared().queue
     }
 
-    /// The next message, if there is one at the moment.
+    /// Takes the next message if there is one now.
     pub fn try_receive(&mut self) -> Option<M> {
-        loop {
-            match self.take() {
-                Ok(message) => return Some(message),
-                Err(empty) if empty.is_final() && self.go_on() == Poll::Ready(true) => {}
-                Err(_) => return None,
-            }
-        }
+        self.take_if(|_| true).ok().flatten().flatten()
     }
 
-    /// As [`poll_next`](Stream::poll_next), but a message that is not wanted stays where it is:
-    /// `Some(None)`. If there is neither a message nor the end, it parks only if it `waits`.
+    /// A [`poll_next`](Stream::poll_next) that leaves an unwanted message in the queue and returns
+    /// `Some(None)`. If the queue is empty and has not ended, it parks only if `waits` is true.
     #[doc(hidden)]
     #[inline(always)]
     pub fn poll_if(
@@ -56,32 +50,40 @@ impl<M> QueueReceiver<M> {
         context: &Context<'_>,
     ) -> Poll<Option<Option<M>>> {
         loop {
+            match self.take_if(&is_wanted) {
+                Ok(next) => return Poll::Ready(next),
+                Err(empty) if !waits || self.parks(empty, context) => return Poll::Pending,
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Takes the next message if it is wanted. Returns `Some(None)` if it is not, `None` if the
+    /// queue has ended, and an error if it is empty for now.
+    #[inline(always)]
+    fn take_if(&mut self, is_wanted: impl Fn(&M) -> bool) -> Result<Option<Option<M>>, Empty> {
+        loop {
             let empty = match self.consumer.pop_if(&is_wanted) {
                 Ok(next) => {
                     if next.is_some() {
                         self.made_room();
                     }
-                    return Poll::Ready(Some(next));
+                    return Ok(Some(next));
                 }
                 Err(empty) => empty,
             };
-            if empty.is_final() {
-                match self.go_on() {
-                    Poll::Ready(true) => continue,
-                    Poll::Ready(false) => return Poll::Ready(None),
-                    Poll::Pending => {}
-                }
-            }
-            if !waits || self.parks(empty, context) {
-                return Poll::Pending;
+            match empty.is_final().then(|| self.go_on()) {
+                Some(Poll::Ready(true)) => {}
+                Some(Poll::Ready(false)) => return Ok(None),
+                Some(Poll::Pending) | None => return Err(empty),
             }
         }
     }
 
-    /// Parks, unless something has come in between, or soon will.
+    /// Parks unless something has arrived meanwhile, or soon will.
     #[inline(always)]
     fn parks(&mut self, empty: Empty, context: &Context<'_>) -> bool {
-        let (_, state) = self.consumer.state();
+        let (_, state, _) = self.consumer.state();
         if empty.is_parked() && state.own.is_known(context.waker()) {
             return true;
         }
@@ -92,82 +94,62 @@ impl<M> QueueReceiver<M> {
         self.parks_now(empty, context.waker())
     }
 
-    /// Parks, unless something has come in between.
+    /// Parks unless something has arrived meanwhile.
     #[inline(never)]
     fn parks_now(&mut self, empty: Empty, waker: &Waker) -> bool {
-        let (shared, state, word) = self.consumer.parking();
+        let (shared, state, word) = self.consumer.state();
         shared.receiver.park(&mut state.own, waker, |flags| word.park(empty, flags))
     }
 
-    /// Whether whatever comes will wake this waker.
+    /// Returns true if the next message will wake this waker.
     #[inline(always)]
     pub(crate) fn is_parked(&self, waker: &Waker) -> bool {
         self.consumer.is_parked() && self.consumer.state_ref().own.is_known(waker)
     }
 
-    /// How many sessions the sender's role had completed when it was dropped in order; 0 if it was
-    /// not. Of a queue that has ended.
+    /// The number of sessions that the sender's role had completed when it left in order; 0 if it
+    /// did not. Only meaningful once the queue has ended.
     #[must_use]
     pub fn left_after(&self) -> usize {
         self.consumer.shared().left_after.load(Ordering::Relaxed)
     }
 
-    #[inline]
-    fn take(&mut self) -> Result<M, Empty> {
-        let message = self.consumer.pop()?;
-        self.made_room();
-        Ok(message)
-    }
-
     /// Wakes a sender that waits for room.
     #[inline]
     fn made_room(&mut self) {
-        let (shared, state) = self.consumer.state();
+        let (shared, state, _) = self.consumer.state();
         if state.sender_waits {
             shared.sender.unpark(&mut state.sender);
         }
     }
 
     /// The rare cases of [`poll_next`](Stream::poll_next): a ring that has ended, a new waker, or a
-    /// message that came in between.
+    /// message that arrived meanwhile.
     #[cold]
     #[inline(never)]
     fn wait(&mut self, context: &Context<'_>) -> Poll<Option<M>> {
         loop {
-            let empty = match self.take() {
-                Ok(message) => return Poll::Ready(Some(message)),
-                Err(empty) => empty,
-            };
-            if empty.is_final() {
-                match self.go_on() {
-                    Poll::Ready(true) => continue,
-                    Poll::Ready(false) => return Poll::Ready(None),
-                    Poll::Pending => {}
-                }
-            }
-            if testing::ends_queues() {
-                return Poll::Ready(None);
-            }
-            if self.parks_now(empty, context.waker()) {
-                return Poll::Pending;
+            match self.take_if(|_| true) {
+                Ok(next) => return Poll::Ready(next.flatten()),
+                Err(_) if testing::ends_queues() => return Poll::Ready(None),
+                Err(empty) if self.parks_now(empty, context.waker()) => return Poll::Pending,
+                Err(_) => {}
             }
         }
     }
 
-    /// Leaves a ring that has ended for the one that follows it; false if the sender is gone.
-    /// Pending if the ring is of a session that the role has not begun.
+    /// Leaves a ring that has ended and enters the next one. Returns false if the sender is gone;
+    /// pending if the next ring belongs to a session that the role has not begun.
     #[cold]
     #[inline(never)]
     fn go_on(&mut self) -> Poll<bool> {
         let completed = self.consumer.shared().completed.load(Ordering::Relaxed);
-        let mut next = match self.consumer.shared().take_next(completed) {
-            Following::Ring(next) => next,
-            Following::Later => return Poll::Pending,
-            Following::Nothing => return Poll::Ready(false),
+        let Some(mut next) = ready!(self.consumer.shared().take_next(completed)) else {
+            return Poll::Ready(false);
         };
-        let (shared, state) = next.state();
+        let (shared, state, _) = next.state();
         *state = mem::take(self.consumer.state().1);
-        // The sender may not have taken the waker that was left at the former ring.
+        // The sender may not have taken the waker that was left at the old ring.
         state.own = Parker::default();
         shared.completed.store(completed, Ordering::Release);
         shared.due.store(0, Ordering::Release);
@@ -176,8 +158,8 @@ impl<M> QueueReceiver<M> {
         Poll::Ready(true)
     }
 
-    /// Says that the role has completed so many sessions: what the sender sends in later ones, it
-    /// receives from now on.
+    /// Records that the role has completed `sessions` sessions: it now receives messages of the
+    /// next one.
     #[doc(hidden)]
     #[inline]
     pub fn complete(&mut self, sessions: usize) {
@@ -199,20 +181,22 @@ impl<M> Stream for QueueReceiver<M> {
     #[inline(always)]
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<M>> {
         let this = self.get_mut();
-        let empty = match this.take() {
-            Ok(message) => return Poll::Ready(Some(message)),
+        let empty = match this.consumer.pop() {
+            Ok(message) => {
+                this.made_room();
+                return Poll::Ready(Some(message));
+            }
             Err(empty) => empty,
         };
         if empty.is_final() {
             return this.wait(context);
         }
-        let (_, state, word) = this.consumer.parking();
+        let (_, state, word) = this.consumer.state();
         if woken::is_polling() && state.retry.is_due(empty) {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        // The common case: the sender does not write in between, and the sender has the waker from
-        // last time.
+        // The common case: nothing was sent meanwhile, and the sender already has this waker.
         if state.own.is_known(context.waker()) && word.park(empty, PARKED) {
             return Poll::Pending;
         }
@@ -220,7 +204,7 @@ impl<M> Stream for QueueReceiver<M> {
     }
 }
 
-// It is never pinned: a message is only moved.
+// It is never pinned: messages are only moved.
 impl<M> Unpin for QueueReceiver<M> {}
 
 impl<M> fmt::Debug for QueueReceiver<M> {

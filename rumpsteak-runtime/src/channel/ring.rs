@@ -6,18 +6,16 @@
 //!     | free | free | msg  | msg  | free | free | ...      room = capacity - (tail - head)
 //! ```
 //!
-//! Both are counters that only go up (and wrap): the slot of a position is what its low bits say,
-//! since there are as many slots as a power of two. The [`Producer`] alone moves `tail`, the
-//! [`Consumer`] alone moves `head`, and each remembers what it last saw of the other's, so that it
-//! looks again only when that is used up.
+//! Both are counters that only go up (and wrap). The number of slots is a power of two, so the low
+//! bits of a position are its slot. Only the [`Producer`] moves `tail` and only the [`Consumer`]
+//! moves `head`. Each remembers the other's counter and loads it again only when that is used up.
 //!
-//! `tail` shares its word with three flags, and this is what makes waiting cheap. A consumer that
-//! finds nothing parks with one compare-and-exchange, from the very word in which it saw nothing:
-//! if that succeeds, there was nothing at that moment, and it need not look again. The producer
-//! writes the word with a swap, which makes the message visible, takes the flags away and tells
-//! whether there is anybody to wake, all in one step.
+//! `tail` shares its word with three flags, which make waiting cheap. A consumer that finds nothing
+//! parks with one compare-and-exchange on the word in which it saw nothing: if that succeeds, there
+//! was nothing at that moment, and it need not check again. The producer swaps the word, which
+//! makes the message visible, clears the flags and tells if it must wake, all in one step.
 //!
-//! | flag | set by | taken away by |
+//! | flag | set by | cleared by |
 //! |---|---|---|
 //! | [`PARKED`] | the consumer, when it waits | the producer's next write |
 //! | [`FRESH`] | the consumer, when it waits and has left a new waker | the producer's next write |
@@ -28,23 +26,22 @@
 //! The slots from `head` up to `tail` are the consumer's, all others are the producer's. A slot
 //! passes to the consumer by the write of `tail` (a swap that releases; the consumer loads `tail`
 //! and acquires), and back by the write of `head` (a store that releases; the producer loads `head`
-//! and acquires). So whoever owns a slot has seen all that was done to it before. What a side
-//! remembers of the other's counter may be too old, never too new: it then owns more slots than it
-//! knows of.
+//! and acquires). So the owner of a slot has seen all that was done to it before. A remembered
+//! counter may be too old, never too new: its side then owns more slots than it knows of.
 //!
 //! # Cost
 //!
-//! One atomic read-modify-write for each message sent, none for one received, one more for each
-//! time that the consumer waits. A slot for each message that there is room for, rounded up to a
-//! power of two. One allocation; one more for slots of more than 256 bytes.
+//! One atomic read-modify-write per message sent, none per message received, and one each time that
+//! the consumer waits. One slot per message of capacity, rounded up to a power of two. One
+//! allocation; two if the slots take more than 256 bytes.
 //!
-//! The crate `rtrb` keeps its counters private, so that the flags need a word of their own, and
-//! with it a second look by the side that parks and a second atomic step of the sender: 12 % to 14
-//! % more instructions for a stream, or a lap of a ring.
+//! The crate `rtrb` keeps its counters private, so the flags would need a word of their own, a
+//! second check by the side that parks and a second atomic step of the sender: 12 % to 14 % more
+//! instructions.
 
 #![allow(
     unsafe_code,
-    reason = "a message is written to and read from memory that both sides share; `models` tries every race"
+    reason = "both sides write and read messages in shared memory; `models` checks every race"
 )]
 
 use std::marker::PhantomData;
@@ -57,24 +54,23 @@ use crate::sync::{self, Arc};
 
 /// The consumer waits.
 pub(super) const PARKED: usize = 1;
-/// The consumer waits, and has left a new waker.
+/// The consumer has left a new waker.
 pub(super) const FRESH: usize = 2;
-/// There will be no more messages than there are.
+/// No more messages will be written.
 const ENDED: usize = 4;
-/// All flags.
 const FLAGS: usize = PARKED | FRESH | ENDED;
 /// One position further.
 const ONE: usize = FLAGS + 1;
-/// The first position. Not 0: where both sides of a gap are zeros, rustc makes all of it zeros, and
-/// copies them into the ring. To make and drop a set of roles took a quarter longer.
+/// The first position. Not 0: rustc would turn a gap between zeros into zeros too, and copy them
+/// into the ring. That made a set of roles a quarter slower to make and drop.
 const FIRST: usize = ONE;
 
-/// The writing side, with a state `P` of its user.
+/// The writing side. `P` is its user's state.
 pub(super) struct Producer<M, T, P, C> {
     ring: Arc<Ring<M, T, P, C>>,
 }
 
-/// The reading side, with a state `C` of its user.
+/// The reading side. `C` is its user's state.
 pub(super) struct Consumer<M, T, P, C> {
     ring: Arc<Ring<M, T, P, C>>,
 }
@@ -82,21 +78,21 @@ pub(super) struct Consumer<M, T, P, C> {
 /// The two sides of a ring.
 pub(super) type Sides<M, T, P, C> = (Producer<M, T, P, C>, Consumer<M, T, P, C>);
 
-/// What only the producer uses.
+/// The producer's own part.
 struct Writing<P> {
-    /// The position of the next message: that of the ring's `tail`, without flags.
+    /// The position of the next message: the ring's `tail` without flags.
     tail: usize,
-    /// Up to which position there was room when that was last looked at.
+    /// The position up to which there was room at the last look.
     limit: usize,
-    /// No message is taken: the ring has ended, or is held.
+    /// True if the ring takes no message: it has ended, or is held.
     is_shut: bool,
     has_ended: bool,
     state: P,
 }
 
-/// What only the consumer uses.
+/// The consumer's own part.
 struct Reading<C> {
-    /// A position that the ring's `tail` has come to, maybe a while ago.
+    /// A position that the ring's `tail` has reached.
     tail: usize,
     state: C,
 }
@@ -104,31 +100,30 @@ struct Reading<C> {
 /// The word in which a consumer parks.
 pub(super) struct Word<'a>(&'a AtomicUsize);
 
-/// The word in which a consumer saw that the ring is empty: for [`Word::park`].
+/// The word in which a consumer saw that the ring is empty, for [`Word::park`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Empty(usize);
 
-/// What both sides share, and beside it what only one of them uses: so the sides themselves are
-/// small, since roles are moved often until their sessions begin. Positions count in steps of
-/// [`ONE`].
+/// The shared part, and beside it each side's own part. This keeps the sides small: roles are moved
+/// often before their sessions begin. Positions count in steps of [`ONE`].
 ///
-/// What one side writes is so far apart from what the other one does that it does not take that
-/// away: by two cache lines, since some processors fetch them in pairs. Not by an alignment, for
-/// which allocators take several times as long. What is seldom used fills the place before `tail`.
+/// The parts that different sides write are two cache lines apart (some processors fetch lines in
+/// pairs), so that writing one does not slow down the other. They are kept apart by gaps, because
+/// allocators take several times as long for an alignment. Rarely used fields fill the place
+/// before `tail`.
 #[repr(C)]
 struct Ring<M, T, P, C> {
-    /// The first of the slots: in `few` if they have room there, otherwise in memory of their own.
-    /// Only written while nobody else has the ring.
+    /// The first slot: in `few` if the slots fit there, else in memory of their own. Only written
+    /// while no one else has the ring.
     slots: AtomicPtr<Slot<M>>,
-    /// One less than there are slots: as many as a power of two, and at least as many as
-    /// `capacity`.
+    /// The number of slots minus one. The number is a power of two, and at least `capacity`.
     mask: usize,
     capacity: usize,
     shared: T,
-    /// Where the producer is, and the flags.
+    /// The producer's position, and the flags.
     tail: AtomicUsize,
     before_head: Gap,
-    /// Where the consumer is.
+    /// The consumer's position.
     head: AtomicUsize,
     reading: UnsafeCell<Reading<C>>,
     before_writing: Gap,
@@ -138,25 +133,25 @@ struct Ring<M, T, P, C> {
     messages: PhantomData<M>,
 }
 
-/// Keeps what is before it apart from what is behind it.
+/// Keeps the fields before and behind it apart.
 type Gap = MaybeUninit<[u8; 128]>;
 
-/// Where a message is.
+/// The place of a message.
 type Slot<M> = UnsafeCell<MaybeUninit<M>>;
 
 /// Room for a few slots.
 type Few = MaybeUninit<[u128; 16]>;
 
-// SAFETY: of what is shared, the slots and the two sides' own parts need not be `Sync` by
-// themselves. A slot has one owner at a time (see above), and passes from one side to the other as
-// a message does that is sent to another thread, hence `M: Send`. A reference to a message is only
+// SAFETY: of the shared memory, the slots and the sides' own parts need not be `Sync` by
+// themselves. A slot has one owner at a time (see above), and passes from one side to the other
+// like a message that is sent to another thread, hence `M: Send`. A reference to a message is only
 // lent on the side that owns it, so `M: Sync` is not needed. A side's own part is only reached
-// through that side, of which there is one: exclusively through `&mut`, and shared through `&`,
-// hence `Send` and `Sync`.
+// through that side, which exists once: exclusively through `&mut`, and shared through `&`, hence
+// `Send` and `Sync`.
 unsafe impl<M: Send, T: Sync, P: Send + Sync, C: Send + Sync> Sync for Ring<M, T, P, C> {}
 
-/// A ring with room for `capacity` messages, with what else its sides share, and the states of
-/// their users: all made where they stay. Panics if there is no memory of this size.
+/// Makes a ring with room for `capacity` messages, the shared data and the users' states, each in
+/// its final place. Panics if `capacity` is too large.
 #[inline]
 pub(super) fn ring<M, T, P, C>(
     capacity: usize,
@@ -166,7 +161,7 @@ pub(super) fn ring<M, T, P, C>(
 ) -> Sides<M, T, P, C> {
     let count = capacity.checked_next_power_of_two();
     const { assert!(offset_of!(Ring<M, T, P, C>, tail) >= size_of::<Gap>()) };
-    // Positions of twice as many messages must differ.
+    // The positions of a ring must differ, even twice round.
     let count = count.filter(|&count| count <= usize::MAX / ONE / 2);
     let Some(count) = count else { panic!("no memory for a queue of {capacity} messages") };
     let ring = sync::arc(|| Ring {
@@ -194,9 +189,9 @@ pub(super) fn ring<M, T, P, C>(
     (Producer { ring: Arc::clone(&ring) }, Consumer { ring })
 }
 
-/// How many slots [`Few`] has room for.
+/// The number of slots that fit into [`Few`].
 const fn few<M>() -> usize {
-    // loom's cells are made one by one.
+    // loom's cells must be constructed one by one.
     if cfg!(all(test, rumpsteak_loom)) || align_of::<Slot<M>>() > align_of::<Few>() {
         return 0;
     }
@@ -206,7 +201,7 @@ const fn few<M>() -> usize {
     }
 }
 
-/// Slots in memory of their own, which the ring frees when it is dropped.
+/// Makes slots in memory of their own, which the ring frees when it is dropped.
 #[cold]
 fn many<M>(count: usize) -> *mut Slot<M> {
     let slots: Box<[Slot<M>]> =
@@ -215,7 +210,7 @@ fn many<M>(count: usize) -> *mut Slot<M> {
 }
 
 impl<M, T, P, C> Ring<M, T, P, C> {
-    /// Points at the slots that are in the ring itself, which stays where it is from now on.
+    /// Points at the slots inside the ring, which must not move any more.
     #[inline]
     fn find_slots(&self) {
         if self.mask < few::<M>() {
@@ -226,21 +221,21 @@ impl<M, T, P, C> Ring<M, T, P, C> {
     #[inline]
     fn slot(&self, position: usize) -> &Slot<M> {
         let slots = self.slots.load(Ordering::Relaxed);
-        // SAFETY: there is one slot more than the mask says, so the masked position is that of one.
-        // It lives as long as the ring: it is inside of it, or in memory that the ring frees. Any
-        // bytes are a slot, and slots are only shared.
+        // SAFETY: there are `mask + 1` slots, so the masked position is the position of one. It
+        // lives as long as the ring: it is inside it, or in memory that the ring frees. Any bytes
+        // are a valid slot, and slots are only accessed by shared references.
         unsafe { &*slots.add((position / ONE) & self.mask) }
     }
 }
 
 impl<M, T, P, C> Producer<M, T, P, C> {
-    /// What the sides share.
+    /// The data that the sides share.
     #[inline]
     pub(super) fn shared(&self) -> &T {
         &self.ring.shared
     }
 
-    /// The state of the user, with what the sides share.
+    /// The shared data and the user's state.
     #[inline]
     pub(super) fn state(&mut self) -> (&T, &mut P) {
         let (ring, writing) = self.parts();
@@ -249,7 +244,7 @@ impl<M, T, P, C> Producer<M, T, P, C> {
 
     #[inline(always)]
     fn parts(&mut self) -> (&Ring<M, T, P, C>, &mut Writing<P>) {
-        // SAFETY: a ring has one producer, and nobody else touches its part. `&mut self` is
+        // SAFETY: a ring has one producer, and nothing else touches its part. `&mut self` is
         // borrowed as long as the reference lives.
         let writing = self.ring.writing.with_mut(|writing| unsafe { &mut *writing });
         (&self.ring, writing)
@@ -257,38 +252,38 @@ impl<M, T, P, C> Producer<M, T, P, C> {
 
     #[inline(always)]
     fn writing(&self) -> &Writing<P> {
-        // SAFETY: as in `parts`, but shared.
+        // SAFETY: as in `parts`, with shared access.
         self.ring.writing.with(|writing| unsafe { &*writing })
     }
 
-    /// How many messages there is room for when the ring is empty.
+    /// The number of messages that an empty ring has room for.
     pub(super) fn capacity(&self) -> usize {
         self.ring.capacity
     }
 
-    /// Returns true if there is room for a message: never once the ring has ended, or while it is
-    /// held.
+    /// Returns true if there is room for a message. Always false while the ring is held, and once
+    /// it has ended.
     #[inline]
     pub(super) fn has_room(&mut self) -> bool {
         let (_, writing) = self.parts();
         writing.tail != writing.limit || self.look_for_room()
     }
 
-    /// Whether [`end`](Producer::end) was called.
+    /// Returns true if [`end`](Producer::end) was called.
     #[inline]
     pub(super) fn has_ended(&self) -> bool {
         self.writing().has_ended
     }
 
-    /// Makes the ring take no message until it is [released](Self::release). The next `push` finds
-    /// no room, so those that find some pay nothing for it.
+    /// Makes the ring take no message until it is [released](Self::release): the next `push` finds
+    /// no room. A `push` that finds room pays nothing for this.
     pub(super) fn hold(&mut self) {
         let (_, writing) = self.parts();
         writing.is_shut = true;
         writing.limit = writing.tail;
     }
 
-    /// Makes a ring that was held take messages again. Returns true if it was held.
+    /// Makes a held ring take messages again. Returns true if it was held.
     pub(super) fn release(&mut self) -> bool {
         let (_, writing) = self.parts();
         let was_shut = writing.is_shut;
@@ -307,8 +302,8 @@ impl<M, T, P, C> Producer<M, T, P, C> {
         writing.tail != writing.limit
     }
 
-    /// Puts a message into the ring and returns the flags of a consumer that waits, which must then
-    /// be woken. Returns the message if the ring is full, is held or has ended.
+    /// Puts a message into the ring and returns the flags of a waiting consumer, which must then be
+    /// woken. Returns the message if the ring is full, held or ended.
     #[inline(always)]
     pub(super) fn push(&mut self, message: M) -> Result<usize, M> {
         if !self.has_room() {
@@ -319,19 +314,18 @@ impl<M, T, P, C> Producer<M, T, P, C> {
         ring.slot(tail).with_mut(|slot| {
             // SAFETY: there is room, so `tail` is less than `capacity` positions ahead of a `head`
             // that was acquired, and the slot at `tail` is the producer's. It holds no message: the
-            // consumer has moved the one that was there out before it released that `head`. So
-            // nothing is overwritten without being dropped, and nobody else touches the slot before
-            // `tail` is written. `&mut self` keeps other producers away.
+            // consumer has moved the last one out before it released that `head`. So nothing is
+            // overwritten without being dropped, and nothing else touches the slot before `tail` is
+            // written. `&mut self` keeps other producers away.
             unsafe { (*slot).write(message) };
         });
         let tail = tail.wrapping_add(ONE);
         writing.tail = tail;
-        // Before this there were the position of this message, and flags.
+        // The old word has the position of this message, and flags.
         Ok(ring.tail.swap(tail, Ordering::AcqRel) & FLAGS)
     }
 
-    /// Says that there will be no more messages. Returns the flags of a consumer that waits, as
-    /// `push` does.
+    /// Ends the ring. Returns the flags of a waiting consumer, as `push` does.
     pub(super) fn end(&mut self) -> usize {
         let (ring, writing) = self.parts();
         writing.has_ended = true;
@@ -343,17 +337,10 @@ impl<M, T, P, C> Producer<M, T, P, C> {
 }
 
 impl<M, T, P, C> Consumer<M, T, P, C> {
-    /// What the sides share.
+    /// The data that the sides share.
     #[inline]
     pub(super) fn shared(&self) -> &T {
         &self.ring.shared
-    }
-
-    /// The state of the user, with what the sides share.
-    #[inline]
-    pub(super) fn state(&mut self) -> (&T, &mut C) {
-        let (ring, reading) = self.parts();
-        (&ring.shared, &mut reading.state)
     }
 
     #[inline(always)]
@@ -363,14 +350,14 @@ impl<M, T, P, C> Consumer<M, T, P, C> {
         (&self.ring, reading)
     }
 
-    /// The state of the user.
+    /// The user's state.
     #[inline(always)]
     pub(super) fn state_ref(&self) -> &C {
-        // SAFETY: as in `parts`, but shared.
+        // SAFETY: as in `parts`, with shared access.
         &self.ring.reading.with(|reading| unsafe { &*reading }).state
     }
 
-    /// Takes the next message out of the ring, or returns what the consumer saw if it is empty.
+    /// Takes the next message out of the ring. If the ring is empty, returns the word that says so.
     #[inline]
     pub(super) fn pop(&mut self) -> Result<M, Empty> {
         let head = self.find()?;
@@ -406,7 +393,7 @@ impl<M, T, P, C> Consumer<M, T, P, C> {
     #[inline(always)]
     fn find(&mut self) -> Result<usize, Empty> {
         let (ring, reading) = self.parts();
-        // Nobody else writes it.
+        // Only the consumer writes `head`.
         let head = ring.head.load(Ordering::Relaxed);
         if head == reading.tail {
             let word = ring.tail.load(Ordering::Acquire);
@@ -419,55 +406,55 @@ impl<M, T, P, C> Consumer<M, T, P, C> {
         Ok(head)
     }
 
-    /// Gives the slot at `head` back, out of which the message was taken.
+    /// Gives back the slot at `head` after its message was taken.
     #[inline(always)]
     fn give_back(&mut self, head: usize) {
         self.ring.head.store(head.wrapping_add(ONE), Ordering::Release);
     }
 
-    /// Whether the producer has written nothing since the consumer parked: what it writes next
+    /// Returns true if the producer has written nothing since the consumer parked: its next write
     /// wakes the consumer.
     #[inline]
     pub(super) fn is_parked(&self) -> bool {
         self.ring.tail.load(Ordering::Relaxed) & PARKED != 0
     }
 
-    /// The state of the user, with what the sides share, and the word in which to park.
+    /// The shared data, the user's state, and the word in which to park.
     #[inline]
-    pub(super) fn parking(&mut self) -> (&T, &mut C, Word<'_>) {
+    pub(super) fn state(&mut self) -> (&T, &mut C, Word<'_>) {
         let (ring, reading) = self.parts();
         (&ring.shared, &mut reading.state, Word(&ring.tail))
     }
 }
 
 impl Word<'_> {
-    /// Parks with these flags. `false` if the producer has written since the consumer saw that the
-    /// ring is empty.
+    /// Parks with these flags. Returns false if the producer has written since the consumer saw the
+    /// ring empty.
     #[inline]
     pub(super) fn park(&self, empty: Empty, flags: usize) -> bool {
         let (seen, parked) = (empty.0, empty.0 | flags);
-        // A consumer that is parked already, with the same waker, need not park again: if the
+        // A consumer that is already parked with the same waker need not park again: if the
         // producer has written since, it wakes that waker. With a new waker, only the exchange
-        // tells that the producer has not yet gone for the old one.
+        // shows that the producer has not gone for the old one yet.
         flags == PARKED && seen == parked
             || self.0.compare_exchange(seen, parked, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 }
 
 impl Empty {
-    /// Whether no message will ever follow.
+    /// Returns true if no message will ever follow.
     #[inline]
     pub(super) fn is_final(self) -> bool {
         self.0 & ENDED != 0
     }
 
-    /// Whether the consumer had parked, and nothing was written since.
+    /// Returns true if the consumer had parked and nothing was written since.
     #[inline]
     pub(super) fn is_parked(self) -> bool {
         self.0 & PARKED != 0
     }
 
-    /// Whether no message came in between.
+    /// Returns true if no message came in between.
     #[inline]
     pub(super) fn is_same(self, other: Self) -> bool {
         self.0 & !FLAGS == other.0 & !FLAGS
@@ -476,7 +463,7 @@ impl Empty {
 
 impl<M, T, P, C> Drop for Ring<M, T, P, C> {
     fn drop(&mut self) {
-        // `&mut` to all of the ring ends what was derived from `&` before.
+        // `&mut` to the whole ring invalidates pointers that were derived from `&` before.
         self.find_slots();
         // Both sides are gone, and dropping the last `Arc` acquires all that they did.
         let mut head = self.head.load(Ordering::Relaxed);
@@ -484,15 +471,15 @@ impl<M, T, P, C> Drop for Ring<M, T, P, C> {
         while mem::needs_drop::<M>() && head != tail {
             self.slot(head).with_mut(|slot| {
                 // SAFETY: the slots from `head` up to `tail` hold the messages that were put in and
-                // not moved out. Nobody else has the ring any more, and the loop comes to each of
-                // them once. Should a message panic when it is dropped, those behind it leak.
+                // not moved out. Nothing else has the ring any more, and the loop visits each slot
+                // once. If dropping a message panics, those behind it leak.
                 unsafe { (*slot).assume_init_drop() };
             });
             head = head.wrapping_add(ONE);
         }
         if self.mask >= few::<M>() {
             let slots = self.slots.load(Ordering::Relaxed);
-            // SAFETY: `many` made a box of so many slots, of which nobody else knows any more.
+            // SAFETY: `many` made a box of this many slots, and nothing else points to it.
             drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(slots, self.mask + 1)) });
         }
     }

@@ -16,10 +16,10 @@ use crate::transport::link::Disconnected;
 
 /// The sending half of a queue.
 ///
-/// As a [`Sink`] it is ready unless the queue is one that [waits](Capacity::Waits) and is full. It
-/// closes when it is dropped; the receiver still gets what was sent before.
+/// As a [`Sink`] it is always ready, unless the queue [waits](Capacity::Waits) and is full.
+/// Dropping it closes the queue; the receiver still gets the messages sent before.
 pub struct QueueSender<M> {
-    /// The ring into which messages go now. It has ended once this half is closed.
+    /// The ring that takes messages now. It has ended once this half is closed.
     producer: Producer<M>,
 }
 
@@ -28,15 +28,15 @@ impl<M> QueueSender<M> {
         Self { producer }
     }
 
-    /// The names of the queue's roles, and its capacity.
+    /// The names of the queue's roles and the queue's capacity.
     #[must_use]
     pub fn queue(&self) -> Queue {
         self.producer.shared().queue
     }
 
     /// Puts a message into the queue at once. Returns the message if the receiver is gone, this
-    /// half was closed, or the queue is full and its senders [wait](Capacity::Waits).
-    /// Panics if the queue is full, and it was proven that it [never is](Capacity::AtMost).
+    /// half is closed, or the queue is full and its senders [wait](Capacity::Waits). Panics if the
+    /// queue is full and was proven [never to be](Capacity::AtMost).
     pub fn try_send(&mut self, message: M) -> Result<(), M> {
         let is_refused = self.producer.has_ended()
             || self.receiver_is_gone()
@@ -48,14 +48,14 @@ impl<M> QueueSender<M> {
         Ok(())
     }
 
-    /// Drops this half in the place of a role that has left in order, after it had completed so
-    /// many sessions: its receiver can [tell](super::QueueReceiver::left_after).
+    /// Drops this half on behalf of a role that has left after completing `completed` sessions: see
+    /// [`QueueReceiver::left_after`](super::QueueReceiver::left_after).
     pub fn leave(self, completed: usize) {
         leave(&mut Some(self), completed);
     }
 
-    /// Begins the session of this number: its messages reach the receiver once that has completed
-    /// those before. Waits if the receiver has not even begun the session of what was sent last.
+    /// Begins a session. Its messages reach the receiver once that has completed the sessions
+    /// before. Waits if the receiver has not begun the session of the last message yet.
     #[doc(hidden)]
     #[inline]
     pub fn poll_begin(&mut self, session: usize, waker: &Waker) -> Poll<()> {
@@ -65,13 +65,13 @@ impl<M> QueueSender<M> {
         self.begin_ahead(session, waker)
     }
 
-    /// For `rumpsteak-net`: the number of sessions that the receiver has completed.
+    /// The number of sessions that the receiver has completed. Used by `rumpsteak-net`.
     #[doc(hidden)]
     pub fn completed(&self) -> usize {
         self.producer.shared().completed.load(Ordering::Acquire)
     }
 
-    /// Begins a session that the receiver cannot begin yet.
+    /// Begins a session that the receiver cannot begin yet: the sender is ahead.
     #[cold]
     #[inline(never)]
     fn begin_ahead(&mut self, session: usize, waker: &Waker) -> Poll<()> {
@@ -93,14 +93,14 @@ impl<M> QueueSender<M> {
         Poll::Ready(())
     }
 
-    /// Returns true if there is room for a message of the session that has begun.
+    /// Returns true if there is room for a message of the current session.
     #[inline]
     fn has_room(&mut self) -> bool {
         self.producer.has_room() || self.is_opened() && self.producer.has_room()
     }
 
-    /// Goes on to a ring of the session that has begun if the receiver has not completed those
-    /// before, when the first message is sent. Returns true if that was to be decided.
+    /// Decides, at the first message of a session that began ahead of the receiver, if it needs a
+    /// new ring. Returns true if the decision was due.
     fn is_opened(&mut self) -> bool {
         if !self.producer.release() {
             return false;
@@ -112,18 +112,18 @@ impl<M> QueueSender<M> {
         true
     }
 
-    /// Goes on to a new ring of this size, to which the receiver comes in this session.
+    /// Continues in a new ring of this size, which the receiver enters in this session.
     fn go_on(&mut self, size: usize, session: usize) {
         let (mut producer, consumer) = ring(
             size,
-            || Shared::due(self.queue(), session),
+            || Shared::new(self.queue(), session),
             SenderState::default,
             ReceiverState::default,
         );
         self.producer.shared().continue_at(consumer);
         self.end_ring();
         *producer.state().1 = mem::take(self.producer.state().1);
-        // The receiver may not have taken the waker that was left at the former ring.
+        // The receiver may not have taken the waker that was left at the old ring.
         producer.state().1.own = Parker::default();
         self.producer = producer;
     }
@@ -138,8 +138,8 @@ impl<M> QueueSender<M> {
     }
 
     /// Puts a message into a queue that is ready for it.
-    // Into the action: a message that is written by parts and then read as a whole, to be moved,
-    // waits until all of it has left the processor's buffer.
+    // Inlined into the action: a message written in parts and then moved as a whole would stall
+    // until the processor's store buffer is empty.
     #[inline(always)]
     fn put(&mut self, message: M) -> Result<(), Disconnected> {
         match self.producer.push(message) {
@@ -157,13 +157,13 @@ impl<M> QueueSender<M> {
         }
     }
 
-    /// Ends the ring, whose receiver then looks for the next one.
+    /// Ends the ring. Its receiver then looks for the next one.
     fn end_ring(&mut self) {
         let flags = self.producer.end();
         self.wake(flags);
     }
 
-    /// Wakes a receiver that has parked with these flags, if it has.
+    /// Wakes a receiver that has parked with these flags. With no flags it has not parked.
     #[inline]
     fn wake(&mut self, flags: usize) {
         if flags != 0 {
@@ -172,8 +172,8 @@ impl<M> QueueSender<M> {
         }
     }
 
-    /// The rare case of [`poll_ready`](Sink::poll_ready): the sender waits for room, or the
-    /// receiver is gone.
+    /// The rare cases of [`poll_ready`](Sink::poll_ready): the queue may be full, or the receiver
+    /// is gone.
     #[cold]
     #[inline(never)]
     fn wait(&mut self, context: &Context<'_>) -> Poll<Result<(), Disconnected>> {
@@ -194,7 +194,7 @@ impl<M> QueueSender<M> {
         }
     }
 
-    /// Takes a message for which the ring has no room.
+    /// Puts in a message for which the ring has no room.
     #[cold]
     #[inline(never)]
     fn overflow(&mut self, message: M) -> Result<(), Disconnected> {
@@ -204,29 +204,25 @@ impl<M> QueueSender<M> {
         if self.is_opened() {
             return self.put(message);
         }
-        let Queue { from, to, capacity } = self.queue();
-        match capacity {
+        let queue = self.queue();
+        match queue.capacity {
             Capacity::Growable => {
                 let size = self.producer.capacity().saturating_mul(2);
-                // The receiver comes to both in one session, unless it has come to this one.
+                // Both rings belong to the same session, unless the receiver is already here.
                 let due = self.producer.shared().due.load(Ordering::Acquire);
                 self.go_on(size, due);
                 self.put(message)
             }
             Capacity::AtMost(most) => {
                 panic!(
-                    "{} is full: its capacity is {most}, and it was proven that its sessions \
-                     never have more messages under way; those that were put into the route by \
-                     hand, past a session, count too",
-                    Named(from, to)
+                    "{} is full: its capacity is {most}, which its sessions never exceed; messages that \
+                     were put into the route by hand count too",
+                    name(queue)
                 )
             }
-            // The contract of `Sink`: no message without `poll_ready` before.
+            // The contract of `Sink`: `poll_ready` comes before `start_send`.
             Capacity::Waits(_) => {
-                panic!(
-                    "{} is full, and a message was sent without waiting for room",
-                    Named(from, to)
-                )
+                panic!("{} is full, and a message was sent without waiting for room", name(queue))
             }
         }
     }
@@ -244,7 +240,7 @@ impl<M> Sink<M> for QueueSender<M> {
         if this.obstacle() == 0 { Poll::Ready(Ok(())) } else { this.wait(context) }
     }
 
-    /// Panics if the queue is full, and not [growable](Capacity::Growable).
+    /// Panics if the queue is full and not [growable](Capacity::Growable).
     #[inline(always)]
     fn start_send(self: Pin<&mut Self>, message: M) -> Result<(), Disconnected> {
         self.get_mut().put(message)
@@ -264,7 +260,7 @@ impl<M> Sink<M> for QueueSender<M> {
 impl<M> Drop for QueueSender<M> {
     fn drop(&mut self) {
         self.producer.shared().left_after.store(LEAVING_AFTER.get(), Ordering::Relaxed);
-        // Nobody is told that there are no more messages where nobody is left.
+        // If the receiver is gone, there is nothing to report to it.
         if !self.receiver_is_gone() {
             self.close();
         }
@@ -272,13 +268,13 @@ impl<M> Drop for QueueSender<M> {
 }
 
 thread_local! {
-    /// How many sessions the role has completed whose routes this thread is dropping in order.
+    /// The number of sessions completed by the role whose routes this thread is dropping.
     static LEAVING_AFTER: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Drops the halves of a route, whose role has completed so many sessions and is in none: what
-/// receives from them can tell that from a session that was aborted. By a variable of the thread,
-/// because a route may be made of any halves, and those that do not care know nothing of it.
+/// Drops the halves of a route whose role has completed this many sessions and is in none, so that
+/// its peer can tell this from an aborted session. The number is passed in a thread-local variable,
+/// because a route may consist of any halves.
 pub(crate) fn leave<T>(halves: &mut Option<T>, completed: usize) {
     struct Before(usize);
     impl Drop for Before {
@@ -290,7 +286,7 @@ pub(crate) fn leave<T>(halves: &mut Option<T>, completed: usize) {
     *halves = None;
 }
 
-// It is never pinned: a message is only moved.
+// It is never pinned: messages are only moved.
 impl<M> Unpin for QueueSender<M> {}
 
 impl<M> fmt::Debug for QueueSender<M> {
@@ -302,14 +298,10 @@ impl<M> fmt::Debug for QueueSender<M> {
     }
 }
 
-/// The name of a queue in the message of a panic.
-struct Named(&'static str, &'static str);
-
-impl fmt::Display for Named {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self("", "") => f.write_str("the channel"),
-            Self(from, to) => write!(f, "the channel from `{from}` to `{to}`"),
-        }
+/// The name of the queue in the message of a panic.
+fn name(Queue { from, to, .. }: Queue) -> String {
+    match (from, to) {
+        ("", "") => "the channel".to_owned(),
+        _ => format!("the channel from `{from}` to `{to}`"),
     }
 }

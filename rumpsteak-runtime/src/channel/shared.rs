@@ -1,7 +1,8 @@
-//! What both ends of a queue share beside the messages.
+//! The state that both ends of a queue share beside the messages.
 
 use std::ops::DerefMut;
 use std::sync::PoisonError;
+use std::task::Poll;
 
 use super::parking::{Parking, ReceiverState, SenderState, WakerSlot};
 use super::ring;
@@ -13,73 +14,59 @@ pub(super) type Producer<M> = ring::Producer<M, Shared<M>, SenderState, Receiver
 
 pub(super) type Consumer<M> = ring::Consumer<M, Shared<M>, SenderState, ReceiverState>;
 
-/// The queue may be full.
+/// The queue waits and may be full.
 const FULL: usize = 1;
 /// The receiver is gone.
 pub(super) const GONE: usize = 2;
 
-/// What both ends of a queue share beside the messages: in the memory of the ring, each of a queue
-/// that grows has its own. What each message is sent by comes first: the rest keeps it apart from
-/// what the ring has behind it.
+/// The state that both ends of a queue share. It lies in the memory of the ring, so each ring of a
+/// growing queue has its own. The fields used for each message come first, which keeps the rest
+/// between them and what follows in the ring.
 #[repr(C)]
 pub(super) struct Shared<M> {
     pub(super) queue: Queue,
-    /// What may keep a message from being sent: [`FULL`], if the sender waits then, or [`GONE`].
-    /// A word, so that there is no gap behind it: rustc would copy that with what follows.
+    /// [`FULL`] or [`GONE`] if a send must look closer, else 0. A whole word, because rustc would
+    /// copy a gap behind a smaller field together with what follows.
     pub(super) obstacle: AtomicUsize,
-    /// For the receiver of an empty queue, which parks in its ring.
+    /// The waker of a receiver at an empty queue, which parks in its ring.
     pub(super) receiver: WakerSlot,
-    /// For the sender of a full queue that waits.
+    /// The waker of a sender at a full queue.
     pub(super) sender: Parking,
-    /// How many sessions the sender's role had completed when it was dropped in order; 0 as long as
-    /// it was not, and for good if it never completes one. Written before the last ring ends.
+    /// The number of sessions that the sender's role had completed when it left in order; 0 if it
+    /// did not. Written before the last ring ends.
     pub(super) left_after: AtomicUsize,
-    /// How many sessions the receiver's role has completed: as long as it receives from this ring.
+    /// The number of sessions that the receiver's role has completed, while it uses this ring.
     pub(super) completed: AtomicUsize,
-    /// The session in which the receiver may come to this ring, until it has; then 0.
+    /// The session in which the receiver may enter this ring; 0 once it has.
     pub(super) due: AtomicUsize,
-    /// Where the receiver goes on when this ring has ended, if it has not done so.
+    /// The ring that follows, until the receiver has entered it.
     next: Mutex<Option<Next<M>>>,
 }
 
-/// Where the receiver of a ring that has ended goes on.
-pub(super) enum Following<M> {
-    /// At this ring.
-    Ring(Consumer<M>),
-    /// At a ring of a later session: nothing more comes in this one.
-    Later,
-    /// Nowhere: the sender is gone.
-    Nothing,
-}
-
-/// A ring to which the receiver has not come. If it is dropped here, with the ring before it, the
-/// receiver was, too, and never comes.
+/// A ring that the receiver has not entered. If it is dropped together with the ring before it, the
+/// receiver is gone.
 struct Next<M>(Option<Consumer<M>>);
 
 impl<M> Drop for Next<M> {
     fn drop(&mut self) {
         if let Some(ring) = &mut self.0 {
             ring.shared().leave();
-            let (shared, state) = ring.state();
+            let (shared, state, _) = ring.state();
             shared.sender.unpark(&mut state.sender);
             drop_messages(ring);
         }
     }
 }
 
-/// Drops the messages of a ring whose receiver is gone. The ring itself lives as long as its
-/// sender. The messages need not, save one that is sent at this very moment.
+/// Drops the messages of a ring whose receiver is gone. The ring lives as long as its sender; the
+/// messages need not, except one that is being sent right now.
 pub(super) fn drop_messages<M>(ring: &mut Consumer<M>) {
     while ring.pop().is_ok() {}
 }
 
 impl<M> Shared<M> {
-    pub(super) fn new(queue: Queue) -> Self {
-        Self::due(queue, 0)
-    }
-
-    /// For a ring to which the receiver comes in this session.
-    pub(super) fn due(queue: Queue, session: usize) -> Self {
+    /// The state of a ring that the receiver enters in this session.
+    pub(super) fn new(queue: Queue, session: usize) -> Self {
         Self {
             queue,
             obstacle: AtomicUsize::new(match queue.capacity {
@@ -99,24 +86,22 @@ impl<M> Shared<M> {
         self.obstacle.store(GONE, Ordering::Release);
     }
 
-    /// Says which ring follows.
+    /// Sets the ring that follows.
     pub(super) fn continue_at(&self, ring: Consumer<M>) {
         *self.next() = Some(Next(Some(ring)));
     }
 
-    /// The ring that follows, for the receiver in this session, which goes there unless the ring
-    /// is of a later one.
-    pub(super) fn take_next(&self, session: usize) -> Following<M> {
+    /// Takes the ring that follows, if there is one. Pending if it belongs to a later session.
+    pub(super) fn take_next(&self, session: usize) -> Poll<Option<Consumer<M>>> {
         let mut next = self.next();
         let due = |ring: &Consumer<M>| ring.shared().due.load(Ordering::Relaxed);
         if next.as_ref().and_then(|next| next.0.as_ref()).is_some_and(|ring| due(ring) > session) {
-            return Following::Later;
+            return Poll::Pending;
         }
-        let ring = next.take().and_then(|mut next| next.0.take());
-        ring.map_or(Following::Nothing, Following::Ring)
+        Poll::Ready(next.take().and_then(|mut next| next.0.take()))
     }
 
-    /// No code of users runs under the lock.
+    /// Locks the next ring. No user code runs under the lock.
     fn next(&self) -> impl DerefMut<Target = Option<Next<M>>> {
         self.next.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,45 +1,39 @@
-//! Fingerprints of session types: how a session that changes hands keeps its state.
+//! Fingerprints of session types, by which a session that changes hands keeps its state.
 //!
-//! A [`Detached`](crate::Detached) session goes on in another process with another lifetime, and a
-//! parcel of `rumpsteak-net` in another program. Both compare the fingerprint of the state in which
-//! the session was taken with the fingerprint of the state from which it goes on.
+//! A [`Detached`](crate::Detached) session continues with another lifetime, and a parcel of
+//! `rumpsteak-net` in another program. Both compare the fingerprint of the state in which the
+//! session was taken with the one from which it continues.
 //!
-//! A fingerprint is a hash of 64 bits of the constructor, the names, and the fingerprint of what
-//! follows. A type alias is transparent. A struct or an enum of a session has a number, which the
-//! macro makes of all sessions of its module.
+//! A fingerprint is a 64-bit hash of the constructor, the names and the next state's fingerprint. A
+//! type alias is transparent. A session struct or enum has a number, which the macro computes from
+//! all connected sessions of its module.
 
 /// A session type that has a fingerprint.
 pub trait Structure {
-    /// The fingerprint: one of the constructors, mixed with its parts, or a number that the
-    /// macro made.
+    /// The fingerprint.
     const FINGERPRINT: u64;
 }
 
-/// `Send<P, L, then>`: the numbers of `P` and `L`, and the fingerprint of what follows.
+/// `Send<P, L, then>`: mixed with the numbers of `P` and `L`, and the fingerprint of `then`.
 pub(crate) const SEND: u64 = 1;
-
 /// `Receive<P, L, then>`.
 pub(crate) const RECEIVE: u64 = 2;
-
-/// `Select<P, choice>`: the number of `P`, 0 if its options name their peers, and the number of
-/// the choice.
+/// `Select<P, choice>`: mixed with the number of `P` (0 if its options name their peers) and the
+/// number of the choice.
 pub(crate) const SELECT: u64 = 3;
-
 /// `Branch<P, choice>`.
 pub(crate) const BRANCH: u64 = 4;
-
-/// `End`, with 0.
+/// `End`: mixed with 0.
 pub(crate) const END: u64 = 5;
-
-/// `Race<choice>`, as `Select<choice>`.
+/// `Race<choice>`: mixed as `Select<choice>`.
 pub(crate) const RACE: u64 = 6;
 
-/// A fingerprint with one part more: it begins with the number of a constructor.
+/// Mixes a part into a fingerprint, which begins as the number of a constructor.
 pub(crate) const fn mix(hash: u64, part: u64) -> u64 {
     (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
 }
 
-/// The number of a name.
+/// The hash of a name.
 pub(crate) const fn number(name: &str) -> u64 {
     let (mut bytes, mut hash) = (name.as_bytes(), name.len() as u64);
     while let [first, rest @ ..] = bytes {

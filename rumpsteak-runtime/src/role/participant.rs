@@ -1,12 +1,12 @@
-//! What the sessions of a role need of it, and no user.
+//! The part of a role that only its sessions use, and the counting of sessions.
 
 use std::any::Any;
 use std::task::{Poll, Waker};
 
 use crate::transport::link::{Link, Movable};
-use crate::transport::mark::{Mark, Place};
+use crate::transport::mark::Mark;
 
-/// The part of a role that only sessions use. The macro of its module implements it.
+/// The part of a role that only its sessions use. The macro of its module implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a role",
     label = "not a role",
@@ -16,11 +16,11 @@ pub trait Participant: Sized + 'static {
     /// The number of routes.
     const ROUTES: usize;
 
-    /// A peer because of which the role has one session over its routes.
+    /// The peer that limits the role to one session over its routes, if there is one.
     const ONCE: Option<&'static str>;
 
-    /// Calls `visit` for each route, in the order of the fields, with the name of the peer's struct
-    /// and the mark of the route.
+    /// Calls `visit` for each route in the order of the fields, with the name of the peer's struct
+    /// and the route's mark.
     fn for_each_mark<'a>(&'a self, visit: impl FnMut(&'static str, &'a Mark));
 
     /// Begins the next session on all routes: [`Link::poll_begin`].
@@ -33,8 +33,8 @@ pub trait Participant: Sized + 'static {
     fn close(&mut self);
 }
 
-/// Begins the next session on a route, where both ends count the same sessions; the other routes
-/// are ready or not.
+/// Begins the next session on a route if both ends count the same sessions. `others` is the result
+/// for the other routes.
 #[inline]
 pub fn poll_begin<M: 'static, L: Link + 'static>(
     link: &mut L,
@@ -48,7 +48,7 @@ pub fn poll_begin<M: 'static, L: Link + 'static>(
     others
 }
 
-/// Ends a session on a route, where both ends count the same sessions or not.
+/// Ends a session on a route. `counts` is true if both ends count the same sessions.
 #[inline]
 pub fn complete<M: 'static, L: Link + 'static>(link: &mut L, counts: bool) {
     let sessions = link.mark().complete();
@@ -57,7 +57,7 @@ pub fn complete<M: 'static, L: Link + 'static>(link: &mut L, counts: bool) {
     }
 }
 
-/// Returns true if a session of the role has come to its end.
+/// Returns true if the role has completed a session.
 #[inline]
 pub(crate) fn has_completed<R: Participant>(role: &R) -> bool {
     let mut has_completed = false;
@@ -65,20 +65,20 @@ pub(crate) fn has_completed<R: Participant>(role: &R) -> bool {
     has_completed
 }
 
-/// A role whose routes can be taken away in the middle of a session. The macro of its module
+/// A role whose routes can be moved out in the middle of a session. The macro of its module
 /// implements it.
 ///
-/// The parameter stands for nothing. It keeps rustc from asking for routes that are
-/// [`Movable`] where nobody takes them away.
+/// The parameter has no meaning. It keeps rustc from demanding [`Movable`] routes of roles that are
+/// never moved.
 pub trait Leaves<T>: Participant {
-    /// The role with its routes. What is left is a role without any.
+    /// Moves the role's routes out, as a role of their own.
     fn take(&mut self) -> Self;
 
-    /// Calls `visit` for each route, in the order of the fields.
+    /// Calls `visit` for each route in the order of the fields.
     fn into_routes(self, visit: impl FnMut(Box<dyn Any>));
 }
 
-/// [`Movable`], with a parameter as [`Leaves`] has it.
+/// [`Movable`] with a parameter, as in [`Leaves`].
 pub trait Moves<T>: Sized {
     /// [`Movable::take`].
     fn take(&mut self) -> Self;
@@ -91,36 +91,24 @@ impl<L: Movable, T> Moves<T> for L {
     }
 }
 
-/// A route that is not where its set put it.
-pub(crate) struct Misplaced {
-    /// The struct of the peer to which the route in this field leads.
-    pub(crate) route: &'static str,
-    /// Where the route belongs; `None` if that is this field, in another set.
-    pub(crate) belongs: Option<&'static Place>,
-}
+/// A route that is not where its set put it: the struct of the peer that its field is for, and the
+/// role and peer of the route, or `None` if the route belongs to this field of another set.
+type Misplaced = (&'static str, Option<(&'static str, &'static str)>);
 
-/// Whether an earlier session has not ended.
-#[inline]
-pub(crate) fn is_in_session<R: Participant>(role: &R) -> bool {
-    let mut in_session = false;
-    role.for_each_mark(|_, mark| in_session |= mark.in_session());
-    in_session
-}
-
-/// Marks that a session has begun, or was aborted.
+/// Marks the role as in a session, or as poisoned.
 #[inline]
 pub(crate) fn begin<R: Participant>(role: &R) {
     role.for_each_mark(|_, mark| mark.set_in_session(true));
 }
 
-/// Closes all routes, so that waiting peers wake up, and leaves the role poisoned.
+/// Closes all routes, which wakes waiting peers, and leaves the role poisoned.
 pub(crate) fn abort<R: Participant>(role: &mut R) {
     begin(role);
     role.close();
 }
 
-/// The first route that is not where its set put it, if there is one: two routes of one
-/// type can be exchanged. Routes that were made by hand may be anywhere.
+/// Returns the first route that is not where its set put it: routes of one type can be exchanged.
+/// Routes that were made by hand have no place.
 #[inline]
 pub(crate) fn misplaced<R: Participant>(role: &R) -> Option<Misplaced> {
     let (mut first, mut index, mut misplaced) = (None, 0, None);
@@ -128,7 +116,7 @@ pub(crate) fn misplaced<R: Participant>(role: &R) -> Option<Misplaced> {
         if let Some((set, place)) = mark.place() {
             let is_here = place.is_of::<R>() && place.index == index;
             if !is_here || *first.get_or_insert(set) != set {
-                misplaced.get_or_insert(Misplaced { route, belongs: (!is_here).then_some(place) });
+                misplaced.get_or_insert((route, (!is_here).then_some((place.role, place.peer))));
             }
         }
         index += 1;

@@ -1,94 +1,13 @@
-//! Stand-ins for items with an error. A stand-in fits wherever the item would, so that rustc does
-//! not follow up that error with others. The macro emits it beside a `compile_error!`, and only
-//! there: it never runs.
+//! Stubs for items with an error, so that one mistake is one error of rustc. The macro emits them
+//! only beside a `compile_error!`, so they never run.
 
-use std::task::{Context, Poll};
-
-use crate::transport::{Bidirectional, Incoming, Link, Mark, Movable, Outgoing, Pair, RouteError};
-
-/// The route of a role with an error, to any peer. It has no value.
-#[derive(Debug)]
-pub enum NoRoute {}
-
-impl Link for NoRoute {
-    fn mark(&self) -> &Mark {
-        match *self {}
-    }
-
-    fn close(&mut self) {
-        match *self {}
-    }
-}
-
-impl Movable for NoRoute {
-    fn take(&mut self) -> Self {
-        match *self {}
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<M> Outgoing<M> for NoRoute {
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
-        match *self {}
-    }
-
-    fn start_send(&mut self, _: M) -> Result<(), RouteError> {
-        match *self {}
-    }
-
-    fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
-        match *self {}
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<M> Incoming<M> for NoRoute {
-    fn poll_receive(&mut self, _: &mut Context<'_>) -> Poll<Result<M, RouteError>> {
-        match *self {}
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<Tx, Rx> Pair<NoRoute> for Bidirectional<Tx, Rx> {
-    fn pair() -> (Self, NoRoute) {
-        unreachable!()
-    }
-}
-
-/// The implementations of a role or of a message type.
+/// Implements the routes of a stub role, or the traits of a stub message type.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __stub {
-    (role $role:ty, $message:ty, $played:expr) => {
-        impl $crate::Role for $role {
-            const PLAYED: $crate::private::ByMacro<$crate::private::Played> =
-                $crate::private::ByMacro($played);
-
-            type Message = $message;
-        }
-
-        impl $crate::private::Participant for $role {
-            const ROUTES: usize = 0;
-
-            const ONCE: ::core::option::Option<&'static str> = ::core::option::Option::None;
-
-            fn for_each_mark<'a>(
-                &'a self,
-                _: impl ::core::ops::FnMut(&'static str, &'a $crate::transport::Mark),
-            ) {
-            }
-
-            fn poll_begin(&mut self, _: &::core::task::Waker) -> ::core::task::Poll<()> {
-                ::core::task::Poll::Ready(())
-            }
-
-            fn complete(&mut self) {}
-
-            fn close(&mut self) {}
-        }
-
+    (role $role:ty) => {
         impl<__P> $crate::transport::Route<__P> for $role {
-            type Link = $crate::private::NoRoute;
+            type Link = $crate::Channel<<Self as $crate::Role>::Message>;
 
             const CAPACITY: $crate::private::ByMacro<$crate::channel::Capacity> =
                 $crate::private::ByMacro($crate::channel::Capacity::Growable);
@@ -107,13 +26,13 @@ macro_rules! __stub {
     (message $message:ty) => {
         impl $crate::transport::Labelled for $message {
             fn labelled(&self) -> $crate::private::Label {
-                $crate::private::Label::STUB
+                $crate::private::Label { name: "", tag: 0 }
             }
         }
 
         impl<__L> $crate::Message<__L> for $message {
             const LABEL: $crate::private::ByMacro<$crate::private::Label> =
-                $crate::private::ByMacro($crate::private::Label::STUB);
+                $crate::private::ByMacro($crate::private::Label { name: "", tag: 0 });
 
             fn upcast(_: __L) -> Self {
                 ::core::unreachable!()

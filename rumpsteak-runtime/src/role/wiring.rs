@@ -1,21 +1,19 @@
-//! How a set of roles is connected.
+//! Wiring: how the roles of a set are connected.
 //!
-//! A role alone compiles as well, if its peers are in other processes. So the code of a role knows
-//! the peers of its routes but not the set, and the roles of a set are wired in turn. The first of
-//! two peers creates both ends of their route, keeps its own, and leaves the other in the
-//! [`Wiring`] for its peer. So each route is created exactly once, in any order of the fields.
+//! A role also compiles alone, if its peers are in other processes. So its code knows the peers of
+//! its routes but not the set, and the roles of a set are wired in turn. The first of two peers
+//! creates both ends of their route, keeps its own, and leaves the other in the [`Wiring`] for its
+//! peer. So each route is created once, whatever the order of the fields.
 //!
 //! ```text
-//! set {a, b}   wire a: nothing is left for a→b: (x, y) = pair(); keep x, leave y for b→a
+//! set {a, b}   wire a: no end is left for a→b: (x, y) = pair(); keep x, leave y for b→a
 //!              wire b: y is left for b→a: take it
 //! ```
 //!
-//! A peer that is not in the set (`Set: Seats<P>` fails) or that has no route back
-//! (`P: Joins<R, Set>` fails) does not compile. All bounds mention the set, so a role alone, whose
-//! peers live elsewhere, compiles.
+//! A peer that is not in the set (`Set: Seats<P>` fails) or has no route back (`P: Joins<R, Set>`
+//! fails) does not compile. All bounds mention the set, so that a role compiles without one.
 
 use std::any::{Any, TypeId};
-use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::role::{Role, Route};
@@ -25,15 +23,15 @@ use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::link::Link;
 use crate::transport::mark::{Place, owner};
 
-/// A set that has a role `P`. Implemented for each field of the set.
+/// A set with a role `P`. Implemented for each field of the set.
 #[diagnostic::on_unimplemented(
     message = "this set of roles has no `{P}`",
     label = "a role of this set has a route to `{P}`",
     note = "add a field of type `{P}` to the set"
 )]
 pub trait Seats<P> {
-    /// The type that the near end of a route to `P` has to fit: that of the far end or, where the
-    /// peers are elsewhere and it is not known, its own.
+    /// The type that must pair with the near end of a route to `P`: the type of the far end, or the
+    /// near type itself if the peer is in another process and its type is unknown.
     type Far<Near: 'static, Far: 'static>: 'static;
 
     #[doc(hidden)]
@@ -50,7 +48,7 @@ pub trait Joins<Peer, S>: 'static {
     /// The type of the route.
     type Link: Link + 'static;
 
-    /// [`Role::NAME`]. No bound says that the role is one, since its derive would say it once more.
+    /// [`Role::NAME`]. Without a `Role` bound, which would repeat the error of a failed derive.
     const NAME: &'static str;
 
     /// [`Route::CAPACITY`].
@@ -88,31 +86,32 @@ impl<P> Seats<P> for Elsewhere {
 }
 
 /// A set of roles while it is wired.
+#[allow(missing_debug_implementations, reason = "only generated code has one")]
 pub struct Wiring<'a> {
     /// A number that no other set has.
     set: usize,
-    /// The ends that wait.
+    /// The ends that wait for their roles.
     ends: Option<Box<Waiting<dyn Any>>>,
-    /// Where ends come from whose other ends are elsewhere.
+    /// The source of ends whose other ends are in other processes.
     elsewhere: Option<&'a mut Give<'a>>,
 }
 
-/// An end that waits for its role: one allocation, since roles are made as often as sessions begin.
+/// An end that waits for its role, in one allocation: a set of roles may be made for each session.
 struct Waiting<T: ?Sized> {
-    /// The role that it is for, and its peer.
+    /// The end's role and its peer.
     roles: [TypeId; 2],
-    /// Those that have waited for longer.
+    /// The ends that were left before.
     before: Option<Box<Waiting<dyn Any>>>,
-    /// An `Option` of it.
+    /// An `Option` of the end.
     end: T,
 }
 
-/// Gives the end of a route, by the queue into which it sends and its type; or nothing, and a fresh
-/// route is made.
+/// Returns the end of a route of this type that sends into this queue, or `None` to make a fresh
+/// route.
 pub type Give<'a> = dyn FnMut(Queue, TypeId) -> Option<Box<dyn Any>> + 'a;
 
 impl<'a> Wiring<'a> {
-    /// A set none of whose roles is wired.
+    /// A set of which no role is wired yet.
     #[allow(clippy::new_without_default, reason = "each one is another")]
     #[must_use]
     pub fn new() -> Self {
@@ -121,14 +120,14 @@ impl<'a> Wiring<'a> {
         Self { set, ends: None, elsewhere: None }
     }
 
-    /// A set whose roles are given the ends of their routes.
+    /// A set whose roles get the ends of their routes from `give`.
     #[must_use]
     pub fn elsewhere(give: &'a mut Give<'a>) -> Self {
         Self { elsewhere: Some(give), ..Self::new() }
     }
 
-    /// The end of `Near` of the route between `Near` and `Far`, marked as that of this set and of
-    /// the field `INDEX` of `Near`.
+    /// Returns the end of the route from `Near` to `Far`, and marks it with this set and the field
+    /// `INDEX` of `Near`.
     pub fn connect<Near, Far, S, const INDEX: usize>(&mut self) -> Near::Link
     where
         S: Seats<Far>,
@@ -164,7 +163,7 @@ impl<'a> Wiring<'a> {
         near
     }
 
-    /// The end that waits for a role and its peer.
+    /// Takes the end that waits for a role and its peer.
     fn take<L: 'static>(&mut self, roles: [TypeId; 2]) -> Option<L> {
         let mut place = &mut self.ends;
         while place.as_ref().is_some_and(|waiting| waiting.roles != roles) {
@@ -173,12 +172,6 @@ impl<'a> Wiring<'a> {
         let mut found = place.take()?;
         *place = found.before.take();
         found.end.downcast_mut::<Option<L>>()?.take()
-    }
-}
-
-impl fmt::Debug for Wiring<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wiring").field("set", &self.set).finish_non_exhaustive()
     }
 }
 
@@ -193,18 +186,14 @@ where
 
 /// Returns true if two names are equal.
 pub(crate) const fn same(left: &str, right: &str) -> bool {
-    let (left, right) = (left.as_bytes(), right.as_bytes());
-    if left.len() != right.len() {
-        return false;
-    }
-    let mut index = 0;
-    while index < left.len() {
-        if left[index] != right[index] {
+    let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
+    while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
+        if *a != *b {
             return false;
         }
-        index += 1;
+        (left, right) = (left_rest, right_rest);
     }
-    true
+    left.is_empty() && right.is_empty()
 }
 
 #[cfg(test)]

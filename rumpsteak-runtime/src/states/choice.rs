@@ -1,4 +1,4 @@
-//! Choices between labels, and who is at the other end: one role, or those that the options name.
+//! Choices between labels, with one role or several at the other end.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -8,15 +8,15 @@ use crate::message::Message;
 use crate::role::Role;
 use crate::seal::{ByMacro, Seals};
 
-/// The alternatives of a [`Select`](super::Select) or [`Branch`](super::Branch). The macro of a
-/// module implements it for the enums of its sessions.
+/// The options of a [`Select`](super::Select) or [`Branch`](super::Branch). The macro of a module
+/// implements it for the enums of its sessions.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a choice",
     label = "not a choice",
     note = "a choice is an enum of a module with sessions, with a label and what follows in each variant: `Stop(Stop, End)`"
 )]
 pub trait Choice: Sized {
-    /// The peers from which its options receive, if they name them: see [`Peers`](super::Peers).
+    /// The peers that its options receive from, if they name them: see [`Peers`](super::Peers).
     #[doc(hidden)]
     type Peers;
 
@@ -33,15 +33,14 @@ pub trait Choice: Sized {
     #[doc(hidden)]
     const VERIFIED: ByMacro<&'static [&'static str]>;
 
-    /// Whether an alternative has the label of a message, as in `decide`. Only asked where
-    /// alternatives name their peers.
+    /// Returns true if `decide` would accept the message. Only used if options name their peers.
     #[doc(hidden)]
     fn takes(_message: &Self::Message, _from: u64) -> bool {
         true
     }
 
-    /// Enters the alternative that `message` names, or returns its arguments if there is none. If
-    /// alternatives name their peers, `from` is the number of the peer.
+    /// Enters the option that `message` names, or returns the arguments if none does. If options
+    /// name their peers, `from` is the number of the sender.
     #[doc(hidden)]
     fn decide(
         state: Self::State,
@@ -50,8 +49,7 @@ pub trait Choice: Sized {
     ) -> Result<Self, (Self::State, Self::Message)>;
 }
 
-/// For the macro: enters the alternative to which a label leads, or returns its arguments if the
-/// message has another label.
+/// Enters an option if the message has its label, or else returns the arguments. Used by the macro.
 #[inline(always)]
 pub fn enter<L, S: Session, M: Message<L>, C>(
     state: S::State,
@@ -64,21 +62,21 @@ pub fn enter<L, S: Session, M: Message<L>, C>(
     }
 }
 
-/// For the macro: the content of an option that sends, in place of a label and what follows.
-pub enum Unheard<T> {
-    /// There is none.
+/// The content of an option that sends, which a process never receives. Used by the macro.
+pub enum NeverReceived<T> {
+    /// It has no value.
     Never(Infallible, Names<T>),
 }
 
-impl<T> fmt::Debug for Unheard<T> {
+impl<T> fmt::Debug for NeverReceived<T> {
     fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::Never(never, _) = self;
         match *never {}
     }
 }
 
-/// A choice that offers the label `L`, towards `P` if its options name their peers. The macro
-/// implements it once for each variant that can be selected.
+/// A choice that offers the label `L`, to `P` if its options name their peers. The macro implements
+/// it for each variant that can be selected.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not offer this: select a label of one of its variants, `select(Label(payload))`",
     label = "this is no label that can be selected here",
@@ -88,12 +86,11 @@ pub trait Offers<L, P = AnyPeer> {
     #[doc(hidden)]
     type ByMacro: Seals<Self, L, P>;
 
-    /// What follows the label: a [`Session`](super::Session).
+    /// The next state: a [`Session`](super::Session).
     type Then;
 }
 
-/// Stands in place of the peer in a choice whose options name their peers: `Select<C>` is
-/// `Select<'s, R, AnyPeer, C>`.
+/// The peer of a choice whose options name their peers: `Select<C>` is `Select<'s, R, AnyPeer, C>`.
 #[derive(Clone, Copy, Debug)]
 pub enum AnyPeer {}
 
@@ -102,7 +99,7 @@ pub trait Peer {
     /// The name of the role.
     const NAME: &'static str;
 
-    /// A number for the names of the role and of its protocol; 0 for [`AnyPeer`].
+    /// A hash of the role's and protocol's names; 0 for [`AnyPeer`].
     #[doc(hidden)]
     const NUMBER: ByMacro<u64>;
 }

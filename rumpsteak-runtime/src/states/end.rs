@@ -9,17 +9,16 @@ use crate::seal::ByMacro;
 
 /// The end of a session.
 ///
-/// A process proves that it went through its whole session by returning this beside its value:
-/// `end.end(value)`, which is `Ok((value, end))`. A process that does not return it poisons the
-/// role.
+/// A process returns this beside its value, `end.end(value)`, to prove that it went through its
+/// whole session. A process that does not return it poisons the role.
 #[must_use = "return the end of the session beside your value: `end.end(value)`"]
 pub struct End<'s, R: Role> {
     state: State<'s, R>,
 }
 
-/// The result of a process of the role `R`: its value, and the end of its session.
+/// The result of a process of the role `R`: its value and the end of its session.
 ///
-/// With this as the type of its function, rustc marks each `return` that returns anything else.
+/// With this return type, rustc marks each `return` that returns anything else.
 ///
 /// ```
 /// # use rumpsteak_doctests::*;
@@ -33,11 +32,7 @@ pub struct End<'s, R: Role> {
 pub type Ended<'s, R, T = ()> = Result<(T, End<'s, R>)>;
 
 impl<'s, R: Role> End<'s, R> {
-    /// Ends a process, with its value: `Ok((value, self))`.
-    ///
-    /// # Errors
-    ///
-    /// None. A process that has not failed returns this as it stands.
+    /// Ends a process with its value: `Ok((value, self))`. Never fails.
     #[inline]
     pub fn end<T>(self, value: T) -> Ended<'s, R, T> {
         Ok((value, self))
@@ -45,8 +40,8 @@ impl<'s, R: Role> End<'s, R> {
 }
 
 impl<R: Role> End<'_, R> {
-    /// Checks that this is the end of the session of this role. Fails with
-    /// [`ErrorKind::ForeignEnd`] if it is the end of another session.
+    /// Checks that this is the end of this role's session. Fails with [`ErrorKind::ForeignEnd`] if
+    /// it is not.
     #[inline]
     pub(crate) fn check<Q>(&self, role: &Lender<'_, Q>) -> Result<()> {
         if role.is_claimed_by(&self.state.claim) {

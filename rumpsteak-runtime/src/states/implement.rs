@@ -1,14 +1,14 @@
-//! The implementations that states and their futures have in common.
+//! Implementations that states and their futures share.
 
 use std::fmt;
 
 use super::choice::Peer;
+use super::state::State;
 use crate::role::Role;
 
-/// `Session`, `Structure` and `Debug` for a state with one label, `Send` or `Receive`, and `Debug`
-/// for its future.
+/// `Session` and `Structure` for `Send` or `Receive`, and `Debug` for the state and its future.
 macro_rules! state_with_label {
-    ($State:ident, $fingerprint:ident, $Future:ident) => {
+    ($State:ident, $fingerprint:ident: $($Name:ident),*) => {
         $crate::states::implement::session!($State, P, L, C);
 
         impl<R, P, L, C> $crate::role::fingerprint::Structure for $State<'_, R, P, L, C>
@@ -24,36 +24,22 @@ macro_rules! state_with_label {
             };
         }
 
-        impl<R, P, L, C> ::std::fmt::Debug for $State<'_, R, P, L, C>
+        $(impl<R, P, L, C> ::std::fmt::Debug for $Name<'_, R, P, L, C>
         where
             R: Role<Message: Message<L>>,
             P: Role,
         {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                let label = <R::Message as Message<L>>::NAME;
-                $crate::states::implement::show::<R, P>(f, stringify!($State), "label", &label)
-                    .finish()
+                let (name, label) = (stringify!($Name), <R::Message as Message<L>>::NAME);
+                $crate::states::implement::show::<R, P>(f, name, &self.state, "label", &label)
             }
-        }
-
-        impl<R, P, L, C> ::std::fmt::Debug for $Future<'_, R, P, L, C>
-        where
-            R: Role<Message: Message<L>>,
-            P: Role,
-        {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                let label = <R::Message as Message<L>>::NAME;
-                $crate::states::implement::show::<R, P>(f, stringify!($Future), "label", &label)
-                    .field("completed", &self.state.is_taken())
-                    .finish()
-            }
-        }
+        })*
     };
 }
 
-/// As `state_with_label`, for a state with a choice: `Select`, `Branch`.
+/// `Session` and `Structure` for a state with a choice, and `Debug` for the state and its future.
 macro_rules! state_with_choice {
-    ($State:ident, $fingerprint:ident) => {
+    ($State:ident, $fingerprint:ident: $($Name:ident),*) => {
         $crate::states::implement::session!($State, P, C);
 
         impl<R, P, C> $crate::role::fingerprint::Structure for $State<'_, R, P, C>
@@ -68,12 +54,12 @@ macro_rules! state_with_choice {
             };
         }
 
-        impl<R: Role, P: Peer, C: Choice> ::std::fmt::Debug for $State<'_, R, P, C> {
+        $(impl<R: Role, P: Peer, C: Choice> ::std::fmt::Debug for $Name<'_, R, P, C> {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                let name = stringify!($State);
-                $crate::states::implement::show::<R, P>(f, name, "labels", &C::LABELS).finish()
+                let (name, labels) = (stringify!($Name), &C::LABELS);
+                $crate::states::implement::show::<R, P>(f, name, &self.state, "labels", labels)
             }
-        }
+        })*
     };
 }
 
@@ -100,14 +86,18 @@ pub(super) use session;
 pub(super) use state_with_choice;
 pub(super) use state_with_label;
 
-/// Where a session is, for `Debug`: the role, the peer and the labels.
-pub(super) fn show<'f, 'a, R: Role, P: Peer>(
-    f: &'f mut fmt::Formatter<'a>,
+/// Writes the `Debug` output of a state: its role, peer and labels.
+pub(super) fn show<R: Role, P: Peer>(
+    f: &mut fmt::Formatter<'_>,
     name: &str,
+    state: &State<'_, R>,
     field: &str,
     labels: &dyn fmt::Debug,
-) -> fmt::DebugStruct<'f, 'a> {
+) -> fmt::Result {
     let mut shown = f.debug_struct(name);
     shown.field("role", &R::NAME).field("peer", &P::NAME).field(field, labels);
-    shown
+    if state.is_taken() {
+        shown.field("completed", &true);
+    }
+    shown.finish()
 }

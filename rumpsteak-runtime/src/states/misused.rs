@@ -1,18 +1,16 @@
-//! The actions of other states, so that rustc says which one is meant, and a role that is its own
-//! peer.
+//! Wrong actions, so that rustc names the right one, and roles that are their own peer.
 
 use std::future::Ready;
 
 use super::{Branch, Ended, Race, Receive, Select, Send, State};
-use crate::channel::Capacity;
+use crate::channel::{Capacity, Channel};
 use crate::error::Result;
-use crate::role::stub::NoRoute;
 use crate::role::{Role, Route};
 use crate::seal::ByMacro;
 
 macro_rules! not {
     ($Not:ident, $due:literal, $call:literal) => {
-        /// A state of another kind. There is none: the methods below cannot be called.
+        /// A bound that never holds, so the methods below cannot be called.
         #[diagnostic::on_unimplemented(message = $due, label = $call)]
         pub trait $Not {}
 
@@ -36,13 +34,13 @@ not!(NotSelect, "there is a choice between messages here", "this is a `Select`: 
 not!(NotBranch, "there is a choice between messages here", "this is a `Branch`: call `branch`");
 not!(NotRace, "there is a choice between messages here", "this is a `Race`: call `race`");
 
-// rustc prints what lacks the bound, and `State` is short where the states are long. Of a `tt` it
-// shows the place where it is given, without the macro.
+// rustc prints the type that lacks the bound. It is `State`, because the states' own types are
+// long. rustc points at the definition of a `tt` argument, without the macro.
 macro_rules! misused {
-    ($State:ident<$($parameter:ident),*> $method:ident($($label:ident)?), $Not:tt) => {
+    ($State:ident<$($parameter:ident),*> $method:ident<$($generic:ident),*>($($argument:ident)?) -> $Result:ty, $Not:tt) => {
         impl<'s, R: Role, $($parameter),*> $State<'s, R, $($parameter),*> {
             #[doc(hidden)]
-            pub fn $method<Then $(, $label)?>(self$(, _: $label)?) -> Ready<Result<Then>>
+            pub fn $method<$($generic),*>(self$(, _: $argument)?) -> $Result
             where
                 State<'s, R>: $Not,
             {
@@ -51,38 +49,22 @@ macro_rules! misused {
         }
     };
 }
+misused!(Branch<P, C> receive<Then>() -> Ready<Result<Then>>, NotBranch);
+misused!(Select<P, C> send<Then, L>(L) -> Ready<Result<Then>>, NotSelect);
+misused!(Race<P, C> receive<Then>() -> Ready<Result<Then>>, NotRace);
+misused!(Race<P, C> send<Then, L>(L) -> Ready<Result<Then>>, NotRace);
+misused!(Race<P, C> branch<Then>() -> Ready<Result<Then>>, NotRace);
+misused!(Race<P, C> select<Then, L>(L) -> Ready<Result<Then>>, NotRace);
+misused!(Receive<P, L, C> branch<Then>() -> Ready<Result<Then>>, NotReceive);
+misused!(Send<P, L, C> select<Then, M>(M) -> Ready<Result<Then>>, NotSend);
+misused!(Send<P, L, C> end<T>(T) -> Ended<'s, R, T>, NotOver);
+misused!(Receive<P, L, C> end<T>(T) -> Ended<'s, R, T>, NotOver);
+misused!(Select<P, C> end<T>(T) -> Ended<'s, R, T>, NotOver);
+misused!(Branch<P, C> end<T>(T) -> Ended<'s, R, T>, NotOver);
+misused!(Race<P, C> end<T>(T) -> Ended<'s, R, T>, NotOver);
 
-misused!(Branch < P, C > receive(), NotBranch);
-misused!(Select < P, C > send(L), NotSelect);
-misused!(Race < P, C > receive(), NotRace);
-misused!(Race < P, C > send(L), NotRace);
-misused!(Race < P, C > branch(), NotRace);
-misused!(Race < P, C > select(L), NotRace);
-misused!(Receive < P, L, C > branch(), NotReceive);
-misused!(Send < P, L, C > select(M), NotSend);
-
-macro_rules! not_over {
-    ($State:ident<$($parameter:ident),*>, $NotOver:tt) => {
-        impl<'s, R: Role, $($parameter),*> $State<'s, R, $($parameter),*> {
-            #[doc(hidden)]
-            pub fn end<T>(self, _: T) -> Ended<'s, R, T>
-            where
-                State<'s, R>: $NotOver,
-            {
-                unreachable!("the bound does not hold")
-            }
-        }
-    };
-}
-
-not_over!(Send<P, L, C>, NotOver);
-not_over!(Receive<P, L, C>, NotOver);
-not_over!(Select<P, C>, NotOver);
-not_over!(Branch<P, C>, NotOver);
-not_over!(Race<P, C>, NotOver);
-
-/// A role that is its own peer. There is none, and nobody can name this trait to make one: with it
-/// rustc says what is wrong with a session that has its peer as its role, and says it once.
+/// A role that is its own peer. No role implements this private trait. It makes rustc say once
+/// what is wrong with a session whose role is also its peer.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no route to itself: it is the peer in this session, which another role runs",
     label = "`{Self}` is the peer here",
@@ -91,11 +73,11 @@ not_over!(Race<P, C>, NotOver);
 pub trait OwnPeer {}
 
 impl<R: Role + OwnPeer> Route<R> for R {
-    type Link = NoRoute;
+    type Link = Channel<R::Message>;
 
     const CAPACITY: ByMacro<Capacity> = ByMacro(Capacity::Growable);
 
-    fn route(&mut self) -> &mut NoRoute {
+    fn route(&mut self) -> &mut Self::Link {
         unreachable!("the bound does not hold")
     }
 }

@@ -1,4 +1,4 @@
-//! The proof that a session was verified.
+//! The proof that a session was verified, and the processes that need it.
 
 use std::convert::Infallible;
 
@@ -7,25 +7,23 @@ use crate::role::Role;
 use crate::seal::ByMacro;
 use crate::states::{Session, State};
 
-/// The proof that role `Self` may run sessions of type `S`, because they were verified.
-///
-/// The macro of a module implements it for each session with a role.
+/// The proof that role `Self` may run sessions of type `S`, because they were verified. The macro
+/// of a module implements it for each session with a role.
 #[diagnostic::on_unimplemented(
     message = "role `{Self}` has no verified session that begins like this",
     label = "this session was never verified for `{Self}`",
     note = "a session begins with a type that carries `#[session({Self})]`: name it in the process, `async |session: Name<'_>| …`"
 )]
 pub trait Plays<S>: Sized {
-    /// Whether the session passed. A session that did not has a proof beside the errors that say
-    /// why, or that another item raises: it keeps rustc from following them up with others, and
-    /// proves nothing.
+    /// True if the session was verified. If not, the proof only keeps rustc from reporting errors
+    /// that follow from the session's own, and nothing that uses it compiles.
     const VERIFIED: bool = true;
 
     #[doc(hidden)]
     const BY_MACRO: ByMacro;
 
-    /// The session in progress: `State<'s, Self>`. It stands here, so that rustc does not know it
-    /// where there is no proof, and has nothing to follow up.
+    /// The session in progress: `State<'s, Self>`. As an associated type, rustc does not know it
+    /// without a proof, and reports nothing that follows.
     type State;
 
     /// The role, `Self`, for the same reason.
@@ -34,25 +32,21 @@ pub trait Plays<S>: Sized {
     /// Enters the session.
     fn begin(state: Self::State) -> S;
 
-    /// The machine that was verified; `None` for a proof that was written by hand.
-    const MACHINE: Option<Machine> = None;
+    /// The verified machine.
+    const MACHINE: Machine = Machine::new("", 0, 0, &[]);
 }
 
 impl Machine {
     /// The machine of a session that a role can begin.
-    ///
-    /// A session whose proof was written by hand, as in documentation, has one state and no
-    /// transition.
     #[must_use]
     pub fn of<S>() -> Self
     where
         S: Session<State: InRole>,
         <S::State as InRole>::Role: Plays<S>,
     {
-        let verified = <<S::State as InRole>::Role as Plays<S>>::MACHINE;
-        let mut own = verified.unwrap_or(Self::new(<S::State as InRole>::Role::NAME, 1, 0, &[]));
-        own.protocol = <S::State as InRole>::Role::PROTOCOL;
-        own
+        let mut machine = <<S::State as InRole>::Role as Plays<S>>::MACHINE;
+        machine.protocol = <S::State as InRole>::Role::PROTOCOL;
+        machine
     }
 }
 
@@ -66,10 +60,9 @@ impl<R: Role> InRole for State<'_, R> {
     type Role = R;
 }
 
-/// More answers to "which sessions does `R` play?", so that rustc never guesses the session from
-/// its being the only one: a process of another type then gets the message above, and not one about
-/// closure signatures. They are no states, so no session begins with them; they are two, so that
-/// none is the only one for a role without sessions.
+/// More sessions that each role plays, so that rustc never infers the session because it is the
+/// only one: it then reports the message above, not a mismatch of closure signatures. They are not
+/// states, so no session begins with them. There are two, for roles without a session of their own.
 #[derive(Clone, Copy, Debug)]
 pub enum Unnamed<const N: u8> {}
 
@@ -92,3 +85,37 @@ macro_rules! unnamed {
 
 unnamed!(0);
 unnamed!(1);
+
+/// The future of a process.
+///
+/// It has a second implementation, which never applies. Without it, rustc would assume the first
+/// one and report two errors for a process that is not `async`.
+#[diagnostic::on_unimplemented(
+    message = "the process is not `async`: it returns `{Self}`",
+    label = "write `async |session: …| {{ … }}`"
+)]
+pub trait Process<A>: Future {
+    /// This future.
+    type Itself: Future<Output = Self::Output>;
+
+    #[doc(hidden)]
+    fn itself(self) -> Self::Itself;
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future> Process<Infallible> for F {
+    type Itself = F;
+
+    fn itself(self) -> F {
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future + Process<((), F)>> Process<()> for F {
+    type Itself = F;
+
+    fn itself(self) -> F {
+        self
+    }
+}

@@ -4,66 +4,64 @@ use std::task::Poll;
 
 use super::choice::{AnyPeer, Choice, Offers, Peer};
 use super::implement::state_with_choice;
-use super::peer::{Peers, hear_any};
+use super::receive_any::{Peers, receive_any};
 use super::select::Select;
 use super::send::Follows;
 use super::state::{Names, Session, State};
 use crate::error::Result;
 use crate::role::Role;
 
-/// Receives one of the labels of the choice `C`, or sends one, whichever is first: a mixed choice.
+/// Receives one of the labels of the choice `C`, or sends one, whichever comes first: a mixed
+/// choice.
 ///
-/// In a session type it is written `Race<C>`, where `C` is an enum of the module, whose
-/// variants are sessions that begin with a `Send` or a `Receive`. It is how a role interrupts what
-/// others do.
+/// In a session type it is written `Race<C>`, where `C` is an enum of the module whose variants are
+/// sessions that begin with `Send` or `Receive`. With it a role can interrupt its peers.
 #[must_use = "the session stops here, and the role is poisoned, unless you `race`"]
 pub struct Race<'s, R: Role, P, C> {
     state: State<'s, R>,
     names: Names<(P, C)>,
 }
 
-/// What came first: see [`Race::race`].
+/// The outcome of [`Race::race`].
 #[derive(Debug)]
 pub enum Raced<C, S> {
-    /// A message, by the variant of the choice that it selects.
+    /// A message was received: its variant of the choice.
     Heard(C),
-    /// The wish. Its label was sent, and this is what follows.
+    /// The wish completed first, and its label was sent. This is the next state.
     Sent(S),
 }
 
-/// What came first: see [`Race::until`].
+/// The outcome of [`Race::until`].
 #[derive(Debug)]
 pub enum Until<C, T, S> {
-    /// A message, by the variant of the choice that it selects.
+    /// A message was received: its variant of the choice.
     Heard(C),
-    /// The wish, and the session in which a label is selected now.
+    /// The wish completed first. Its value, and the state in which a label is selected now.
     Wished(T, S),
 }
 
 impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
-    /// Waits for a message, as [`Branch::branch`](super::Branch::branch) does, and for the `wish`.
-    /// If that is first, sends the label that it gives, as
+    /// Waits for a message, as [`Branch::branch`](super::Branch::branch) does, and for the future
+    /// `wish`. If `wish` completes first, sends its label, as
     /// [`Select::select`](super::Select::select) does.
     ///
-    /// A message that is there already wins. If no peer can send first, the wish must complete, or
-    /// everyone waits: the proof assumes that a role which alone can go on does so. The wish is
-    /// dropped when a message wins, so it should be cancel safe, as a timer is:
+    /// A message that is already there wins. If no peer can send first, `wish` must complete, or
+    /// everyone waits: the proof assumes that the role then sends. `wish` is dropped when a message
+    /// wins, so it should be cancel safe, as a timer is:
     ///
     /// ```text
     /// match s.race(async { sleep(PATIENCE).await; Cancel }).await? {
     ///     Raced::Heard(Next::Answer(Answer(it), s)) => …,
-    ///     Raced::Sent(s) => …,                                  it was cancelled
+    ///     Raced::Sent(s) => …,                                  cancelled
     /// }
     /// ```
     ///
-    /// # Errors
-    ///
-    /// Those of `branch` and `select`.
+    /// Its errors are those of `branch` and `select`.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the state, so the role is poisoned when its process has returned.
-    /// Polling it by reference, once it is pinned, is cancel safe.
+    /// Dropping the future poisons the role once its process has returned. Polling it by reference,
+    /// once it is pinned, is cancel safe.
     pub async fn race<P, L>(
         self,
         wish: impl Future<Output = L>,
@@ -78,9 +76,9 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
         })
     }
 
-    /// Waits for a message, as [`Branch::branch`](super::Branch::branch) does, and for the `wish`.
-    /// If the wish is first, the role goes on to choose what to send: for wishes that end in
-    /// different ways.
+    /// Waits for a message, as [`Branch::branch`](super::Branch::branch) does, and for the future
+    /// `wish`. If `wish` completes first, the role then selects what to send, which may depend on
+    /// the value.
     ///
     /// ```text
     /// match s.until(async { timeout(PATIENCE, work).await }).await? {
@@ -90,7 +88,7 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
     /// }
     /// ```
     ///
-    /// Its errors are those of `branch`, and it is cancel safe as [`race`](Self::race).
+    /// Errors are as in `branch`, and cancel safety is as in [`race`](Self::race).
     pub async fn until<T>(
         self,
         wish: impl Future<Output = T>,
@@ -101,7 +99,7 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
         const { C::VERIFIED };
         let mut state = self.state;
         let mut wish = pin!(wish);
-        let first = poll_fn(|context| match hear_any(&mut state, false, context) {
+        let first = poll_fn(|context| match receive_any(&mut state, false, context) {
             Poll::Ready(heard) => Poll::Ready(Err(heard)),
             Poll::Pending => wish.as_mut().poll(context).map(Ok),
         });
@@ -112,4 +110,4 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
     }
 }
 
-state_with_choice!(Race, RACE);
+state_with_choice!(Race, RACE: Race);

@@ -12,8 +12,8 @@ use crate::transport::Incoming;
 
 /// Receives the label `L` from the role `P`, then continues as `C`.
 ///
-/// In a session type it is written `Receive<P, L, C>`: the macro inserts the lifetime of the
-/// session and its role `R`.
+/// In a session type it is written `Receive<P, L, C>`. The macro inserts the session's lifetime and
+/// its role `R`.
 #[must_use = "the session stops here, and the role is poisoned, unless you `receive`"]
 pub struct Receive<'s, R: Role, P, L, C> {
     state: State<'s, R>,
@@ -25,17 +25,17 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed) if the peer is gone and has left nothing in
-    /// the queue, [`ErrorKind::Transport`](crate::ErrorKind::Transport) if the transport failed,
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed) if the peer is gone and the queue is empty,
+    /// [`ErrorKind::Transport`](crate::ErrorKind::Transport) if the transport failed,
     /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) if another label came, which peers
-    /// of the same verified protocol never send.
+    /// verified together never send.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the state, so the session cannot be ended: when its process has
+    /// Dropping the future drops the state, so the session cannot end: once its process has
     /// returned, the role is poisoned and its peers wake with
-    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). So after a timeout around a `receive`, the
-    /// process returns an error. Polling it by reference is cancel safe: see [`Receiving`].
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). After a timeout around a `receive`, let the
+    /// process return an error. Polling by reference is cancel safe: see [`Receiving`].
     #[inline]
     pub fn receive(self) -> Receiving<'s, R, P, L, C>
     where
@@ -51,10 +51,10 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
 ///
 /// # Cancel safety
 ///
-/// It owns the state of the session, so dropping it before it has completed gives up the session.
-/// If it may lose a race, as in `select!`, poll it by reference (it is `Unpin`) and await it later:
-/// no message is lost, because only the poll that returns a message takes it from the route. It
-/// panics if it is polled after it has completed.
+/// It owns the state, so dropping it before it completes gives up the session. If it may lose a
+/// race, as in `select!`, poll it by reference (it is `Unpin`) and await it later: no message is
+/// lost, because only the poll that returns a message takes it from the route. It panics if it is
+/// polled after it has completed.
 #[must_use = "nothing is received, and the role is poisoned, unless you `await` the future"]
 pub struct Receiving<'s, R: Role, P, L, C> {
     /// [Taken](State::take) once completed.
@@ -81,4 +81,4 @@ where
     }
 }
 
-state_with_label!(Receive, RECEIVE, Receiving);
+state_with_label!(Receive, RECEIVE: Receive, Receiving);

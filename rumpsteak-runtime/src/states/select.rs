@@ -8,10 +8,10 @@ use crate::role::Role;
 
 /// Sends one of the labels of the choice `C` to the role `P`: an internal choice.
 ///
-/// In a session type it is written `Select<P, C>`, where `C` is an enum of the module; the
-/// session continues as the variant says whose label is selected.
+/// In a session type it is written `Select<P, C>`, where `C` is an enum of the module. The session
+/// continues as in the variant of the selected label.
 ///
-/// Among several peers it is written `Select<C>`, and each variant of `C` names one:
+/// `Select<C>` sends to one of several peers, and each variant of `C` names one:
 /// `ToA(Send<A, Job, End>)`.
 #[must_use = "the session stops here, and the role is poisoned, unless you `select`"]
 pub struct Select<'s, R: Role, P, C> {
@@ -20,9 +20,9 @@ pub struct Select<'s, R: Role, P, C> {
 }
 
 impl<'s, R: Role, P: Role, C> Select<'s, R, P, C> {
-    /// Sends `label` and returns the state that follows it, as [`Send::send`](super::Send::send)
-    /// does, with its errors and its cancel safety. If that fails, the label is lost; use
-    /// [`select_or_return`](Select::select_or_return) to have it back.
+    /// Sends `label` and returns the next state, with the errors and cancel safety of
+    /// [`Send::send`](super::Send::send). If it fails, the label is lost; use
+    /// [`select_or_return`](Select::select_or_return) to get it back.
     #[inline]
     pub fn select<L>(self, label: L) -> Sending<'s, R, P, L, C::Then>
     where
@@ -32,22 +32,22 @@ impl<'s, R: Role, P: Role, C> Select<'s, R, P, C> {
         Sending { state: self.state, label: Some(label), names: PhantomData }
     }
 
-    /// Sends `label` as [`select`](Select::select) does, and returns it if it could not be sent:
-    /// see [`Send::send_or_return`](super::Send::send_or_return).
+    /// Sends `label` like [`select`](Select::select), and returns it if it could not be sent: see
+    /// [`Send::send_or_return`](super::Send::send_or_return).
     #[inline]
     pub fn select_or_return<L>(self, label: L) -> Returning<'s, R, P, L, C::Then>
     where
         C: Choice<State = State<'s, R>> + Offers<L, Then: Follows<'s, R, P, L>>,
     {
-        self.select(label).or_return()
+        Returning { sending: self.select(label) }
     }
 }
 
 impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
-    /// Sends `label` to `P` and returns the state that follows it, as
-    /// [`Send::send`](super::Send::send) does, with its errors and its cancel safety. Name `P` only
-    /// if the label is for several peers: `select(Stop)`, but `select::<A, _>(Job(1))`. If that
-    /// fails, the label is lost; [`select_or_return`](Select::select_or_return) gives it back.
+    /// Sends `label` to `P` and returns the next state, with the errors and cancel safety of
+    /// [`Send::send`](super::Send::send). Name `P` only if several peers accept the label:
+    /// `select(Stop)`, but `select::<A, _>(Job(1))`. If it fails, the label is lost; use
+    /// [`select_or_return`](Select::select_or_return) to get it back.
     #[inline]
     pub fn select<P, L>(self, label: L) -> Sending<'s, R, P, L, <C as Offers<L, P>>::Then>
     where
@@ -57,7 +57,7 @@ impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
         Sending { state: self.state, label: Some(label), names: PhantomData }
     }
 
-    /// Sends `label` to `P` as [`select`](Select::select) does, and returns it if it could not be
+    /// Sends `label` to `P` like [`select`](Select::select), and returns it if it could not be
     /// sent: see [`Send::send_or_return`](super::Send::send_or_return).
     #[inline]
     pub fn select_or_return<P, L>(
@@ -67,8 +67,8 @@ impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
     where
         C: Choice<State = State<'s, R>> + Offers<L, P, Then: Follows<'s, R, P, L>>,
     {
-        self.select(label).or_return()
+        Returning { sending: self.select(label) }
     }
 }
 
-state_with_choice!(Select, SELECT);
+state_with_choice!(Select, SELECT: Select);

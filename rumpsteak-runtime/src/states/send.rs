@@ -13,35 +13,33 @@ use crate::transport::Outgoing;
 
 /// Sends the label `L` to the role `P`, then continues as `C`.
 ///
-/// In a session type it is written `Send<P, L, C>`: the macro inserts the lifetime of the
-/// session and its role `R`.
+/// In a session type it is written `Send<P, L, C>`. The macro inserts the session's lifetime and
+/// its role `R`.
 #[must_use = "the session stops here, and the role is poisoned, unless you `send`"]
 pub struct Send<'s, R: Role, P, L, C> {
     state: State<'s, R>,
     names: Names<(P, L, C)>,
 }
 
-// The bounds stand on the methods: so rustc tells which one fails, not just that there is no such
-// method.
+// The bounds are on the methods, so that rustc reports the failing bound and not a missing method.
 impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
     /// Sends `label` and returns the next state.
     ///
-    /// Over a [`Channel`](crate::Channel) this waits only where it was proven that
-    /// [waiting is safe](crate::guide::channels). Nothing is sent before the future
-    /// is polled.
+    /// Over a [`Channel`](crate::Channel) this only waits if [waiting was proven
+    /// safe](crate::guide::channels). Nothing is sent before the future is polled.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Closed`](crate::ErrorKind::Closed) if the peer is gone,
     /// [`ErrorKind::Transport`](crate::ErrorKind::Transport) if the transport failed. The label is
-    /// lost; use [`send_or_return`](Send::send_or_return) to have it back.
+    /// lost; use [`send_or_return`](Send::send_or_return) to get it back.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the state, so the session cannot be ended: when its process has
+    /// Dropping the future drops the state, so the session cannot end: once its process has
     /// returned, the role is poisoned and its peers wake with
     /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). The label may or may not have been sent.
-    /// Polling it by reference is cancel safe: see [`Sending`].
+    /// Polling by reference is cancel safe: see [`Sending`].
     #[inline]
     pub fn send(self, label: L) -> Sending<'s, R, P, L, C>
     where
@@ -52,8 +50,8 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
         Sending { state: self.state, label: Some(label), names: PhantomData }
     }
 
-    /// Sends `label` as [`send`](Send::send) does, and returns it if it could not be sent, unless
-    /// the transport failed after taking it. A label whose future is dropped is not returned.
+    /// Sends `label` like [`send`](Send::send), and returns it if it could not be sent, unless the
+    /// transport failed after taking it. A label is not returned if its future is dropped.
     #[inline]
     pub fn send_or_return(self, label: L) -> Returning<'s, R, P, L, C>
     where
@@ -61,7 +59,7 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
         P: Role,
         C: Session<State = State<'s, R>>,
     {
-        self.send(label).or_return()
+        Returning { sending: self.send(label) }
     }
 }
 
@@ -69,15 +67,14 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
 ///
 /// # Cancel safety
 ///
-/// It owns the state of the session, so dropping it before it has completed gives up the session.
-/// If it may lose a race, as in `select!`, poll it by reference (it is `Unpin`) and await it later:
-/// nothing is lost, and nothing is sent twice.
-/// It panics if it is polled after it has completed.
+/// It owns the state, so dropping it before it completes gives up the session. If it may lose a
+/// race, as in `select!`, poll it by reference (it is `Unpin`) and await it later: nothing is lost
+/// or sent twice. It panics if it is polled after it has completed.
 #[must_use = "nothing is sent, and the role is poisoned, unless you `await` the future"]
 pub struct Sending<'s, R: Role, P, L, C> {
     /// [Taken](State::take) once completed.
     pub(super) state: State<'s, R>,
-    /// `None` once the route has taken it.
+    /// `None` once the route has taken the label.
     pub(super) label: Option<L>,
     pub(super) names: Names<(P, C)>,
 }
@@ -85,15 +82,8 @@ pub struct Sending<'s, R: Role, P, L, C> {
 // It is never pinned: the label is only moved.
 impl<R: Role, P, L, C> Unpin for Sending<'_, R, P, L, C> {}
 
-impl<'s, R: Role, P, L, C> Sending<'s, R, P, L, C> {
-    #[inline]
-    pub(super) fn or_return(self) -> Returning<'s, R, P, L, C> {
-        Returning { sending: self }
-    }
-}
-
-/// What follows the label `L`, sent to `P` by `R`: all that sending it takes, as one bound. So
-/// rustc says once what is missing, and nothing where it is not known what follows.
+/// A state that can follow the label `L` sent from `R` to `P`. This one bound has all that sending
+/// needs, so rustc reports once what is missing.
 pub trait Follows<'s, R: Role, P, L>: Sized {
     #[doc(hidden)]
     fn poll_send(
@@ -134,11 +124,11 @@ impl<'s, R: Role, P, L, C: Follows<'s, R, P, L>> Future for Sending<'s, R, P, L,
 }
 
 /// The future of [`Send::send_or_return`] and
-/// [`Select::select_or_return`](crate::states::Select::select_or_return): cancel safe as
-/// [`Sending`], and it panics if it is polled after it has completed.
+/// [`Select::select_or_return`](crate::states::Select::select_or_return). It is cancel safe like
+/// [`Sending`], and panics if it is polled after it has completed.
 #[must_use = "nothing is sent, and the role is poisoned, unless you `await` the future"]
 pub struct Returning<'s, R: Role, P, L, C> {
-    sending: Sending<'s, R, P, L, C>,
+    pub(super) sending: Sending<'s, R, P, L, C>,
 }
 
 impl<'s, R: Role, P, L, C: Follows<'s, R, P, L>> Future for Returning<'s, R, P, L, C> {
@@ -152,7 +142,7 @@ impl<'s, R: Role, P, L, C: Follows<'s, R, P, L>> Future for Returning<'s, R, P, 
     }
 }
 
-state_with_label!(Send, SEND, Sending);
+state_with_label!(Send, SEND: Send, Sending);
 
 impl<R, P, L, C> fmt::Debug for Returning<'_, R, P, L, C>
 where

@@ -1,4 +1,4 @@
-//! What all states have in common: the session in progress.
+//! The session in progress, which all states share.
 
 use std::marker::PhantomData;
 use std::mem;
@@ -8,7 +8,7 @@ use crate::lending::Claim;
 use crate::role::Role;
 use crate::seal::ByMacro;
 
-/// A state of a session, such as [`Send`](super::Send) or [`End`](super::End), or a session of a
+/// A state of a session: [`Send`](super::Send), [`End`](super::End), …, or a session type of a
 /// module that is made of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a state of a session",
@@ -17,12 +17,12 @@ use crate::seal::ByMacro;
             `#[protocol(…)]` or `#[closed_system]`"
 )]
 pub trait Session {
-    /// The session in progress, as every state of it owns it: `State<'s, R>` in a session of the
-    /// role `R`.
+    /// The session in progress, which every state owns: `State<'s, R>` in a session of the role
+    /// `R`.
     ///
-    /// The lifetime is here and no parameter of the trait, because the `Send` check of a future
-    /// that holds a state forgets which lifetimes are equal: it would ask for a state of one
-    /// session that is a state of another.
+    /// The lifetime is here and not a parameter of the trait: rustc forgets which lifetimes are
+    /// equal when it checks that a future with a state is `Send`, and would not find the
+    /// implementation.
     type State;
 
     #[doc(hidden)]
@@ -37,25 +37,25 @@ pub trait Session {
     fn into_state(self, by: ByMacro) -> Self::State;
 }
 
-/// A session in progress: the exclusive right to use the routes of a role, which is
-/// lent to it while its process is polled (`lending.rs`).
+/// A session in progress: the exclusive right to use the routes of a role. The role is lent to it
+/// while its process is polled (`lending.rs`).
 ///
-/// Invariant: between `try_run` and the end there is exactly one per session, because it can be
+/// Invariant: there is exactly one per session between its beginning and its end, because it can be
 /// neither cloned nor constructed outside this crate.
 pub struct State<'s, R: Role> {
     pub(super) claim: Claim<'s, R>,
 }
 
 impl<'s, R: Role> State<'s, R> {
-    /// The role. Only as long as an action is polled. Fails with [`ErrorKind::Outside`] if nobody
-    /// who runs the process of the session is polling it. Panics if the state was
+    /// Returns the role for one poll of an action. Fails with [`ErrorKind::Outside`] unless the
+    /// process of the session is being polled on this thread. Panics if the state was
     /// [taken](Self::take).
     #[inline(always)]
     pub(crate) fn role(&mut self) -> Result<&mut R> {
         self.claim.role(outside)
     }
 
-    /// Takes the state out of its place, as of the future of an action, which so has completed.
+    /// Takes the state out of a future, which thereby completes.
     #[inline(always)]
     pub(crate) fn take(&mut self) -> Self {
         mem::replace(self, Self { claim: Claim::none() })
@@ -66,15 +66,14 @@ impl<'s, R: Role> State<'s, R> {
     }
 }
 
-/// The first state of a session of the role that is claimed.
-///
-/// No function of the type: rustc would propose it to whoever makes a state by hand.
+/// The first state of a session. Not a method: rustc would suggest it to users who try to make a
+/// state.
 #[inline]
 pub(crate) fn state_of<'s, R: Role>(claim: Claim<'s, R>) -> State<'s, R> {
     State { claim }
 }
 
-/// The error of a state whose role is not lent. If that was taken, it panics.
+/// The error of a state whose role is not lent. Panics if the state was taken.
 #[cold]
 #[inline(never)]
 fn outside<R: Role>(claim: &Claim<'_, R>) -> Error {
@@ -84,15 +83,15 @@ fn outside<R: Role>(claim: &Claim<'_, R>) -> Error {
     ErrorKind::Outside { role: R::NAME }.into()
 }
 
-/// A future of an action, or of a session, was polled after it had given its result.
+/// Panics because a future of an action or a session was polled after it had completed.
 #[cold]
 #[inline(never)]
 pub(crate) fn polled_again() -> ! {
     panic!("the future of an action was polled after it had completed")
 }
 
-/// The types that a state mentions. A function returns them, because the state has none of their
-/// values: only its role decides whether it can move between threads.
+/// The types that a state mentions without having values of them: the return type of a function, so
+/// that only the role decides if the state is `Send`.
 pub(super) type Names<T> = PhantomData<fn() -> T>;
 
 impl<R: Role> std::fmt::Debug for State<'_, R> {

@@ -1,4 +1,4 @@
-//! All roles, in every interleaving.
+//! Running all roles in every interleaving.
 
 use std::cell::{Cell, RefCell};
 use std::error::Error as StdError;
@@ -12,10 +12,10 @@ use std::thread;
 
 use crate::error::{Action, BoxError, Error, ErrorKind};
 
-/// How many interleavings [`explore`] tries.
+/// The number of interleavings that [`explore`] tries.
 const MOST: usize = 10_000;
 
-/// How many polls a process that never ends may have in one interleaving.
+/// The number of polls in one interleaving, for processes that never end.
 const MOST_POLLS: usize = 1_000;
 
 /// The processes of a set of roles, each with a name for messages.
@@ -28,7 +28,7 @@ pub struct Processes {
 type Process = Pin<Box<dyn Future<Output = Result<(), BoxError>>>>;
 
 impl Processes {
-    /// Adds a process. It owns its role: `async move { client(&mut c, 1).await }`.
+    /// Adds a process that owns its role: `async move { client(&mut c, 1).await }`.
     pub fn add<T, E: Into<BoxError>>(
         &mut self,
         name: impl Into<String>,
@@ -47,22 +47,21 @@ impl fmt::Debug for Processes {
     }
 }
 
-/// What [`explore`] did.
+/// The result of [`explore`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Explored {
-    /// How many interleavings were run.
+    /// The number of interleavings that were run.
     pub interleavings: usize,
-    /// Whether these are all, each to its end.
+    /// True if these are all interleavings, each run to its end.
     pub is_complete: bool,
 }
 
 /// Runs processes in every interleaving, up to 10,000 of them, one after the other on this thread.
 ///
-/// `set` makes the roles and their processes anew for each. A scheduler without chance polls one
-/// process that was woken after the other, and tries every order of them. Between two polls a
-/// process may do several actions; other processes can tell them apart only by what they share
-/// outside of their sessions.
+/// `set` makes the roles and processes afresh for each. A deterministic scheduler polls one woken
+/// process after the other and tries every order. A process may perform several actions in one
+/// poll. Other processes only notice that through state that they share outside of their sessions.
 ///
 /// ```
 /// # use rumpsteak_doctests::*;
@@ -79,51 +78,47 @@ pub struct Explored {
 /// assert!(explored.is_complete);
 /// ```
 ///
-/// Processes wait for their sessions and for each other (channels, locks of any library), and for
-/// nothing else: no timers, threads or sockets. Whatever else they do must be the same each time. A
-/// process without an end is dropped after 1,000 polls, and the result is then not complete.
+/// Processes may wait for their sessions and for each other (channels, locks of any library), but
+/// not for timers, threads or sockets, and must otherwise do the same each time. After 1,000 polls,
+/// the processes are dropped, and the result is not complete.
 ///
 /// # Panics
 ///
-/// If a process does, or returns an error: the message names the interleaving; and if no process
-/// can go on while one has not ended: it says who waits for whom.
+/// If a process panics or returns an error; the message names the interleaving. If no process can
+/// continue although one has not ended; the message says who waits for whom.
 #[track_caller]
 pub fn explore(set: impl FnMut(&mut Processes)) -> Explored {
     explore_up_to(MOST, set)
 }
 
-/// As [`explore`], up to this many interleavings.
+/// Runs processes as [`explore`] does, up to this many interleavings.
 #[track_caller]
 pub fn explore_up_to(most: usize, mut set: impl FnMut(&mut Processes)) -> Explored {
     let mut explored = Explored { interleavings: 0, is_complete: true };
-    // For each poll with a choice: what was chosen, and among how many.
+    // For each poll with a choice: the chosen process and the number of choices.
     let mut path: Vec<(usize, usize)> = Vec::new();
     while explored.interleavings < most {
         explored.interleavings += 1;
         let mut run = Run::new(&mut set);
-        match run.follow(&mut path) {
-            End::Done => {}
-            End::Cut => explored.is_complete = false,
-            End::Failed(process, error) => panic!(
-                "`{}` failed: {error}{}\n\nthe processes were polled in this order: {}",
-                run.set.names[process],
-                run.left_out(&*error),
-                run.order()
-            ),
-            End::Panicked(process) => panic!(
-                "`{}` panicked\n\nthe processes were polled in this order: {}",
-                run.set.names[process],
-                run.order()
-            ),
+        let failure = match run.follow(&mut path) {
+            End::Done => None,
+            End::Cut => {
+                explored.is_complete = false;
+                None
+            }
+            End::Failed(process, error) => {
+                let name = &run.set.names[process];
+                Some(format!("`{name}` failed: {error}{}", run.left_out(&*error)))
+            }
+            End::Panicked(process) => Some(format!("`{}` panicked", run.set.names[process])),
             End::Stuck => {
                 let waits = (0..run.set.names.len()).filter(|&process| run.running[process]);
                 let waits: Vec<String> = waits.map(|one| wait(one, &mut set, &mut path)).collect();
-                panic!(
-                    "nobody can go on:\n  {}\n\nthe processes were polled in this order: {}",
-                    waits.join("\n  "),
-                    run.order()
-                )
+                Some(format!("no process can continue:\n  {}", waits.join("\n  ")))
             }
+        };
+        if let Some(failure) = failure {
+            panic!("{failure}\n\nthe processes were polled in this order: {}", run.order());
         }
         // The last choice with another option left.
         while let Some((chosen, options)) = path.pop() {
@@ -141,13 +136,13 @@ pub fn explore_up_to(most: usize, mut set: impl FnMut(&mut Processes)) -> Explor
 }
 
 thread_local! {
-    /// For what the mock waits that was polled last.
+    /// The reason why the last polled process waits, if it is a mock or begins a session.
     pub(super) static WAITS: RefCell<Option<String>> = const { RefCell::new(None) };
     static ENDS_QUEUES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a queue that is empty when a new waker waits at it is to end, so that who waits there
-/// says for what.
+/// Returns true if an empty queue should end when a new waker waits for it, so that the waiting
+/// role reports what it waits for.
 pub(crate) fn ends_queues() -> bool {
     // A thread that is shutting down explores nothing.
     ENDS_QUEUES.try_with(Cell::get).is_ok_and(|ends| ends)
@@ -159,7 +154,7 @@ pub(super) fn waits_for(role: &str, peer: &str, labels: &[&str]) -> String {
     format!("`{role}` waits for {} from `{peer}`", labels.join(" or "))
 }
 
-/// Says that a role waits for its peers before its next session, if that is asked.
+/// Records that a role waits for its peers before its next session, if this is being asked.
 #[cold]
 pub(crate) fn waits_to_begin(role: &str) {
     if ends_queues() {
@@ -168,8 +163,8 @@ pub(crate) fn waits_to_begin(role: &str) {
     }
 }
 
-/// For what a process waits: it is brought there once more, its queues end, and, for transports
-/// that are not of this crate, all other processes are dropped.
+/// Finds out what a process waits for: runs it to this point again and then ends its queues or, for
+/// other transports, drops all other processes.
 fn wait(
     process: usize,
     set: &mut impl FnMut(&mut Processes),
@@ -183,13 +178,13 @@ fn wait(
     let told = WAITS.take().or_else(|| {
         run.wakers[process] = Arc::default();
         ENDS_QUEUES.set(true);
-        let mut polled = run.poll_caught(process);
+        let mut polled = run.poll(process);
         ENDS_QUEUES.set(false);
         if let Ok(Poll::Pending) = polled {
             for other in (0..run.set.futures.len()).filter(|&other| other != process) {
                 run.set.futures[other] = Box::pin(async { Ok(()) });
             }
-            polled = run.poll_caught(process);
+            polled = run.poll(process);
         }
         let told = match polled {
             Ok(Poll::Ready(Err(error))) => told(&*error),
@@ -200,13 +195,13 @@ fn wait(
     match told {
         Some(told) => format!("`{name}`: {told}"),
         None => format!(
-            "`{name}` waits for something outside of its session, or for a role that it has itself"
+            "`{name}` waits for something outside of its session, or for a role that it owns itself"
         ),
     }
 }
 
-/// Who waits for whom, as the error says when the latter is dropped. A process that could then go
-/// on and send has not waited for a message.
+/// Says who waits for whom, by the error of a route that has just ended. If the process did not
+/// fail to receive, it had not waited for a message.
 fn told(error: &(dyn StdError + 'static)) -> Option<String> {
     match error.downcast_ref::<Error>()?.kind() {
         ErrorKind::Closed { role, peer, action: Action::Receive(labels) } => {
@@ -218,10 +213,10 @@ fn told(error: &(dyn StdError + 'static)) -> Option<String> {
 
 enum End {
     Done,
-    /// A process runs on.
+    /// The limit of polls was reached.
     Cut,
     Failed(usize, BoxError),
-    /// A process panicked, and the panic's own message is printed.
+    /// A process panicked and printed its message.
     Panicked(usize),
     /// No process was woken, and some have not ended.
     Stuck,
@@ -234,7 +229,7 @@ struct Run {
     polled: Vec<usize>,
 }
 
-/// Whether a process is to be polled.
+/// True if a process must be polled.
 #[derive(Default)]
 struct Woken(AtomicBool);
 
@@ -253,8 +248,8 @@ impl Run {
         Self { set: processes, wakers, running: vec![true; number], polled: Vec::new() }
     }
 
-    /// Polls processes as the path says, and behind it always the first that was woken, which it
-    /// adds to the path.
+    /// Polls processes in the order of the path. Beyond its end, always chooses the first process,
+    /// and adds the choice to the path.
     fn follow(&mut self, path: &mut Vec<(usize, usize)>) -> End {
         let mut choices = 0;
         loop {
@@ -278,11 +273,11 @@ impl Run {
                 }
             };
             self.polled.push(process);
-            let Ok(polled) = self.poll_caught(process) else { return End::Panicked(process) };
+            let Ok(polled) = self.poll(process) else { return End::Panicked(process) };
             match polled {
                 Poll::Ready(Ok(())) => {
                     self.running[process] = false;
-                    // Its role is dropped with it, as that of a task is.
+                    // Drops its role too, as at the end of a task.
                     self.set.futures[process] = Box::pin(async { Ok(()) });
                 }
                 Poll::Ready(Err(error)) => return End::Failed(process, error),
@@ -291,31 +286,28 @@ impl Run {
         }
     }
 
-    fn poll(&mut self, process: usize) -> Poll<Result<(), BoxError>> {
-        let woken = &self.wakers[process];
+    /// Polls a process. After a panic, nothing that it left behind is used.
+    fn poll(&mut self, process: usize) -> thread::Result<Poll<Result<(), BoxError>>> {
+        let (woken, future) = (&self.wakers[process], &mut self.set.futures[process]);
         woken.0.store(false, Ordering::Release);
         let waker = Waker::from(Arc::clone(woken));
-        self.set.futures[process].as_mut().poll(&mut Context::from_waker(&waker))
+        let poll = || future.as_mut().poll(&mut Context::from_waker(&waker));
+        panic::catch_unwind(AssertUnwindSafe(poll))
     }
 
-    /// What a panic has left behind is not looked at.
-    fn poll_caught(&mut self, process: usize) -> thread::Result<Poll<Result<(), BoxError>>> {
-        panic::catch_unwind(AssertUnwindSafe(|| self.poll(process)))
-    }
-
-    /// Why a peer has closed a route while no process has ended.
+    /// Explains a peer that has closed a route although no process has ended.
     fn left_out(&self, error: &(dyn StdError + 'static)) -> String {
         match error.downcast_ref::<Error>().map(Error::kind) {
             Some(ErrorKind::Closed { peer, .. }) if !self.running.contains(&false) => {
                 format!(
-                    "\n\nno process has ended: `{peer}` was added to none, or one has dropped it"
+                    "\n\nno process has ended: `{peer}` belongs to none, or its process has dropped it"
                 )
             }
             _ => String::new(),
         }
     }
 
-    /// "client, server, client": the last ones if they are many.
+    /// The last polled processes: "client, server, client".
     fn order(&self) -> String {
         const MOST: usize = 30;
         let skipped = self.polled.len().saturating_sub(MOST);

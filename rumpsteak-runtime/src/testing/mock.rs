@@ -1,4 +1,4 @@
-//! A peer that a test plays by hand.
+//! Peers that a test plays by hand.
 
 use std::fmt;
 use std::panic::Location;
@@ -11,11 +11,8 @@ use crate::message::{Labelled as _, Message};
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Left, Outgoing, RouteError};
 
-/// A role that a test plays action by action, and that is checked against its protocol: by the
-/// machine of one of its sessions.
-///
-/// A process with the session is checked when it is compiled; a mock, when the test runs, so that
-/// one test can go many ways through the protocol.
+/// A role that a test plays action by action. Each action is checked at run time against the
+/// machine of one of the role's sessions, so one test can take many ways through the protocol.
 ///
 /// ```no_run
 /// # use rumpsteak_doctests::*;
@@ -40,8 +37,8 @@ pub struct Mock<R> {
 }
 
 impl<R: Role> Mock<R> {
-    /// A mock of a role, which does what the machine of one of its sessions does:
-    /// `Machine::of::<Server<'_>>()`. Panics if the machine is one of another role or protocol.
+    /// A mock of a role that follows the machine of one of its sessions:
+    /// `Machine::of::<Server<'_>>()`. Panics if the machine belongs to another role or protocol.
     #[must_use]
     #[track_caller]
     pub fn new(role: R, machine: Machine) -> Self {
@@ -56,8 +53,8 @@ impl<R: Role> Mock<R> {
         Self { role, machine, state: machine.initial() }
     }
 
-    /// Plays the role from here to its end, and leaves. Panics if the script does, or if it ends
-    /// before the protocol: the processes beside it would wait for ever.
+    /// Plays the role from here to its end. Panics if the script does, or if the script ends before
+    /// the protocol: other processes would wait forever.
     #[track_caller]
     pub fn play(mut self, script: impl AsyncFnOnce(&mut Self)) -> impl Future<Output = ()> {
         let at = Location::caller();
@@ -68,7 +65,7 @@ impl<R: Role> Mock<R> {
         }
     }
 
-    /// Sends a label to a peer. Panics if the protocol has something else here, or the route is
+    /// Sends a label to a peer. Panics if the protocol has another action here, or if the route is
     /// closed.
     #[track_caller]
     pub fn send<Peer, L>(&mut self, label: L) -> Acting<'_, R, ()>
@@ -87,7 +84,7 @@ impl<R: Role> Mock<R> {
         Acting { mock: self, peer, message: Some(message), at: Location::caller(), poll }
     }
 
-    /// Receives the next message of a peer. Panics if the protocol has something else here, if
+    /// Receives the next message of a peer. Panics if the protocol has another action here, if
     /// another label comes, or if the route is closed.
     #[track_caller]
     pub fn receive<Peer>(&mut self) -> Acting<'_, R, R::Message>
@@ -97,7 +94,7 @@ impl<R: Role> Mock<R> {
         let peer = <R as HearsFrom<Peer>>::PEER;
         assert!(
             self.labels(peer).next().is_some(),
-            "`{}` receives nothing from `{peer}` here, but {}",
+            "`{}` cannot receive from `{peer}` here: {}",
             R::NAME,
             self.told()
         );
@@ -117,7 +114,7 @@ impl<R: Role> Mock<R> {
         Acting { mock: self, peer, message: None, at: Location::caller(), poll }
     }
 
-    /// What the protocol has it receive from a peer here.
+    /// The labels that the protocol lets it receive from a peer here.
     fn labels(&self, peer: &str) -> impl Iterator<Item = &'static str> {
         self.due().filter(move |due| !due.sends && is_same(due.peer, peer)).map(|due| due.label)
     }
@@ -127,31 +124,31 @@ impl<R: Role> Mock<R> {
         self.machine.transitions().filter(move |due| due.source == state)
     }
 
-    /// Does an action of the machine, or says why there is none.
+    /// Performs an action of the machine, or says why it cannot.
     fn step(&mut self, sends: bool, peer: &str, label: &str) -> Result<(), String> {
         let is_this = |due: &Transition| {
             due.sends == sends && is_same(due.peer, peer) && is_same(due.label, label)
         };
         let found = self.due().find(is_this).ok_or_else(|| {
             let action = action(sends, peer, label);
-            format!("`{}` does not {action} here, but {}", R::NAME, self.told())
+            format!("`{}` cannot {action} here: {}", R::NAME, self.told())
         })?;
         self.state = found.target;
         Ok(())
     }
 
-    /// What the protocol has here, in words.
+    /// The due actions of the protocol, in words.
     fn told(&self) -> String {
         let due = self.due().map(|due| action(due.sends, due.peer, due.label));
         let due: Vec<String> = due.collect();
         match &due[..] {
             [] => "the protocol has ended".to_owned(),
-            _ => format!("the protocol has it {}", due.join(" or ")),
+            _ => format!("the role must {}", due.join(" or ")),
         }
     }
 }
 
-/// The future of an action of a [`Mock`]. It panics as the action does.
+/// The future of an action of a [`Mock`]. It panics as described there.
 #[must_use = "nothing is sent or received unless you `await` the future"]
 pub struct Acting<'a, R: Role, T> {
     mock: &'a mut Mock<R>,
@@ -187,8 +184,8 @@ impl<R: Role, T> Future for Acting<'_, R, T> {
     }
 }
 
-/// A role that can send the label `L` to `P`: all that it takes, as one bound, which a second
-/// answer keeps open until `P` is known. So rustc says once what is missing.
+/// A role that can send the label `L` to `P`. This one bound has all that sending needs, and a
+/// second implementation keeps it open until `P` is known, so rustc reports once what is missing.
 #[diagnostic::on_unimplemented(
     message = "a mock of role `{Self}` cannot send this to `{P}`",
     label = "`{Self}` has no route to `{P}`, or its message type has no such label",
@@ -197,17 +194,21 @@ impl<R: Role, T> Future for Acting<'_, R, T> {
 pub trait SendsTo<P, L>: Role {
     /// The names of the peer and of the label, and the message.
     #[doc(hidden)]
-    fn message(label: L) -> (&'static str, &'static str, Self::Message);
+    fn message(_label: L) -> (&'static str, &'static str, Self::Message) {
+        unreachable!("`Nobody` is private")
+    }
 
     #[doc(hidden)]
     fn poll_send(
         &mut self,
-        message: &mut Option<Self::Message>,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<(), RouteError>>;
+        _message: &mut Option<Self::Message>,
+        _context: &mut Context<'_>,
+    ) -> Poll<Result<(), RouteError>> {
+        unreachable!("`Nobody` is private")
+    }
 }
 
-/// A role that can receive from `P`: likewise.
+/// A role that can receive from `P`, likewise.
 #[diagnostic::on_unimplemented(
     message = "a mock of role `{Self}` cannot receive from `{P}`",
     label = "`{Self}` has no route to `{P}`",
@@ -216,13 +217,15 @@ pub trait SendsTo<P, L>: Role {
 pub trait HearsFrom<P>: Role {
     /// The name of the peer.
     #[doc(hidden)]
-    const PEER: &'static str;
+    const PEER: &'static str = "";
 
     #[doc(hidden)]
     fn poll_receive(
         &mut self,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Self::Message, RouteError>>;
+        _context: &mut Context<'_>,
+    ) -> Poll<Result<Self::Message, RouteError>> {
+        unreachable!("`Nobody` is private")
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -257,32 +260,14 @@ where
     }
 }
 
-/// The second answer: nobody, who is no role.
+/// The peer of the second implementations, which have the traits' defaults.
 enum Nobody {}
 
 #[diagnostic::do_not_recommend]
-impl<R: Role, L> SendsTo<Nobody, L> for R {
-    fn message(_: L) -> (&'static str, &'static str, R::Message) {
-        unreachable!("nobody can name it")
-    }
-
-    fn poll_send(
-        &mut self,
-        _: &mut Option<R::Message>,
-        _: &mut Context<'_>,
-    ) -> Poll<Result<(), RouteError>> {
-        unreachable!("nobody can name it")
-    }
-}
+impl<R: Role, L> SendsTo<Nobody, L> for R {}
 
 #[diagnostic::do_not_recommend]
-impl<R: Role> HearsFrom<Nobody> for R {
-    const PEER: &'static str = "";
-
-    fn poll_receive(&mut self, _: &mut Context<'_>) -> Poll<Result<R::Message, RouteError>> {
-        unreachable!("nobody can name it")
-    }
-}
+impl<R: Role> HearsFrom<Nobody> for R {}
 
 fn action(sends: bool, peer: &str, label: &str) -> String {
     if sends {
@@ -292,7 +277,7 @@ fn action(sends: bool, peer: &str, label: &str) -> String {
     }
 }
 
-/// Names are those of the protocol, but for case and `_`.
+/// Compares names as the protocol does: ignoring case and `_`.
 fn is_same(left: &str, right: &str) -> bool {
     let normal = |name: &str| name.replace('_', "").to_lowercase();
     normal(left) == normal(right)

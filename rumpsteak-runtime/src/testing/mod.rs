@@ -1,8 +1,7 @@
 //! Testing processes: all roles in every interleaving, or one role beside a peer played by hand.
 //!
-//! That the roles fit together needs no test: the build script proves it. What is left is what
-//! processes do outside of their sessions, and whether a test holds for every order in which an
-//! executor may run them.
+//! The build script proves that the roles fit together. Tests are for the rest of the processes,
+//! and check that it works in every order in which an executor may run them.
 
 mod explore;
 mod mock;

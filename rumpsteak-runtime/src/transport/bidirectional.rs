@@ -1,4 +1,4 @@
-//! The route made of a sink and a stream.
+//! Routes made of a sink and a stream.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -29,28 +29,28 @@ use crate::seal::ByMacro;
 ///
 /// A sink or stream that is not `Unpin` goes in as a `Pin<Box<_>>`.
 pub struct Bidirectional<Tx, Rx> {
-    /// `None` once the route is closed: dropping both halves is what wakes the peer.
+    /// `None` once the route is closed: dropping both halves wakes the peer.
     halves: Option<(Tx, Rx)>,
     mark: Mark,
     abilities: fn() -> (Half<Tx>, Half<Rx>),
 }
 
-/// The abilities of a half of a route beside those of a sink or stream.
+/// The abilities of a half of a route that a sink or stream lacks.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Half<T> {
-    /// Looks ahead, as a half that receives.
+    /// Looks ahead, for a half that receives.
     pub look: Option<Look<T>>,
-    /// Begins a session, as a half that sends: [`Link::poll_begin`].
+    /// Begins a session, for a half that sends: [`Link::poll_begin`].
     pub poll_begin: fn(&mut T, usize, &Waker) -> Poll<()>,
-    /// Ends a session, as a half that receives: [`Link::complete`].
+    /// Ends a session, for a half that receives: [`Link::complete`].
     pub complete: fn(&mut T, usize),
     /// Returns true if this half [keeps sessions apart](Link::keeps_sessions_apart).
     pub keeps_sessions_apart: fn(&T) -> bool,
 }
 
 impl<T> Half<T> {
-    /// A half that is a sink or a stream, and no more.
+    /// The abilities of a plain sink or stream.
     pub const PLAIN: Self = Self {
         look: None,
         poll_begin: |_, _, _| Poll::Ready(()),
@@ -59,8 +59,8 @@ impl<T> Half<T> {
     };
 }
 
-/// Whether the next message that a half receives is wanted; so is the end. It stays where it is. If
-/// there is neither at the moment, the half waits.
+/// Returns true if the half's next message, which stays in place, is wanted, or if the half has
+/// ended. Waits if there is neither.
 type Look<Rx> = fn(&mut Rx, &dyn Fn(&dyn Any) -> bool, &Context<'_>) -> Poll<bool>;
 
 impl<Tx, Rx> Bidirectional<Tx, Rx> {
@@ -69,7 +69,7 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
         Self::of_halves(Some((tx, rx)), || (Half::PLAIN, Half::PLAIN), ByMacro(()))
     }
 
-    /// A route of these halves, with their abilities.
+    /// A route of these halves with their abilities.
     #[doc(hidden)]
     #[inline]
     pub fn of_halves(
@@ -80,25 +80,19 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
         Self { halves, mark: Mark::new(), abilities }
     }
 
-    /// Whether this end was closed, because a session over it was aborted.
+    /// Returns true if this end was closed, because a session over it was aborted.
     pub fn is_closed(&self) -> bool {
         self.halves.is_none()
     }
 
-    /// The two halves of a route that no session has used, unless it was closed. Later, messages of
-    /// a session may be in them, and a route made of them would count its sessions anew.
+    /// The two halves of a route that is unused and not closed. After a session, its messages could
+    /// still be in them, and a route made of them would count its sessions from 0 again.
     pub fn into_inner(mut self) -> Option<(Tx, Rx)> {
         let is_used = self.mark.in_session() || self.mark.completed() > 0;
         self.halves.take().filter(|_| !is_used)
     }
 
-    /// Drops both halves: in order, unless a session over it has not ended.
-    fn leave(&mut self) {
-        let completed = if self.mark.in_session() { 0 } else { self.mark.completed() };
-        channel::leave(&mut self.halves, completed);
-    }
-
-    /// For `rumpsteak-net`: the two halves, also in the middle of a session.
+    /// The two halves, even in the middle of a session. Used by `rumpsteak-net`.
     #[doc(hidden)]
     pub fn into_halves(mut self, _: ByMacro) -> Option<(Tx, Rx)> {
         self.halves.take()
@@ -107,7 +101,7 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
 
 impl<Tx, Rx> Drop for Bidirectional<Tx, Rx> {
     fn drop(&mut self) {
-        self.leave();
+        self.close();
     }
 }
 
@@ -126,8 +120,10 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
         &self.mark
     }
 
+    /// Drops both halves, in order unless a session has not ended.
     fn close(&mut self) {
-        self.leave();
+        let completed = if self.mark.in_session() { 0 } else { self.mark.completed() };
+        channel::leave(&mut self.halves, completed);
     }
 
     #[inline]
@@ -135,7 +131,7 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
     where
         Self: 'static,
     {
-        // Known when this is compiled, as are the types below.
+        // These type tests are constant at compile time, as all below.
         if is_nil::<Tx>() {
             return Poll::Ready(());
         }
@@ -232,8 +228,8 @@ impl<M, Tx, Rx> Incoming<M> for Bidirectional<Tx, Rx>
 where
     Rx: Stream<Item: Arrival<M>> + Unpin,
 {
-    // Into the process, where its result is matched on at once: it would go through memory
-    // otherwise.
+    // Inlined into the process, which matches on the result at once. Otherwise the result would go
+    // through memory.
     #[inline(always)]
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>> {
         let (_, rx) = self.halves.as_mut().ok_or(RouteError::Closed)?;
@@ -257,7 +253,7 @@ where
         let Some((_, rx)) = &mut self.halves else {
             return Poll::Ready(Err(RouteError::Closed));
         };
-        // Known when this is compiled.
+        // Constant at compile time.
         let any: &mut dyn Any = rx;
         if let Some(queue) = any.downcast_mut::<QueueReceiver<M>>() {
             let next = ready!(queue.poll_if(waits, is_wanted, context));
@@ -293,8 +289,8 @@ where
 }
 
 impl<Tx, Rx: 'static> Bidirectional<Tx, Rx> {
-    /// What it receives from, if that is a queue of ours: of streams, only these can tell what a
-    /// poll would find. Known when this is compiled.
+    /// The queue that the route receives from, if it is a queue of this crate. Only such a queue
+    /// can tell what a poll would find. Constant at compile time.
     #[inline(always)]
     fn queue<M: 'static>(&self) -> Option<&QueueReceiver<M>> {
         let rx: &dyn Any = self.halves.as_ref().map(|(_, rx)| rx)?;
@@ -307,9 +303,8 @@ fn is_nil<T: 'static>() -> bool {
     TypeId::of::<T>() == TypeId::of::<Nil>()
 }
 
-/// Tells the end of the peer from a failure of the transport.
-///
-/// The sink is generic, so the error can only be recognised by its type. This is the cold path.
+/// Distinguishes a closed peer from a failed transport. The sink is generic, so the error can only
+/// be recognised by its type.
 #[cold]
 fn classify(error: impl Into<BoxError>) -> RouteError {
     let error = error.into();
@@ -320,6 +315,6 @@ fn classify(error: impl Into<BoxError>) -> RouteError {
     }
 }
 
-/// The missing half of a route that only sends, or only receives.
+/// A missing half, for a route that only sends or only receives.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nil;

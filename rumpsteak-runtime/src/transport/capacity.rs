@@ -1,37 +1,29 @@
-//! How large a queue is.
+//! The capacity of a queue.
 
-/// How many messages a queue has room for, and what a sender does when it finds the queue full.
+/// How many messages a queue has room for, and what happens when it is full.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Capacity {
-    /// Room for so many messages, and there are never more: a sender never waits. A sender that
-    /// finds the queue full panics, which poisons its role.
+    /// Room for this many messages, and there are never more, so a sender never waits. A send into
+    /// the full queue panics, which poisons the role.
     AtMost(usize),
-    /// Room for any number of messages, as far as memory lasts: a sender never waits.
+    /// Room for any number of messages, as far as memory lasts. A sender never waits.
     #[default]
     Growable,
-    /// Room for so many messages: a sender waits while the queue is full. With room for 0 it waits
-    /// for ever.
+    /// Room for this many messages. A sender waits while the queue is full, so with room for 0 it
+    /// waits forever.
     Waits(usize),
 }
 
 /// One direction of a route.
-///
-/// ```
-/// # use rumpsteak_doctests::rumpsteak;
-/// use rumpsteak::channel::{Capacity, Queue};
-///
-/// let queue = Queue::new(Capacity::Waits(2)).between("k", "s");
-/// assert_eq!((queue.from, queue.to), ("k", "s"));
-/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Queue {
-    /// The name in the protocol of the role that sends; used in messages only, and may be empty.
+    /// The name of the sending role in the protocol, for messages; may be empty.
     pub from: &'static str,
-    /// The name in the protocol of the role that receives; used in messages only, and may be empty.
+    /// The name of the receiving role in the protocol, for messages; may be empty.
     pub to: &'static str,
-    /// How many messages it has room for.
+    /// The capacity.
     pub capacity: Capacity,
 }
 

@@ -1,4 +1,4 @@
-//! What a route can do: the traits that a transport implements.
+//! The traits that a transport implements.
 
 use std::fmt;
 use std::task::{Context, Poll, Waker, ready};
@@ -6,13 +6,14 @@ use std::task::{Context, Poll, Waker, ready};
 use super::mark::Mark;
 use crate::error::BoxError;
 
-/// Why a route failed.
+/// The reason why a route failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RouteError {
     /// The other end is gone.
     Closed,
-    /// The transport failed. If the error is [`Left`], it did not: the other end is gone.
+    /// The transport failed. The error [`Left`] is an exception: it means that the other end is
+    /// gone.
     Transport(BoxError),
 }
 
@@ -25,24 +26,24 @@ impl RouteError {
     }
 }
 
-/// A route in any direction, with its [`Mark`].
+/// A route, whatever its directions, with its [`Mark`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a route",
     label = "not a route",
     note = "use `Channel<M>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a half that is not needed"
 )]
 pub trait Link {
-    /// The mark of the route: always the same one.
+    /// The mark of the route. Always the same one.
     fn mark(&self) -> &Mark;
 
-    /// Closes the route for good, so that the peer wakes up when it waits for it.
+    /// Closes the route for good and wakes a peer that waits for it.
     ///
-    /// A role closes all its routes in turn, perhaps while a panic unwinds: this must not panic.
+    /// Must not panic: a role closes all its routes in turn, perhaps during a panic.
     fn close(&mut self);
 
     /// Begins the session of this number, counted from 0, over a route that [keeps sessions
-    /// apart](Self::keeps_sessions_apart). Waits while the peer has not begun the session in which
-    /// this end last sent a message to it.
+    /// apart](Self::keeps_sessions_apart). Waits while the peer has not begun the session of this
+    /// end's last message.
     fn poll_begin<M: 'static>(&mut self, session: usize, waker: &Waker) -> Poll<()>
     where
         Self: Sized + 'static,
@@ -51,8 +52,8 @@ pub trait Link {
         Poll::Ready(())
     }
 
-    /// Ends a session: the role has completed so many, and receives from now on what the peer sends
-    /// in the session of this number.
+    /// Ends a session. The role has completed `sessions` sessions, and from now on receives the
+    /// messages of the next one.
     fn complete<M: 'static>(&mut self, sessions: usize)
     where
         Self: Sized + 'static,
@@ -60,8 +61,8 @@ pub trait Link {
         let _ = sessions;
     }
 
-    /// Returns true if a role never receives from this route a message of a session that it has not
-    /// begun. Over other routes a role that hears several peers in one state has one session.
+    /// Returns true if a role never receives a message of a session that it has not begun. If it
+    /// returns false, a role that receives from several peers in one state has only one session.
     fn keeps_sessions_apart<M: 'static>(&self) -> bool
     where
         Self: Sized + 'static,
@@ -70,14 +71,14 @@ pub trait Link {
     }
 }
 
-/// A route that can be taken from its role in the middle of a session: see
+/// A route that can be moved out of its role in the middle of a session: see
 /// [`Detached`](crate::Detached).
 #[diagnostic::on_unimplemented(
     message = "a route of type `{Self}` cannot be taken away in the middle of a session",
     note = "use a `Bidirectional`, such as `Channel<M>`, or implement `Movable` for your own transport"
 )]
 pub trait Movable: Link + Sized {
-    /// The route with its [mark](Mark::take). What is left is a route that is closed.
+    /// Moves the route out with its [mark](Mark::take), and leaves a closed route.
     #[must_use]
     fn take(&mut self) -> Self;
 }
@@ -90,20 +91,20 @@ pub trait Movable: Link + Sized {
 )]
 pub trait Outgoing<M>: Link {
     /// Waits until the route can take a message. Fails if the other end is gone or the transport
-    /// failed; no message has been taken.
+    /// failed; no message is lost.
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), RouteError>>;
 
     /// Takes a message, after a successful [`poll_ready`](Outgoing::poll_ready). Fails if the other
     /// end is gone or the transport failed; the message is lost.
     fn start_send(&mut self, message: M) -> Result<(), RouteError>;
 
-    /// Waits until the messages taken are on their way: a session may wait for the answer next.
-    /// Fails if the other end is gone or the transport failed.
+    /// Waits until the messages taken are on their way, because the role may wait for the answer
+    /// next. Fails if the other end is gone or the transport failed.
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), RouteError>>;
 
-    /// Does all three in turn, for an action of a session. The label is taken out once the route is
-    /// ready for it, and made a message by `upcast`. If the action fails, a label that is still
-    /// there was not taken.
+    /// Does all three in turn, for an action of a session. Takes the label out once the route is
+    /// ready and converts it with `upcast`. If the action fails and the label is still there, it
+    /// was not sent.
     #[inline]
     fn poll_send<L>(
         &mut self,
@@ -135,15 +136,14 @@ pub trait Incoming<M>: Link {
     /// or if the transport failed.
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>>;
 
-    /// The next message if it is wanted; `None` if it is not: then it stays the next one, and what
-    /// comes need not wake the task. A choice among peers asks so, for one of them may be ahead of
-    /// the others. A route that cannot look ahead gives what there is, and a message that is not
-    /// wanted ends the session with an error.
+    /// Receives the next message if it is wanted. If not, returns `None` and leaves the message in
+    /// place. A choice among peers uses this, because one peer may be ahead of the others.
     ///
-    /// Unless it `waits`, what comes later need not wake the task, as long as the route is not
-    /// [idle](Incoming::is_idle): nobody is waited for while another peer has sent something.
+    /// If `waits` is false, a later message need not wake the task as long as the route is not
+    /// [idle](Incoming::is_idle): the role first looks for messages of other peers.
     ///
-    /// Unless a route can do better, it is [`poll_receive`](Incoming::poll_receive).
+    /// The default is [`poll_receive`](Incoming::poll_receive), for routes that cannot look ahead.
+    /// An unwanted message then ends the session with an error.
     fn receive_if(
         &mut self,
         waits: bool,
@@ -158,9 +158,9 @@ pub trait Incoming<M>: Link {
         self.poll_receive(context).map_ok(Some)
     }
 
-    /// Whether whatever comes will wake this waker, since the last attempt to receive found
-    /// nothing. If not, right after an attempt that [waits](Incoming::receive_if), the waker is
-    /// woken in any case.
+    /// Returns true if the last attempt to receive found nothing and the next message will wake
+    /// `waker`. Returns false right after an attempt that [waits](Incoming::receive_if) if the
+    /// waker is woken in any case.
     fn is_idle(&self, waker: &Waker) -> bool
     where
         Self: 'static,
@@ -170,9 +170,8 @@ pub trait Incoming<M>: Link {
         true
     }
 
-    /// Whether the route has failed with this error because the peer has left in order, after it
-    /// had completed the session that this end is in. A choice among peers then waits for the
-    /// others.
+    /// Returns true if `error` means that the peer has left in order, after completing the session
+    /// that this end is in. A choice among peers then waits for the others.
     fn has_left(&self, error: &RouteError) -> bool
     where
         Self: 'static,
@@ -182,14 +181,13 @@ pub trait Incoming<M>: Link {
     }
 }
 
-/// What the stream of a route may yield: messages, or results of messages where the transport can
-/// fail.
+/// An item of a route's stream: a message, or a result if the transport can fail.
 #[diagnostic::on_unimplemented(
     message = "a stream of `{Self}` does not yield `{M}`",
     note = "a route's stream yields `{M}` or `Result<{M}, E>` with an error that is `Send + Sync`"
 )]
 pub trait Arrival<M> {
-    /// The message, or the error of the transport.
+    /// Returns the message, or the error of the transport.
     fn into_message(self) -> Result<M, BoxError>;
 }
 
@@ -209,8 +207,8 @@ impl<M, E: Into<BoxError>> Arrival<M> for Result<M, E> {
 
 /// The other end of a queue is gone, or this end was closed.
 ///
-/// A sink with this error, or one of `futures::channel::mpsc`, tells a session that its peer has
-/// [closed](RouteError::Closed) the route; any other error is a failure of the transport.
+/// A session takes this error, or its counterpart in `futures::channel::mpsc`, to mean that its
+/// peer has [closed](RouteError::Closed) the route. Any other error is a failure of the transport.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Disconnected;
 
@@ -222,17 +220,17 @@ impl fmt::Display for Disconnected {
 
 impl std::error::Error for Disconnected {}
 
-/// The role at the other end has left in order, after it had completed so many sessions.
+/// The role at the other end has left in order, after completing this many sessions.
 ///
-/// A stream that ends with this error, as often as it is polled, tells a choice among peers that it
-/// [may wait for the others](Incoming::has_left). To all else the peer is
+/// A stream that ends with this error (whenever it is polled) tells a choice among peers that it
+/// [may wait for the others](Incoming::has_left). Everywhere else the peer counts as
 /// [gone](RouteError::Closed).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Left(pub usize);
 
 impl fmt::Display for Left {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the role at the other end has left, and had completed {} sessions", self.0)
+        write!(f, "the role at the other end has left after completing {} sessions", self.0)
     }
 }
 

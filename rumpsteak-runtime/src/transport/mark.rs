@@ -1,4 +1,4 @@
-//! The mark of a route: what a role knows of it from one session to the next.
+//! Marks of routes: the state that a route keeps between sessions.
 
 use std::any::TypeId;
 use std::ptr;
@@ -6,22 +6,22 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use once_cell::race::OnceRef;
 
-/// What a role knows of a route: whether a session uses it, or did so and never ended, and whose
-/// route it is, if a set of roles made it.
+/// The state of one end of a route: if a session uses it or was aborted on it, and its place in its
+/// set of roles.
 ///
-/// A transport of your own keeps one for each end of a route, and lends it in
-/// [`Link::mark`](super::Link::mark). Only this crate writes to it, so that a role whose session
-/// never ended is not used again by mistake.
+/// Your own transport keeps one mark at each end of a route and returns it from
+/// [`Link::mark`](super::Link::mark). Only this crate writes to it, so that no role runs a second
+/// session after an aborted one by mistake.
 #[derive(Debug, Default)]
 pub struct Mark {
-    /// Only one session at a time has the role, so the order of memory accesses does not matter.
+    /// Only one session at a time uses the role, so relaxed accesses suffice.
     in_session: AtomicBool,
     completed: AtomicUsize,
-    /// Whether the route was taken away in the middle of a session: none ever begins here.
+    /// True if the route was moved away in the middle of a session: none ever begins here again.
     is_left: bool,
-    /// When a choice among peers last began with this one: a number larger than those before it.
+    /// The round in which a choice among peers last began with this one. Later rounds are larger.
     turn: AtomicUsize,
-    /// The number of the set of roles.
+    /// The number of the route's set of roles.
     set: AtomicUsize,
     place: OnceRef<'static, Place>,
 }
@@ -29,25 +29,25 @@ pub struct Mark {
 /// The place of a route in its set.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// The struct that the route is a field of.
+    /// The struct with the route's field.
     pub(crate) owner: fn() -> TypeId,
-    /// Which of its routes this is.
+    /// The route's index among the struct's routes.
     pub(crate) index: usize,
     pub(crate) role: &'static str,
     pub(crate) peer: &'static str,
 }
 
-/// The type of a struct. Never inlined, so that there mostly is one such function for each struct.
+/// The type of a struct. Never inlined, so there is usually one such function per struct.
 #[inline(never)]
 pub(crate) fn owner<R: 'static>() -> TypeId {
     TypeId::of::<R>()
 }
 
 impl Place {
-    /// Whether it is a field of this struct.
+    /// Returns true if the route is a field of this struct.
     #[inline]
     pub(crate) fn is_of<R: 'static>(&self) -> bool {
-        // Equal functions have one answer, and to compare them takes less than to call one.
+        // Comparing the functions is cheaper than a call. Equal ones have equal results.
         ptr::fn_addr_eq(self.owner, owner::<R> as fn() -> TypeId)
             || (self.owner)() == TypeId::of::<R>()
     }
@@ -57,26 +57,22 @@ impl Mark {
     /// The mark of a route that no session has used.
     #[must_use]
     pub const fn new() -> Self {
-        Self::with(false)
-    }
-
-    /// The mark of a route without a place, which was left or was never used.
-    const fn with(is_left: bool) -> Self {
         Self {
-            in_session: AtomicBool::new(is_left),
+            in_session: AtomicBool::new(false),
             completed: AtomicUsize::new(0),
-            is_left,
+            is_left: false,
             turn: AtomicUsize::new(0),
             set: AtomicUsize::new(0),
             place: OnceRef::new(),
         }
     }
 
-    /// Takes the mark away with its route, in the middle of a session. What is left is the mark of
-    /// a route over which no session begins any more.
+    /// Moves the mark out together with its route, in the middle of a session. The mark that stays
+    /// belongs to a route over which no session begins any more.
     #[must_use]
     pub fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::with(true))
+        let left = Self { in_session: AtomicBool::new(true), is_left: true, ..Self::new() };
+        std::mem::replace(self, left)
     }
 
     #[inline]
@@ -89,7 +85,7 @@ impl Mark {
         self.in_session.store(in_session | self.is_left, Ordering::Relaxed);
     }
 
-    /// Counts a session that has come to its end, and returns how many have.
+    /// Counts a completed session and returns the number of completed sessions.
     #[inline]
     pub(crate) fn complete(&self) -> usize {
         self.set_in_session(false);
@@ -98,7 +94,7 @@ impl Mark {
         completed
     }
 
-    /// How many sessions over the route have come to their ends.
+    /// The number of sessions that were completed over the route.
     #[inline]
     #[must_use]
     pub fn completed(&self) -> usize {
@@ -115,14 +111,13 @@ impl Mark {
         self.turn.store(turn, Ordering::Relaxed);
     }
 
-    /// The place of the route in its set, if it has one, with the number of the set.
+    /// The number of the set and the route's place in it, if it has one.
     #[inline]
     pub(crate) fn place(&self) -> Option<(usize, &'static Place)> {
         self.place.get().map(|place| (self.set.load(Ordering::Relaxed), place))
     }
 
-    /// Says where the route is, once: a transport that lends the mark of an earlier route stays
-    /// there.
+    /// Sets the place, once: a transport may return the mark of an earlier route.
     pub(crate) fn set_place(&self, set: usize, place: &'static Place) {
         if self.place.set(place).is_ok() {
             self.set.store(set, Ordering::Relaxed);

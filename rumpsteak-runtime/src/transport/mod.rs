@@ -1,17 +1,16 @@
-//! Routes: what connects two roles.
+//! Routes between roles.
 //!
 //! A route is any pair of a [`Sink`](futures_sink::Sink) and a [`Stream`](futures_core::Stream) in
-//! a [`Bidirectional`], with [`Nil`] for a half that is not needed. The verification assumes what
-//! PPoPP'22 §2 assumes: each direction of a route is a first-in first-out queue that loses nothing
-//! and never refuses a message for want of room. [`Channel`](crate::Channel) is such a queue in
-//! memory.
+//! a [`Bidirectional`], with [`Nil`] for a missing half. The verification assumes the queues of
+//! PPoPP'22 §2: each direction is first in, first out, loses nothing, and always has room.
+//! [`Channel`](crate::Channel) is such a queue in memory.
 //!
-//! A bounded queue makes a sender wait, and waiting senders can deadlock where the verified session
-//! would not: a `Channel` is bounded only where the build script has proven that they do not. Give
-//! a queue of your own room for all messages that can be under way at once.
+//! A bounded queue makes a sender wait, and waiting senders can deadlock. A `Channel` is bounded
+//! only if the build script has proven that they do not. Give a queue of your own room for all
+//! messages that can be in flight at once.
 //!
 //! A transport that is neither a sink nor a stream can implement [`Link`], [`Outgoing`] and
-//! [`Incoming`] itself, with a [`Mark`] at each end, and [`Pair`] if a set of roles is to
+//! [`Incoming`] itself, with a [`Mark`] at each end. Implement [`Pair`] too if a set of roles is to
 //! create its ends.
 
 mod bidirectional;

@@ -1,4 +1,4 @@
-//! The two ends of a fresh route.
+//! Creation of routes.
 
 use futures_channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
@@ -6,22 +6,22 @@ use super::bidirectional::{Bidirectional, Half, Nil};
 use super::capacity::Queue;
 use crate::seal::ByMacro;
 
-/// The two ends of a fresh route, of which `Other` is the far one. Used by sets of roles.
+/// A route whose other end is an `Other`. Sets of roles create both ends.
 #[diagnostic::on_unimplemented(
     message = "routes of type `{Self}` and `{Other}` do not fit together",
     label = "cannot be created as the two ends of one route",
     note = "both ends of a route are of one kind, with one message type: `Channel<M>` at both, or `Net<M>` at both; a \
-            `Sender<M>` faces a `Receiver<M>`, and a transport of your own implements `Pair` or has its roles built by hand"
+            `Sender<M>` faces a `Receiver<M>`; for your own transport, implement `Pair` or build the roles by hand"
 )]
 pub trait Pair<Other>: Sized {
     /// Creates both ends.
     #[must_use]
     fn pair() -> (Self, Other);
 
-    /// Creates both ends of a route between two roles: what this end sends, and what it receives.
+    /// Creates both ends of a route between two roles. This end sends into a queue like `sent` and
+    /// receives from one like `received`.
     ///
-    /// A set of roles calls this with the capacities that the build script proved. A transport
-    /// that has no use for them need not implement it: both ends are then those of
+    /// A set of roles calls this with the proven capacities. The default ignores them and calls
     /// [`pair`](Pair::pair).
     #[must_use]
     fn pair_as(sent: Queue, received: Queue) -> (Self, Other) {
@@ -68,7 +68,7 @@ where
     }
 }
 
-/// Both ends of a route, of what each direction has there.
+/// Combines the halves of each direction to both ends of a route.
 #[inline]
 fn ends<Tx: Pair<FarRx>, FarRx, Rx: Pair<FarTx>, FarTx>(
     (tx, far_rx): (Tx, FarRx),

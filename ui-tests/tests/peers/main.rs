@@ -1,4 +1,4 @@
-//! Choices among peers: sending to one of them, hearing whoever is first, and doing either.
+//! Choices among peers: sending to one, receiving from whichever is first, and doing either.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 
@@ -28,7 +28,7 @@ fn jobs_go_to_whom_the_dispatcher_likes() {
     }
 }
 
-/// Both have always sent something, so each is heard at every second turn.
+/// Both peers have always sent something, so each is received from at every second turn.
 #[test]
 fn no_peer_starves_another() {
     let fan_in::Roles { mut a, mut b, mut c } = fan_in::Roles::default();
@@ -43,8 +43,8 @@ fn no_peer_starves_another() {
     }
 }
 
-/// All have always sent something. The second is in both choices, so a turn that went round behind
-/// whoever was heard last would pass the third by for ever.
+/// All peers have always sent something. The second is in both choices, so turns that always begin
+/// behind the last sender would starve the third.
 #[test]
 fn no_peer_starves_another_in_other_choices() {
     let turns::Roles { mut ear, mouth_a: mut a, mouth_b: mut b, mouth_c: mut c } =
@@ -72,7 +72,7 @@ fn no_peer_starves_another_in_other_choices() {
     );
     let (heard, ..) = block_on(rumpsteak::join(all));
     assert!(heard.is_err());
-    // Whoever waits is heard after one message of each other peer in the choices that have it.
+    // A waiting peer is received from after at most one message of each other peer in its choices.
     for who in ['a', 'b', 'c'] {
         let mut waited = 0;
         for choice in words.chunks(2) {
@@ -82,7 +82,7 @@ fn no_peer_starves_another_in_other_choices() {
     }
 }
 
-/// Over threads, every interleaving that comes up gives each writer's lines in order.
+/// On threads, every interleaving that occurs gives each writer's lines in order.
 #[test]
 fn lines_of_each_peer_stay_in_their_order() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(3).build().unwrap();
@@ -151,7 +151,7 @@ fn a_branch_that_loses_races_loses_no_message() {
     assert_eq!(runtime().block_on(all).unwrap(), ((), (), true));
 }
 
-/// A peer that is gone is named, and not before what the others have sent was heard.
+/// A peer that is gone is named, but only after the messages of the others.
 #[test]
 fn a_peer_that_is_gone_is_an_error_once_nothing_else_is_there() {
     let fan_in::Roles { a, mut b, mut c } = fan_in::Roles::default();
@@ -173,7 +173,7 @@ fn a_peer_that_is_gone_is_an_error_once_nothing_else_is_there() {
     assert!(c.is_poisoned());
 }
 
-/// Ann has nothing to say, and is dropped once her session has ended: Bob's answer is waited for.
+/// Ann sends nothing and is dropped once her session has ended: the role still waits for Bob.
 #[test]
 fn a_peer_that_has_left_in_order_is_no_error_while_another_may_answer() {
     let (tell, told) = futures::channel::oneshot::channel::<()>();
@@ -194,7 +194,7 @@ fn a_peer_that_has_left_in_order_is_no_error_while_another_may_answer() {
     });
 }
 
-/// One who gives up is an error at once, whether the other has left or stays with nothing to say.
+/// A peer that gives up is an error at once, whether the other one has left or stays silent.
 #[test]
 fn a_peer_that_gives_up_is_an_error_whoever_else_is_there() {
     for stays in [true, false] {
@@ -207,7 +207,7 @@ fn a_peer_that_gives_up_is_an_error_whoever_else_is_there() {
                 stays.then_some(a)
             };
             let heard = async {
-                // After all others.
+                // After all the others.
                 for _ in 0..10 {
                     tokio::task::yield_now().await;
                 }
@@ -245,13 +245,13 @@ fn patience_ends_before_the_answer() {
     }
 }
 
-/// Both wishes come true before either is heard of: what crosses is received all the same.
+/// Both wishes complete before either is received: messages that cross are received all the same.
 #[test]
 fn an_answer_and_the_end_of_patience_cross() {
     let cancel::Roles { mut asker, mut worker } = cancel::Roles::default();
     let (tell, told) = futures::channel::oneshot::channel::<()>();
     let patience = async {
-        // Until the worker has begun, and not heard of anything.
+        // Until the worker has begun and received nothing.
         told.await.unwrap();
     };
     let work = async {

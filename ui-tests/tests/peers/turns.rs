@@ -1,4 +1,4 @@
-//! A role that hears one of two peers, then one of another two, of which one is the same.
+//! A role that alternates between two choices of two peers each, with one peer in both.
 
 use std::convert::Infallible;
 
@@ -36,11 +36,11 @@ mod ears {
 
 pub(crate) use ears::*;
 
-/// Hears so many words, and tells whose, in order.
+/// Receives this many words and records their senders in order.
 ///
 /// # Errors
 ///
-/// As soon as it has, by the error `heard`.
+/// The error `heard`, as soon as it is done.
 pub(crate) async fn ear(
     role: &mut Ear,
     words: &mut Vec<char>,

@@ -1,8 +1,8 @@
-//! The mistakes in `ui/`, one in each file, and what rustc says about each.
+//! The mistakes in `ui/`, one per file, and rustc's messages.
 //!
 //! After a change of wording: `TRYBUILD=overwrite cargo test -p rumpsteak-ui-tests --test ui`, then
-//! read what changed. With another compiler than that of `rust-toolchain.toml` the test fails,
-//! unless `RUMPSTEAK_UI=skip` is set.
+//! read the difference. The messages belong to the compiler in `rust-toolchain.toml`. With another
+//! one the test fails, unless `RUMPSTEAK_UI=skip` is set.
 
 mod target_folder;
 
@@ -10,10 +10,10 @@ use std::env;
 use std::path::Path;
 use std::process::Command;
 
-/// The messages around ours are rustc's own and change with its version.
+/// The toolchain of the recorded messages: rustc's own part changes with its version.
 const RECORDED_WITH: &str = "rustc 1.95.";
 
-/// As `[profile.dev]` of this workspace has it.
+/// The `[profile.dev]` of this workspace.
 const PROFILE: (&str, &str) = ("CARGO_PROFILE_DEV_DEBUG", "none");
 
 #[test]
@@ -29,12 +29,11 @@ fn mistakes_do_not_compile() {
         "the messages were recorded with {RECORDED_WITH}x, this is {version}; \
          set RUMPSTEAK_UI=skip to do without this test"
     );
-    // The inner cargo inherits OUT_DIR, where the verdicts are, from `cargo test`. A test binary
-    // that is run by hand has none, and each case would say so instead of what it is about.
+    // The inner cargo inherits OUT_DIR with the verdicts from `cargo test`. If the test binary is
+    // run by hand, it has none, and every case would fail for that reason.
     assert!(env::var_os("OUT_DIR").is_some(), "run this test through `cargo test`");
-    // What build scripts and macros depend on is compiled for this test as for this workspace: with
-    // one profile.
-    // Only a process of one's own has another environment.
+    // Dependencies of build scripts and macros have one profile in this test and in the workspace,
+    // so that they are compiled once. The variables can only be set for a child process.
     if env::var_os(PROFILE.0).is_none_or(|value| value != PROFILE.1) {
         let own = Command::new(env::current_exe().unwrap())
             .args(["--exact", "mistakes_do_not_compile", "--nocapture"])

@@ -1,13 +1,13 @@
-//! Target folders: what Cargo has compiled in one, another one may have from the beginning.
+//! Target folders: giving one what Cargo has already compiled in another.
 //!
-//! The files of a crate, a program or a build script are named after all that decides what it is,
-//! and Cargo compares what it remembers of it with what it is to be, wherever it was compiled.
+//! Cargo names compiled files by a hash of all their inputs and compares its fingerprints with the
+//! current inputs, wherever a file was compiled.
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Takes all that was compiled in one target folder into another one.
+/// Copies the compiled files of one target folder to another.
 pub(super) fn take(from: &Path, to: &Path) {
     for part in [".fingerprint", "build", "deps"] {
         let from = from.join("debug").join(part);
@@ -17,8 +17,8 @@ pub(super) fn take(from: &Path, to: &Path) {
     }
 }
 
-/// Links the files of a folder into another one, but for those that are there. A file that Cargo or
-/// rustc may write over is copied. Another Cargo may take a file away meanwhile.
+/// Links the files of a folder into another one, unless they exist there. A file that Cargo or
+/// rustc may overwrite is copied. Another Cargo may remove a file meanwhile.
 fn link(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
     let entries = fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
@@ -45,7 +45,7 @@ fn link(from: &Path, to: &Path) {
     }
 }
 
-/// Copies a file, with the time at which it was written.
+/// Copies a file with its modification time.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     let written = fs::metadata(from)?.modified()?;
     fs::copy(from, to)?;

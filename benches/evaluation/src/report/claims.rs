@@ -1,4 +1,4 @@
-//! What has to hold, computed from the results.
+//! The claims about the results.
 
 use std::fmt;
 
@@ -8,26 +8,26 @@ use crate::{Of, Quartiles, channels};
 /// One line at the top of the report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
-    /// What is compared with what: Markdown.
+    /// The compared series: Markdown.
     pub what: String,
-    /// What has to come out.
+    /// The wanted ratio.
     pub wanted: String,
-    /// What came out.
+    /// The measured ratio.
     pub measured: String,
-    /// What came out for a bare program in the place of ours.
+    /// The ratio for a bare program in the place of ours.
     pub bare: String,
-    /// Whether that is enough.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// Whether a claim holds: of several, the last one here counts.
+/// The verdict on a claim. Of several verdicts, the last one here counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// It was not measured.
     Unmeasured,
-    /// There is nothing that has to come out.
+    /// No ratio is wanted.
     Told,
-    /// It holds everywhere that it was measured.
+    /// It holds wherever it was measured.
     Pass,
     /// The difference is within the noise: the quartiles overlap.
     Noise,
@@ -272,7 +272,7 @@ fn building(data: &Data<'_>) -> Vec<Claim> {
     vec![against("rumpsteak 0.1", Some(10.0)), against("bare", None), against("bare, linear", None)]
 }
 
-/// How much of the time at 0 is saved at `x`, and whether that is the least that is wanted.
+/// The part of the time at 0 that is saved at `x`, with true if it reaches the wanted minimum.
 fn gain<'a>(
     data: &Data<'a>,
     figure: &'a str,
@@ -390,7 +390,7 @@ fn last_and_least(ratios: &[(u64, &str, Ratio)], is_named: bool) -> String {
     text
 }
 
-/// Whether a ratio is enough, where a bare program has this one.
+/// The verdict on a ratio, given the ratio of a bare program.
 fn verdict(ratio: Ratio, bare: Option<f64>, wanted: Option<f64>) -> Verdict {
     match wanted {
         None if ratio.is_noise => Verdict::Noise,

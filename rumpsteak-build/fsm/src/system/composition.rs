@@ -1,4 +1,4 @@
-//! Machines that talk to each other.
+//! The composition of machines into a system.
 
 use std::error::Error;
 use std::fmt;
@@ -7,9 +7,8 @@ use hashbrown::HashMap;
 
 use crate::machine::{Fsm, Role, TransitionId};
 
-/// The machines of all roles of a protocol.
-///
-/// Roles are pairwise distinct, and every peer of a transition is one of them.
+/// The machines of all roles of a protocol. Roles are pairwise distinct, and every peer of a
+/// transition is one of them.
 #[derive(Clone, Debug)]
 pub struct System {
     machines: Vec<Fsm>,
@@ -17,11 +16,11 @@ pub struct System {
 }
 
 impl System {
-    /// Composes the machines. They need not be directed. Those that play [on
-    /// demand](Fsm::on_demand) begin again when they are finished.
+    /// Composes the machines. They need not be directed. Machines [on demand](Fsm::on_demand) begin
+    /// again when they are finished.
     ///
     /// # Errors
-    /// Two machines of one role, and a transition whose peer has no machine or is its own role.
+    /// Two machines of one role, or a transition whose peer has no machine or is its own role.
     pub fn new(machines: Vec<Fsm>) -> Result<Self, SystemError> {
         let mut indices = HashMap::new();
         for (index, machine) in machines.iter().enumerate() {
@@ -51,13 +50,13 @@ impl System {
         &self.machines
     }
 
-    /// Which machine plays `role`.
+    /// The position of the machine of `role`.
     pub fn index_of(&self, role: &Role) -> Option<usize> {
         self.indices.get(role).copied()
     }
 }
 
-/// Machines that make no system.
+/// Why machines cannot be composed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SystemError {

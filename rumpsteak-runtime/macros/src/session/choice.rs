@@ -1,4 +1,4 @@
-//! A choice: the enum of its options.
+//! Expansion of a choice: the enum of its options.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +16,9 @@ impl Expansion<'_> {
         let SessionItem { attributes, visibility, name, .. } = self.item;
         let (krate, role, message) = (self.krate, &self.role, self.message());
         if let Some(label) = repeated_label(variants) {
-            // The code would have two implementations of one trait.
-            let text = format!(
-                "a second alternative with the label `{label}`: no peer could tell which one it is"
-            );
+            // The code would implement one trait twice.
+            let text =
+                format!("two options have the label `{label}`: the peer could not tell them apart");
             let error = Error::new(label.span(), text).into_compile_error();
             let (nothing, error) = (super::nothing(name), self.scope.is_whole().then_some(error));
             return quote!(#nothing #error);
@@ -71,21 +70,21 @@ impl Expansion<'_> {
         }
     }
 
-    /// What an option carries.
+    /// The content of an option.
     fn fields(&self, variant: &Variant, then: &TokenStream) -> TokenStream {
         if sent(variant).is_some() {
-            // What is sent never comes, so that nobody has to match on it. One field, so that rustc
-            // says of an arm with a label and a state that there are none, and no more.
-            // Shown there, and still code of a macro to clippy.
+            // A process never receives what it sends, so it need not match on it. There is one
+            // field, so that rustc only reports an arm with a label and a state for having too
+            // many. Located there, but still macro code to clippy.
             let span = Span::call_site().located_at(variant.name.span());
             let here = tokens::at(self.krate, span);
-            return quote_spanned!(span=> #here::private::Unheard<#then>);
+            return quote_spanned!(span=> #here::private::NeverReceived<#then>);
         }
         let label = variant.head.label();
         quote!(#label, #then)
     }
 
-    /// The peers from which options receive that name them: `(A, (B, ()))`.
+    /// The peers that options receive from, if they name them: `(A, (B, ()))`.
     fn peers(&self, variants: &[Variant]) -> TokenStream {
         let mut peers: Vec<&Ident> = Vec::new();
         for action in variants.iter().filter_map(|variant| variant.head.action()) {
@@ -97,7 +96,7 @@ impl Expansion<'_> {
         peers.iter().rev().fold(quote!(()), |others, peer| quote!((#peer, #others)))
     }
 
-    /// The functions that take a message for one of the options, and say whether they would.
+    /// The functions that enter the option of a message, and tell if there is one.
     fn decide(&self, variants: &[Variant]) -> TokenStream {
         let (krate, role, message) = (self.krate, &self.role, self.message());
         let received = variants.iter().filter_map(|Variant { name, head, .. }| {
@@ -113,7 +112,7 @@ impl Expansion<'_> {
             Some((quote!(#name), quote!(#is_from tag == #tag)))
         });
         let (names, are): (Vec<TokenStream>, Vec<TokenStream>) = received.unzip();
-        // Only a choice among peers asks.
+        // Only a choice among peers uses it.
         let takes = variants.iter().any(|variant| variant.head.action().is_some()).then(|| {
             quote! {
                 #[inline]
@@ -145,7 +144,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// That an option can be selected, unless it receives.
+    /// The implementation that lets an option be selected, unless it receives.
     fn offers(&self, variant: &Variant, then: &TokenStream) -> Option<TokenStream> {
         let (krate, role, name) = (self.krate, &self.role, &self.item.name);
         let label = variant.head.label();
@@ -165,17 +164,17 @@ impl Expansion<'_> {
     }
 }
 
-/// The action of an option that sends, if it names its peer.
+/// The action of an option that sends to a named peer.
 fn sent(variant: &Variant) -> Option<&Action> {
     variant.head.action().filter(|action| action.direction == Direction::Send)
 }
 
-/// The attributes of an option, with a note for those who match on what is sent. In documentation
-/// the option is not deprecated.
+/// The attributes of an option. An option that sends gets a note for processes that match on it,
+/// except in documentation, where it would appear as deprecated.
 fn noted(variant: &Variant) -> TokenStream {
     let note = sent(variant).map(|action| {
         let text = format!(
-            "this role sends `{}` and does not hear it: the arm for it is `Raced::Sent(s)`, of `until` \
+            "this role sends `{}` and never receives it: match on `Raced::Sent(s)` or, after `until`, on \
              `Until::Wished(it, s)`",
             action.label
         );
@@ -185,7 +184,7 @@ fn noted(variant: &Variant) -> TokenStream {
     quote!(#(#attributes)* #note)
 }
 
-/// The label of the first alternative that has the label and the peer of an earlier one.
+/// The label of the first option that has the label and the peer of an earlier one.
 fn repeated_label(variants: &[Variant]) -> Option<&Ident> {
     let mut seen = BTreeSet::new();
     let mut labels = variants.iter().filter_map(|Variant { head, .. }| {

@@ -1,7 +1,9 @@
-//! The names of the parameters and the types of chains, with which all sessions expand.
+//! The parts that the expansions of all sessions share: parameter names, the types of chains, and
+//! the proof of a root.
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
 use quote::{ToTokens as _, TokenStreamExt as _, format_ident, quote, quote_spanned};
+use rumpsteak_build::expansion::Machine;
 use rumpsteak_front::SessionItem;
 use rumpsteak_front::session::{Action, Chain, Tail, Variant};
 use syn::Attribute;
@@ -14,9 +16,9 @@ pub(super) struct Expansion<'a> {
     pub(super) item: &'a SessionItem,
     pub(super) scope: &'a Scope<'a>,
     pub(super) krate: &'a TokenStream,
-    /// The path of the runtime, placed at the name of the item.
+    /// The path of the runtime, with the item's span.
     pub(super) here: TokenStream,
-    /// The name of the parameter for the role.
+    /// The name of the role parameter.
     pub(super) role: Ident,
 }
 
@@ -52,7 +54,7 @@ impl<'a> Expansion<'a> {
         quote!(<#role as #krate::Role>::Message)
     }
 
-    /// The number of a struct or enum in fingerprints.
+    /// The implementation with the number of a struct or enum.
     pub(super) fn identity(&self, name: &Ident) -> TokenStream {
         let (here, role, number) = (&self.here, &self.role, self.scope.number(name));
         quote_spanned! {name.span()=>
@@ -63,8 +65,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// `Debug`, which shows where the session is and not what it carries: labels need no `Debug`.
-    /// An item whose `attributes` derive their own keeps that.
+    /// `Debug` without payloads, so that labels need no `Debug`. None if the item derives its own.
     pub(super) fn debug(
         &self,
         name: &Ident,
@@ -87,8 +88,8 @@ impl<'a> Expansion<'a> {
         })
     }
 
-    /// The type of a chain from one of its actions on, up to where it is cut, with all parameters.
-    /// Written from left to right: however long the chain, this does not recurse.
+    /// The type of a chain from an action on, up to the next cut, with all parameters. It is
+    /// written from left to right without recursion, however long the chain is.
     pub(super) fn session(&self, parts: &Parts<'_>, from: usize) -> TokenStream {
         let role = &self.role;
         let Chain { actions, tail } = parts.chain;
@@ -131,13 +132,13 @@ impl<'a> Expansion<'a> {
         variants.iter().map(option).collect()
     }
 
-    /// The struct of a chain from a cut on.
+    /// The type of the struct of a chain from a cut on.
     pub(super) fn part(&self, parts: &Parts<'_>, cut: usize) -> TokenStream {
         let (name, role) = (parts.part(cut), &self.role);
         quote!(#name<'s, #role>)
     }
 
-    /// What follows an action: the chain from the next one on, by its name if it is cut there.
+    /// The type of a chain from an action on: the name of a struct if it is cut there.
     pub(super) fn then(&self, parts: &Parts<'_>, from: usize) -> TokenStream {
         match parts.cuts().any(|cut| cut == from) {
             true => self.part(parts, from),
@@ -145,8 +146,8 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// The bound of a chain that follows or is wrapped: that it is a state of this session is known
-    /// of all but items with a name.
+    /// The bound that a chain is a state of this session. Only needed for a named item: all other
+    /// chains are known to be.
     pub(super) fn bound(&self, chain: &Chain, ty: &TokenStream) -> TokenStream {
         let (krate, role) = (self.krate, &self.role);
         match (&chain.actions[..], &chain.tail) {
@@ -157,13 +158,13 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// The peer of a choice; `AnyPeer` if its options name it.
+    /// The peer of a choice, or `AnyPeer` if its options name theirs.
     pub(super) fn peer(&self, peer: Option<&Ident>) -> TokenStream {
         let krate = self.krate;
         peer.map_or_else(|| quote!(#krate::states::AnyPeer), Ident::to_token_stream)
     }
 
-    /// A word of sessions.
+    /// The path of a state.
     fn constructor(&self, word: &Ident) -> TokenStream {
         let krate = tokens::at(self.krate, word.span());
         quote_spanned!(word.span()=> #krate::states::#word)
@@ -178,10 +179,65 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// This item, where the source says `Self`.
+    /// The type of this item, for `Self` in the source.
     fn itself(&self, span: Span) -> TokenStream {
         let (mut name, role) = (self.item.name.clone(), &self.role);
         name.set_span(span);
         quote!(#name<'s, #role>)
+    }
+
+    /// The default of the role parameter and a picture of the machine, for a root. The picture is
+    /// only in documentation, because editors would show its text.
+    pub(super) fn default(&self) -> (Option<TokenStream>, Option<TokenStream>) {
+        let default = self.item.role.as_ref().map(|role| quote!(= #role));
+        let facts = self.scope.root(&self.item.name);
+        let picture = facts.map(|facts| facts.picture.trim_end()).filter(|it| !it.is_empty());
+        let picture = picture.map(|picture| {
+            let picture = format!("\n<div style=\"overflow-x:auto\">{picture}</div>");
+            quote!(#[cfg_attr(doc, doc = #picture)])
+        });
+        (default, picture)
+    }
+
+    /// The proof that the role may run the session.
+    pub(super) fn root(&self, role: &Ident) -> TokenStream {
+        let (name, here) = (&self.item.name, &self.here);
+        let facts = self.scope.root(name);
+        let machine = facts.and_then(|facts| facts.machine.as_ref());
+        let machine = machine.map(|machine| constant(machine, self.krate));
+        let is_refused = !facts.is_some_and(|facts| facts.passed);
+        let verified = is_refused.then(|| quote! { const VERIFIED: bool = false; });
+        quote_spanned! {name.span()=>
+            #[automatically_derived]
+            #[diagnostic::do_not_recommend]
+            impl<'s> #here::private::Plays<#name<'s, #role>> for #role {
+                #verified
+                #machine
+
+                const BY_MACRO: #here::private::ByMacro = #here::private::ByMacro(());
+
+                type State = #here::states::State<'s, #role>;
+
+                type Player = #role;
+
+                #[inline]
+                fn begin(state: #here::states::State<'s, #role>) -> #name<'s, #role> {
+                    #here::states::Session::from_state(state)
+                }
+            }
+        }
+    }
+}
+
+/// The verified machine as a constant.
+fn constant(machine: &Machine, krate: &TokenStream) -> TokenStream {
+    let (role, states, initial, transitions) = machine;
+    let transitions = transitions.iter().map(|transition| {
+        let (source, sends, peer, label, payload, target) = transition;
+        quote!((#source, #sends, #peer, #label, &[#(#payload),*], #target))
+    });
+    quote! {
+        const MACHINE: #krate::machine::Machine =
+            #krate::machine::Machine::new(#role, #states, #initial, &[#(#transitions),*]);
     }
 }

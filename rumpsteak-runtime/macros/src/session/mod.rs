@@ -1,8 +1,8 @@
-//! Sessions.
+//! Expansion of sessions.
 //!
-//! A session is written without the lifetime `'s` of the session and without its role `R`. The
-//! expansion inserts both. The words `Send`, `Receive`, `Select`, `Branch`, `Race` and `End` are
-//! those of the runtime.
+//! A session is written without its lifetime `'s` and its role `R`, which the expansion inserts.
+//! The words `Send`, `Receive`, `Select`, `Branch`, `Race` and `End` become the states of the
+//! runtime.
 //!
 //! ```text
 //! #[session(K)] type Kernel = Send<S, Ready, KernelLoop>;
@@ -23,15 +23,14 @@
 //!     impl Choice, Offers<Go>, Offers<Stop>, Structure for Choice
 //! ```
 //!
-//! A chain of many actions goes on in structs of its own ([`parts`]).
+//! A long chain is cut into structs ([`parts`]).
 //!
-//! A session that was refused expands all the same, with its proof: types that exist cause no
-//! errors elsewhere, and nothing runs, because the crate does not compile.
+//! A refused session expands too, with a proof that is marked as failed: this avoids errors
+//! elsewhere, and nothing runs, because the crate does not compile.
 
 mod choice;
 mod expansion;
 mod parts;
-mod root;
 mod structure;
 
 use proc_macro2::{Ident, TokenStream};
@@ -55,18 +54,18 @@ pub(crate) fn expand(item: &SessionItem, scope: &Scope<'_>) -> TokenStream {
     quote!(#session #root)
 }
 
-/// False if an earlier session of the role is the same type under another name: a type has one
-/// proof.
+/// Returns false if an earlier session of the role is the same type under another name: a type has
+/// one proof.
 fn is_first(item: &SessionItem, scope: &Scope<'_>) -> bool {
     let mut sessions = scope.sessions().take_while(|earlier| earlier.name != item.name);
     let own = denoted(item, scope);
     !sessions.any(|earlier| earlier.role == item.role && denoted(earlier, scope) == own)
 }
 
-/// The type that an item stands for, as a text: aliases are written out.
+/// The type that an item stands for, as text with aliases expanded.
 fn denoted(item: &SessionItem, scope: &Scope<'_>) -> String {
     let (mut text, mut item) = (String::new(), item);
-    // An alias of itself has an error.
+    // The limit is for an alias of itself, which is an error.
     for _ in scope.sessions() {
         match &item.form {
             Form::Alias(chain) if Parts::is_short(chain) => {
@@ -84,8 +83,7 @@ fn denoted(item: &SessionItem, scope: &Scope<'_>) -> String {
     text
 }
 
-/// A name without a meaning. Beside an error, rustc says nothing of it, nor of what it is used for,
-/// since it has no type.
+/// A type alias that does not resolve. Beside another error, rustc reports neither it nor its uses.
 pub(crate) fn nothing(name: &Ident) -> TokenStream {
     quote! {
         #[allow(non_camel_case_types, reason = "whatever it is, there is an error about it")]

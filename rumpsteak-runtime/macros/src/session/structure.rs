@@ -1,4 +1,4 @@
-//! A session struct: the type, and the methods of the action that it begins with.
+//! Expansion of a session struct: the type, and the methods of its first action.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
@@ -18,7 +18,7 @@ impl Expansion<'_> {
         quote!(#session #rest)
     }
 
-    /// A struct that goes on as a chain does from an action on.
+    /// A struct for a chain from an action on.
     fn nominal(
         &self,
         parts: &Parts<'_>,
@@ -91,7 +91,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// The structs in which a chain goes on.
+    /// The structs that a chain is cut into.
     pub(super) fn rest(&self, parts: &Parts<'_>) -> TokenStream {
         let structs = parts.cuts().map(|cut| {
             let docs = format!("The rest of `{}`, from action {} on.", parts.name, cut + 1);
@@ -106,11 +106,9 @@ impl Expansion<'_> {
         structs.collect()
     }
 
-    /// The methods of the action that a struct begins with. A struct that begins with another name
-    /// has only `into_session`.
-    ///
-    /// Their bounds stand on the methods, as those of the states do: so rustc tells which one
-    /// fails.
+    /// The methods of the first action of a struct. A struct that begins with another item has only
+    /// `into_session`. As in the runtime, the bounds are on the methods, so that rustc reports the
+    /// failing bound.
     fn methods(&self, parts: &Parts<'_>, from: usize) -> TokenStream {
         match (parts.chain.actions.get(from), &parts.chain.tail) {
             (Some(action), _) => self.action_methods(action, &self.then(parts, from + 1)),
@@ -119,7 +117,7 @@ impl Expansion<'_> {
                 match direction {
                     Some(Direction::Receive) => self.branch_method(peer.as_ref(), &choice),
                     Some(Direction::Send) => self.select_methods(peer.as_ref(), &choice),
-                    // There is `into_session`.
+                    // A race has only `into_session`.
                     None => TokenStream::new(),
                 }
             }
@@ -150,7 +148,7 @@ impl Expansion<'_> {
     fn select_methods(&self, peer: Option<&Ident>, choice: &TokenStream) -> TokenStream {
         let (krate, role) = (self.krate, &self.role);
         let (label, state) = (self.scope.parameter("L"), self.state());
-        // Among peers, the method has the peer as a parameter.
+        // With several peers, the method has a peer parameter.
         let any = self.scope.parameter("P");
         let (parameters, offered, peer) = match peer {
             Some(peer) => (quote!(#label), quote!(#label), peer.to_token_stream()),
@@ -183,7 +181,7 @@ impl Expansion<'_> {
         self.method("Branch::branch", None, None, "Branching", &types, &bounds)
     }
 
-    /// The bound of the role's route to `peer`, and of the label that travels on it.
+    /// The bound for the role's route to `peer`, and for the label that it carries.
     fn route(&self, peer: &Ident, direction: Direction, label: Option<&Ident>) -> TokenStream {
         let (krate, role, message) = (self.krate, &self.role, self.message());
         let link = match direction {
@@ -200,13 +198,13 @@ impl Expansion<'_> {
         }
     }
 
-    /// `State = …`, the state of the sessions of this role.
+    /// `State = …`: the state of this role's sessions.
     fn state(&self) -> TokenStream {
         let (krate, role) = (self.krate, &self.role);
         quote!(State = #krate::states::State<'s, #role>)
     }
 
-    /// A method that returns the same future as the `original` of the state inside.
+    /// A method that calls the `original` method of the state inside.
     fn method(
         &self,
         original: &str,
@@ -218,10 +216,9 @@ impl Expansion<'_> {
     ) -> TokenStream {
         let (krate, visibility) = (self.krate, &self.item.visibility);
         let path = krate.to_string().replace(' ', "");
-        let (summary, errors, cancel_safety) = (
-            format!("As [`{original}`]({path}::states::{original})."),
-            format!("Those of `{original}`."),
-            format!("That of `{original}`: dropping the future poisons the role."),
+        let docs = format!(
+            "As [`{original}`]({path}::states::{original}).\n\n# Errors\n\nAs `{original}`.\n\n\
+             # Cancel safety\n\nAs `{original}`: dropping the future poisons the role."
         );
         let method = format_ident!("{}", original.rsplit(':').next().unwrap_or(original));
         let future = format_ident!("{future}");
@@ -229,15 +226,7 @@ impl Expansion<'_> {
         let argument = label.map(|_| quote!(label));
         let label = label.map(|label| quote!(, label: #label));
         quote! {
-            #[doc = #summary]
-            ///
-            /// # Errors
-            ///
-            #[doc = #errors]
-            ///
-            /// # Cancel safety
-            ///
-            #[doc = #cancel_safety]
+            #[doc = #docs]
             #[inline]
             #visibility fn #method #parameters(self #label) -> #krate::states::#future<#types>
             where

@@ -285,7 +285,7 @@ async fn a_session_ends_if_it_leaves_where_a_role_on_demand_is_to_call_it() {
     let (led, served) = in_time(async { tokio::join!(boss(&mut b.role, 1), serves) }).await;
     assert_eq!(
         served.unwrap_err().to_string(),
-        "`clerk` has to stay until `expert` has called it, or to know where to call `expert`"
+        "`clerk` cannot move before `expert` has called it, as no address of `expert` was given"
     );
     assert!(matches!(led.unwrap_err().into_kind(), ErrorKind::Transport { peer: "clerk", .. }));
 }

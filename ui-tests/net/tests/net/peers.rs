@@ -217,7 +217,7 @@ async fn a_peer_is_believed_if_it_says_how_it_has_left() {
         panic!("a frame is none");
     };
     let Some(NetError::Frame { what, .. }) = source.downcast_ref() else { panic!("{source}") };
-    assert_eq!((peer, *what), ("a", "bytes that are no frame"));
+    assert_eq!((peer, *what), ("a", "bytes that are not a frame"));
 }
 
 /// The session of a role goes on at another host, where its process does.

@@ -384,14 +384,16 @@ fn who_was_started_again_is_named_at_both_ends() {
             let ended = plain(&mut a.role).await.unwrap_err().into_kind();
             let ErrorKind::Transport { source, .. } = ended else { panic!("{ended:?}") };
             if !has_joined {
-                let told = "`b` has this session no more, and may have been started again";
+                let told = "the connection to `b` was refused: it no longer has this session, and \
+                            may have restarted";
                 return assert_eq!(source.to_string(), told);
             }
-            let told = "`b` was started again: this session went with the process before it";
+            let told = "the connection to `b` was refused: it has restarted, and this session ended \
+                        with the previous process";
             let waits = format!(
                 "`b` waits for `a` in the session `1`, which has neither called {at} nor joined it \
-                 on this host within 500ms, but has called for the session of this name that went \
-                 with the process before this one"
+                 on this host within 500ms, but has called for a session of this name that \
+                 ended with the previous process"
             );
             let absent = joins.await.unwrap_err();
             assert_eq!([source.to_string(), absent.to_string()], [told.to_owned(), waits]);
@@ -438,6 +440,6 @@ fn who_cannot_leave_says_so_though_its_process_has_succeeded() {
     });
     assert_eq!(
         format!("{:?}", ended.unwrap()).split_once(" or ended").unwrap().0,
-        "`a` has done its part, but cannot know whether its peers have its last messages: `b` is lost,"
+        "`a` has completed its sessions, but cannot know if its peers got its last messages: `b` is lost,"
     );
 }

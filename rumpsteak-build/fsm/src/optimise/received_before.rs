@@ -1,15 +1,13 @@
-//! What a role has received in this round when it sends.
+//! The messages that a role has received in a round when it sends.
 //!
 //! ```text
 //!   rec X . s!ready . s?value . t?ready . t!value . X        before t!value:  s?value, t?ready
 //! ```
 //!
 //! A receive comes before a send if a way leads from it to the send on which no loop around the
-//! send begins its next round. Loops that the send is behind have had all their rounds.
-//!
-//! An edge begins a round of a loop if it leads to a state that dominates its source; the loop of
-//! that state is what can reach such an edge without it (a natural loop). Costs O(sends and loops ·
-//! transitions).
+//! send begins its next round. An edge begins a round of a loop if it leads to a state that
+//! dominates its source; the loop of that state is everything that can reach such an edge without
+//! it (a natural loop). Costs O(sends and loops · transitions).
 
 use std::collections::BTreeSet;
 

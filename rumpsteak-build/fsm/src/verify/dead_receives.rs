@@ -1,9 +1,9 @@
-//! Receives that never happen, in states that could do something else.
+//! Dead receives: receives that never happen, in states that could do something else.
 //!
 //! # The judgement
 //!
-//! A machine may wait in a state that also sends. If what it waits for can never come there, a
-//! program that waits hangs, though the machine is safe: it can always send.
+//! A machine may wait in a state that also sends. If the message can never come there, a program
+//! that waits hangs, though the machine is safe: it can always send.
 //!
 //! ```text
 //!   rec Work { choice at owner { item() from owner to task; continue Work; }
@@ -14,23 +14,22 @@
 //! ```
 //!
 //! The task joins only after `closed`, so `task?joined` is *dead*: no run of the machine with the
-//! projections of its peers does it. A state that is reached, sends, and has a dead receive is
+//! projections of its peers does it. A reachable state that sends and has a dead receive is
 //! refused, unless the projection has the same receive there. A state that only receives takes more
-//! than the protocol says, or starves if all its receives are dead, which
-//! [together](super::together) finds.
+//! than the protocol says, or starves, which [together](super::together) finds.
 //!
 //! # Why it is sound
 //!
-//! "Alive" is a run in which the receive happens. "Dead" is one of two things. Either all
-//! configurations were explored, and no queue was full. Or the message is never sent while the
-//! machine is on its way to that state: the sends on that way are taken for possible at any time,
-//! each peer receives whatever may have been sent to it, and sends whatever it can reach by that.
-//! Each run to that state is among those. All else is undecided.
+//! A receive is alive if some run does it. It is dead if all configurations were explored without a
+//! full queue, or if the message is never sent while the machine is on its way to that state: the
+//! sends on that way are taken for possible at any time, and each peer receives whatever may have
+//! been sent and sends whatever it can reach by that. Each run to that state is among those. All
+//! else is undecided.
 //!
 //! # Cost
 //!
-//! Nothing for machines without such states. Otherwise an exploration for each bound on queues, and
-//! O(transitions of all machines · their kinds of messages) for each receive.
+//! Nothing without such states. Otherwise an exploration for each bound, and O(transitions · kinds
+//! of messages) for each receive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
@@ -42,8 +41,8 @@ use crate::system::interned::InternedSystem;
 use crate::system::{System, SystemError};
 use crate::verdict::{Limit, Limits, Verdict};
 
-/// Judges a machine that stands for this projection, and is safe among these peers. Unsafe: a run
-/// to a state with a dead receive.
+/// Judges a machine that stands for its projection and is safe among these peers. Unsafe: a run to
+/// a state with a dead receive.
 ///
 /// # Errors
 /// If the machines make no system.
@@ -89,9 +88,9 @@ fn search(system: &System, mut open: Vec<TransitionId>, limits: &Limits) -> Verd
             let after = fsm.transitions().map(|found| found.action).find(unlocks).cloned();
             let after = after.filter(|_| never(None));
             let (role, action) = (fsm.role().clone(), by.action.clone());
-            let steps = interned.steps(system, &explorer.paths.to(node));
+            let steps = interned.steps(&explorer.paths.to(node));
             let run = Run::of(system, steps, Failure::Never { role, action, after });
-            // Not reached: what a search finds, replays.
+            // Always there: each run that a search finds replays.
             return run.map_or(Verdict::Undecided(Limit::Queue(bound)), |run| {
                 Verdict::Unsafe(Box::new(run))
             });
@@ -113,7 +112,7 @@ fn is_send(action: &Action) -> bool {
     action.direction == Direction::Send
 }
 
-/// The receives in states that also send, but those that the projection has there, too.
+/// The receives in states that also send, except those that the projection has there too.
 fn suspects(fsm: &Fsm, projected: &Fsm) -> Vec<TransitionId> {
     let sends = |state| fsm.transitions_from(state).any(|by| is_send(by.action));
     let receives = fsm.transitions().filter(|by| !is_send(by.action) && sends(by.source));
@@ -133,7 +132,7 @@ fn suspects(fsm: &Fsm, projected: &Fsm) -> Vec<TransitionId> {
     suspects
 }
 
-/// True if the first machine may find this message in a state, having done the send `more`.
+/// True if the first machine may find this message in a state, after the send `more`.
 fn may_come(system: &System, state: StateId, wanted: &Action, more: Option<&Action>) -> bool {
     let [own, peers @ ..] = system.machines() else { return true };
     let leads_there = |from: StateId| own.reachable_from(from).any(|to| to == state);

@@ -1,0 +1,367 @@
+//! Receiving from whichever of several peers is first.
+
+use std::ops::ControlFlow;
+use std::task::{Context, Poll};
+
+#[cfg(feature = "tracing")]
+use super::action;
+use super::action::{abort, failed, unexpected};
+use super::choice::{AnyPeer, Choice, Peer as _};
+use super::state::State;
+use crate::error::{Action, ErrorKind, Result};
+use crate::role::{Role, Route};
+use crate::transport::{Incoming, Link as _, RouteError};
+
+/// The peers that the options of a choice receive from, made by the macro: `(A, (B, ()))`.
+///
+/// They are numbered from 0, and the defaults are for no peers, `()`. A role that the source names
+/// by two paths is listed twice, which is harmless.
+pub trait Peers<R: Role> {
+    /// The number of peers.
+    #[doc(hidden)]
+    const COUNT: usize;
+
+    /// The name of a peer.
+    #[doc(hidden)]
+    fn name(_index: usize) -> &'static str {
+        AnyPeer::NAME
+    }
+
+    /// The rounds of the peers, which are numbered from `index` on.
+    #[doc(hidden)]
+    fn turns(role: &mut R, index: usize) -> Turns;
+
+    /// Returns the first peer that could confuse two sessions: the role has completed one, and the
+    /// route does not [keep sessions apart](crate::transport::Link::keeps_sessions_apart).
+    #[doc(hidden)]
+    #[inline(always)]
+    fn confusable(_role: &mut R) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns true if the route's error means that the peer has left: [`Incoming::has_left`].
+    #[doc(hidden)]
+    fn has_left(_role: &mut R, _index: usize, _error: &RouteError) -> bool {
+        false
+    }
+
+    /// Receives a label of the choice `C` from a peer if there is one. If not, returns the reason
+    /// and leaves the state in place.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn receive<'s, C>(
+        _state: &mut State<'s, R>,
+        _index: usize,
+        _how: Attempt,
+        _context: &mut Context<'_>,
+    ) -> ControlFlow<Result<C>, NotReceived>
+    where
+        R: 's,
+        C: Choice<State = State<'s, R>, Message = R::Message>,
+    {
+        ControlFlow::Continue(NotReceived::Empty)
+    }
+}
+
+/// A choice whose options name the peers that they receive from.
+pub(super) trait AmongPeers<'s, R: Role + 's>:
+    Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>
+{
+}
+
+impl<'s, R, C> AmongPeers<'s, R> for C
+where
+    R: Role + 's,
+    C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
+{
+}
+
+/// The way to poll a peer.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub enum Attempt {
+    /// Poll this peer first in this round.
+    First(usize),
+    /// Poll without registering a waker.
+    Peek,
+    /// Register the waker, too.
+    Wait,
+    /// Register the waker only if it is not registered.
+    WaitOnce,
+    /// Take whatever the peer has sent.
+    TakeAny,
+}
+
+/// The reason why nothing was received from a peer.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum NotReceived {
+    /// The peer has sent nothing.
+    Empty,
+    /// The peer has sent nothing, and the task will be woken in any case.
+    Woken,
+    /// The peer is ahead: its message stays in the queue for a later receive.
+    Ahead,
+    /// The route has failed.
+    Lost(RouteError),
+}
+
+/// The rounds in which peers were polled first.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Turns {
+    /// The peer that has waited longest to be polled first, and the last round in which it was.
+    index: usize,
+    first: usize,
+    /// The last round.
+    last: usize,
+}
+
+impl<R: Role> Peers<R> for () {
+    const COUNT: usize = 0;
+
+    #[inline(always)]
+    fn turns(_: &mut R, index: usize) -> Turns {
+        Turns { index, first: usize::MAX, last: 0 }
+    }
+}
+
+impl<R, P, Others> Peers<R> for (P, Others)
+where
+    R: Route<P, Link: Incoming<R::Message>>,
+    P: Role,
+    Others: Peers<R>,
+{
+    const COUNT: usize = 1 + Others::COUNT;
+
+    fn name(index: usize) -> &'static str {
+        match index {
+            0 => <P as Role>::NAME,
+            _ => Others::name(index - 1),
+        }
+    }
+
+    #[inline(always)]
+    fn turns(role: &mut R, index: usize) -> Turns {
+        let turn = role.route().mark().turn();
+        let others = Others::turns(role, index + 1);
+        if turn <= others.first {
+            Turns { index, first: turn, last: if Others::COUNT == 0 { turn } else { others.last } }
+        } else {
+            Turns { last: others.last.max(turn), ..others }
+        }
+    }
+
+    #[inline(always)]
+    fn confusable(role: &mut R) -> Option<&'static str> {
+        let link = role.route();
+        if !link.keeps_sessions_apart::<R::Message>() && link.mark().completed() > 0 {
+            return Some(<P as Role>::NAME);
+        }
+        Others::confusable(role)
+    }
+
+    fn has_left(role: &mut R, index: usize, error: &RouteError) -> bool {
+        match index {
+            0 => role.route().has_left(error),
+            _ => Others::has_left(role, index - 1, error),
+        }
+    }
+
+    #[inline(always)]
+    fn receive<'s, C>(
+        state: &mut State<'s, R>,
+        index: usize,
+        how: Attempt,
+        context: &mut Context<'_>,
+    ) -> ControlFlow<Result<C>, NotReceived>
+    where
+        R: 's,
+        C: Choice<State = State<'s, R>, Message = R::Message>,
+    {
+        // The last peer needs no comparison.
+        if index > 0 && Others::COUNT > 0 {
+            return Others::receive(state, index - 1, how, context);
+        }
+        let role = match state.role() {
+            Ok(role) => role,
+            Err(error) => return ControlFlow::Break(Err(error)),
+        };
+        let waker = context.waker();
+        let is_idle = |role: &mut R| Route::<P>::route(role).is_idle(waker);
+        match how {
+            Attempt::First(turn) => Route::<P>::route(role).mark().set_turn(turn),
+            Attempt::WaitOnce if is_idle(role) => return ControlFlow::Continue(NotReceived::Empty),
+            _ => {}
+        }
+        let waits = matches!(how, Attempt::Wait | Attempt::WaitOnce);
+        let takes = matches!(how, Attempt::TakeAny);
+        let is_wanted = |message: &R::Message| takes || C::takes(message, P::NUMBER.0);
+        let message = match Route::<P>::route(role).receive_if(waits, is_wanted, context) {
+            Poll::Ready(Ok(Some(message))) => message,
+            Poll::Ready(Ok(None)) => return ControlFlow::Continue(NotReceived::Ahead),
+            Poll::Ready(Err(error)) => return ControlFlow::Continue(NotReceived::Lost(error)),
+            Poll::Pending if waits && !is_idle(role) => {
+                return ControlFlow::Continue(NotReceived::Woken);
+            }
+            Poll::Pending => return ControlFlow::Continue(NotReceived::Empty),
+        };
+        #[cfg(feature = "tracing")]
+        action::trace::<R, P>("receive", crate::message::Labelled::label(&message));
+        let state = state.take();
+        let decided = C::decide(state, message, P::NUMBER.0)
+            .map_err(|(state, message)| unexpected(state, <P as Role>::NAME, message, C::LABELS));
+        ControlFlow::Break(decided)
+    }
+}
+
+/// Receives whatever comes first from one of the peers of the choice `C`.
+///
+/// Polls the peers in turn until one has sent something. It begins with the peer that has waited
+/// longest to be polled first, so no peer starves in any sequence of choices: each choice that
+/// receives from another peer has first polled another peer, which thereby moves behind the waiting
+/// one. That happens at most once per other peer. (Beginning after the last sender would not
+/// suffice: a role that alternates between `A` or `B` and `B` or `C` could receive from `A` and `B`
+/// forever.)
+///
+/// A peer may be ahead: its message is due only after a message of another peer, and stays in the
+/// queue. If all peers are ahead and the role must receive (`must_receive`), that is an error.
+///
+/// The role waits only if no peer has sent anything. Only then does an error count. That a peer has
+/// left in order counts only if all have.
+#[cfg_attr(debug_assertions, inline)]
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(super) fn receive_any<'s, R: Role, C: AmongPeers<'s, R>>(
+    state: &mut State<'s, R>,
+    must_receive: bool,
+    context: &mut Context<'_>,
+) -> Poll<Result<C>> {
+    const {
+        assert!(C::Peers::COUNT > 0, "no option of this choice receives");
+        assert!(C::Peers::COUNT < usize::BITS as usize, "a choice has at most 63 peers");
+    }
+    let role = state.role()?;
+    // Constant at compile time, and `None` for channels.
+    if let Some(peer) = C::Peers::confusable(role) {
+        abort(state.take());
+        return Poll::Ready(Err(ErrorKind::SecondSession { role: R::NAME, peer }.into()));
+    }
+    let Turns { index, last, .. } = C::Peers::turns(role, 0);
+    let others =
+        match C::Peers::receive(state, index, Attempt::First(last.wrapping_add(1)), context) {
+            ControlFlow::Break(received) => return Poll::Ready(received),
+            ControlFlow::Continue(NotReceived::Lost(error)) => {
+                without(state, (index, error), context)
+            }
+            ControlFlow::Continue(reason) => {
+                let ahead = usize::from(matches!(reason, NotReceived::Ahead)) << index;
+                poll_others(state, index, ahead, must_receive, context)
+            }
+        };
+    // Separate from the common path, which so needs no memory for the result.
+    others.map_or(Poll::Pending, Poll::Ready)
+}
+
+/// Polls the peers behind this one, and waits for the last one at once, which is usually enough.
+/// `ahead` is a bit set of the peers that are ahead.
+///
+/// Out of line: the first peer has usually sent something, and its path is shorter alone.
+#[inline(never)]
+fn poll_others<'s, R: Role, C: AmongPeers<'s, R>>(
+    state: &mut State<'s, R>,
+    mut index: usize,
+    mut ahead: usize,
+    must_receive: bool,
+    context: &mut Context<'_>,
+) -> Option<Result<C>> {
+    for step in 1..C::Peers::COUNT {
+        let is_last = step + 1 == C::Peers::COUNT;
+        let how = if is_last { Attempt::Wait } else { Attempt::Peek };
+        if let ControlFlow::Break(received) = poll_next(state, &mut index, how, &mut ahead, context)
+        {
+            return received;
+        }
+    }
+    wait(state, index, ahead, must_receive, context)
+}
+
+/// Waits for all peers, beginning with the one behind this one.
+#[inline(never)]
+fn wait<'s, R: Role, C: AmongPeers<'s, R>>(
+    state: &mut State<'s, R>,
+    mut index: usize,
+    mut ahead: usize,
+    must_receive: bool,
+    context: &mut Context<'_>,
+) -> Option<Result<C>> {
+    for step in 0..=C::Peers::COUNT {
+        let how = if step < C::Peers::COUNT {
+            Attempt::WaitOnce
+        } else if must_receive && ahead.count_ones() as usize == C::Peers::COUNT {
+            Attempt::TakeAny
+        } else {
+            break;
+        };
+        if let ControlFlow::Break(received) = poll_next(state, &mut index, how, &mut ahead, context)
+        {
+            return received;
+        }
+    }
+    None
+}
+
+/// Polls the peer behind this one. Breaks if the choice is done, with the result.
+#[inline(always)]
+fn poll_next<'s, R: Role, C: AmongPeers<'s, R>>(
+    state: &mut State<'s, R>,
+    index: &mut usize,
+    how: Attempt,
+    ahead: &mut usize,
+    context: &mut Context<'_>,
+) -> ControlFlow<Option<Result<C>>> {
+    *index = if *index + 1 == C::Peers::COUNT { 0 } else { *index + 1 };
+    match C::Peers::receive(state, *index, how, context) {
+        ControlFlow::Break(received) => ControlFlow::Break(Some(received)),
+        ControlFlow::Continue(NotReceived::Empty) => ControlFlow::Continue(()),
+        ControlFlow::Continue(NotReceived::Woken) => ControlFlow::Break(None),
+        ControlFlow::Continue(NotReceived::Ahead) => {
+            *ahead |= 1 << *index;
+            ControlFlow::Continue(())
+        }
+        ControlFlow::Continue(NotReceived::Lost(error)) => {
+            ControlFlow::Break(without(state, (*index, error), context))
+        }
+    }
+}
+
+/// Polls all peers except one, which a poll has found gone.
+#[cold]
+#[inline(never)]
+fn without<'s, R: Role, C: AmongPeers<'s, R>>(
+    state: &mut State<'s, R>,
+    lost: (usize, RouteError),
+    context: &mut Context<'_>,
+) -> Option<Result<C>> {
+    let others = (0..C::Peers::COUNT).filter(|&index| index != lost.0);
+    // The number of peers that have left in order, and the first error that counts.
+    let (mut left, mut first) = (0, None);
+    let mut judge = |state: &mut State<'s, R>, index, error| {
+        let role = state.role().ok();
+        let has_left = role.is_some_and(|role| C::Peers::has_left(role, index, &error));
+        left += usize::from(has_left);
+        if !has_left || left == C::Peers::COUNT {
+            first.get_or_insert((index, error));
+        }
+    };
+    judge(state, lost.0, lost.1);
+    for index in others {
+        match C::Peers::receive(state, index, Attempt::Wait, context) {
+            ControlFlow::Break(received) => return Some(received),
+            ControlFlow::Continue(NotReceived::Lost(error)) => judge(state, index, error),
+            ControlFlow::Continue(_) => {}
+        }
+    }
+    let (index, error) = first?;
+    let action = Action::Receive(C::LABELS);
+    Some(Err(failed(state.take(), C::Peers::name(index), error, action)))
+}
