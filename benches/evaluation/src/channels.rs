@@ -30,10 +30,10 @@ pub(crate) const PEERS: [(&str, [&str; 2]); 4] = [
     ("kanal", ["kanal, join", "kanal, tasks"]),
 ];
 
-/// How many messages a stream has, or how many round trips a ping-pong.
+/// The messages of a stream, or the round trips of a ping-pong.
 const COUNT: u64 = 50_000;
 
-/// The room of the peers' channels: the build script gives the queue of the stream as much.
+/// The capacity of the peers' channels. The build script gives our queue of the stream the same.
 const ROOM: usize = 16;
 
 /// The figure.
@@ -55,8 +55,8 @@ pub fn figures() -> Vec<Figure> {
     vec![Figure {
         name: NAME,
         title: "Beside the usual channels",
-        about: "What a message of a stream costs, and what a round trip: 50,000 of them in each run, between two roles, and over the bounded channels of `tokio::sync::mpsc`, \
-                `flume`, `async-channel` and `kanal`. Each run has fresh roles and channels.",
+        about: "The cost of a message of a stream, and of a round trip. Each run has 50,000 of them, between two fresh roles or over fresh bounded channels of \
+                `tokio::sync::mpsc`, `flume`, `async-channel` or `kanal`.",
         x: XAxis { label: "what", log: false, names: &CELLS },
         y: YAxis {
             label: "time of a message or a round trip (ns)",
@@ -66,8 +66,8 @@ pub fn figures() -> Vec<Figure> {
         series: all,
         points: |_| vec![0, 1, 2, 3],
         cases,
-        notes: "The peers' channels have room for 16 messages: as much as the build script gives our queue of a stream. A peer's stream and ping-pong end when their \
-                sender is dropped, ours with a message. Two threads are two workers of tokio's runtime. If a task wakes another, tokio often runs both on one worker.",
+        notes: "The peers' channels have room for 16 messages, as our queue of the stream has by the build script. Our sessions end with a message, the peers' when a sender \
+                is dropped. Two threads are two workers of tokio's runtime; it often runs a task that was woken on the worker of the task that woke it.",
     }]
 }
 
@@ -79,7 +79,7 @@ mod numbers {}
 #[rumpsteak_runtime::protocol(PingPong)]
 mod ping_pong {}
 
-/// The sum of the numbers, which the end that receives them must have computed.
+/// The sum of the numbers, which the receiving end must have computed.
 fn sum() -> u64 {
     (0..COUNT).sum()
 }
@@ -126,18 +126,18 @@ async fn pong(mut session: ping_pong::BSession<'_>) -> Ended<'_, ping_pong::B> {
     }
 }
 
-/// What a run does, and on what.
+/// A workload, and what runs it.
 #[derive(Clone, Copy)]
 struct Run<'r> {
     runtime: &'r Runtime,
-    /// A stream; a ping-pong otherwise.
+    /// True for the stream, false for the ping-pong.
     is_stream: bool,
-    /// Both ends are in one task; each has its own otherwise.
+    /// True if both ends are in one task, false if each has a task of its own.
     is_joined: bool,
 }
 
 impl Run<'_> {
-    /// The values of both ends.
+    /// Runs both ends, and returns their values.
     fn both<A: Send + 'static, B: Send + 'static>(
         self,
         a: impl Future<Output = Result<A>> + Send + 'static,
@@ -153,7 +153,7 @@ impl Run<'_> {
     }
 }
 
-/// Our sessions.
+/// Runs our sessions, and returns the sum.
 fn ours(run: Run<'_>) -> Result<u64> {
     let joined: rumpsteak::Result<u64> = match (run.is_joined, run.is_stream) {
         (true, true) => run.runtime.block_on(async {
@@ -180,7 +180,7 @@ fn ours(run: Run<'_>) -> Result<u64> {
     joined.map_err(Error::wrong)
 }
 
-/// The same over a peer's channel.
+/// A function that does the same over a peer's channel.
 macro_rules! peer {
     ($peer:ident, $channel:path, $Sender:path, $Receiver:path, $send:ident, $receive:ident, $Some:path) => {
         fn $peer(run: Run<'_>) -> Result<u64> {

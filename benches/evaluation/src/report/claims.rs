@@ -199,15 +199,14 @@ fn delays(data: &Data<'_>) -> Vec<Claim> {
     ]
 }
 
-/// A line for each cell: our best against the best of each of the usual channels.
+/// One line for each cell, with the factor by which our best is ahead of each peer's best.
 fn channels(data: &Data<'_>) -> Vec<Claim> {
-    let best =
-        |x, names: &mut dyn Iterator<Item = &'static str>| data.best(channels::NAME, x, names);
+    let figure = channels::NAME;
     let cell = |(x, cell): (u64, &str)| {
         let ratios = channels::PEERS.into_iter().filter_map(|(peer, series)| {
-            let ours = best(x, &mut channels::OURS.into_iter())?;
-            let theirs = best(x, &mut series.into_iter())?;
-            Some((peer, data.ratio(channels::NAME, x, ours, theirs)?))
+            let ours = data.best(figure, x, channels::OURS)?;
+            let theirs = data.best(figure, x, series)?;
+            Some((peer, data.ratio(figure, x, ours, theirs)?))
         });
         let ratios: Vec<_> = ratios.collect();
         let measured =
