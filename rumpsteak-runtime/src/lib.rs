@@ -21,6 +21,7 @@
 //! The [`guide`] has a chapter for each question: [`module`](mod@guide::module),
 //! [`linearity`](guide::linearity), [`recursion`](guide::recursion), [`choice`](guide::choice),
 //! [`peers`](guide::peers), [`interrupts`](guide::interrupts), [`failure`](guide::failure),
+//! [`server`](guide::server),
 //! [`executors`](guide::executors), [`channels`](guide::channels),
 //! [`testing`](mod@guide::testing), and how to read the compiler's [`errors`](guide::errors).
 //!
@@ -49,6 +50,7 @@ pub mod error;
 mod guard;
 #[cfg(not(doctest))]
 pub mod guide;
+mod held;
 pub mod join;
 mod lending;
 pub mod machine;
@@ -70,6 +72,7 @@ mod woken;
 pub use channel::Channel;
 pub use detached::Detached;
 pub use error::{Error, ErrorKind, Result};
+pub use held::{Held, hold};
 #[doc(inline)]
 pub use join::join;
 pub use message::Message;
