@@ -40,6 +40,7 @@ macro_rules! chapters {
             /// [`interrupts`]: crate::guide::interrupts
             /// [`failure`]: crate::guide::failure
             /// [`linearity`]: crate::guide::linearity
+            /// [`server`]: crate::guide::server
             ///
             #[doc = include_str!(concat!("../guide/", stringify!($chapter), ".md"))]
             pub mod $chapter {}

@@ -11,6 +11,8 @@
 //!   fastest if the roles mostly wait for each other. A process returns [`Ended`].
 //! * [`try_run`] runs the process of one role, for example in its own task. [`join`](fn@join) runs
 //!   several in one task. The futures are `Send` if the messages are.
+//! * [`hold`] begins a session that owns its role, as a value for a struct or a `Vec`: see
+//!   [`server`](guide::server).
 //! * Roles are connected by [`Channel`]s (see [`channel`]), or by any `Sink` and `Stream` (see
 //!   [`transport`]).
 //! * A session that fails returns an [`Error`], poisons its role and wakes the peers. The roles run
