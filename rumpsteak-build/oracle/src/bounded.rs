@@ -154,11 +154,14 @@ impl Bounded {
                 events.push(receive);
             }
             let wanted: Vec<usize> = events.iter().map(|event| event.0).collect();
-            let next = self.successors(&at).into_iter().find(|(next, length, movers, _)| {
+            let next = self.successors(&at).into_iter().find(|(next, length, movers, taken)| {
                 let target = |&(mover, by): &(usize, TransitionId)| {
                     next.states[mover] == self.machines[mover].transition(by).target
                 };
-                *length == 1 && *movers == wanted && events.iter().all(target)
+                *length == 1
+                    && *movers == wanted
+                    && taken.is_some() == to.is_none()
+                    && events.iter().all(target)
             });
             let Some((next, ..)) = next else { return false };
             at = next;
@@ -266,6 +269,7 @@ impl Bounded {
         from != to
             && other.action.direction == Direction::Receive
             && other.action.message == send.action.message
+            && self.position(send.action) == to
             && self.position(other.action) == from
     }
 

@@ -45,6 +45,7 @@ fn capacity(text: &str) -> Result<Capacity, String> {
     match text.split_once('=') {
         Some((queue, capacity)) => Ok(Capacity::Of(queue.parse()?, number(capacity)?)),
         None if text == "least" => Ok(Capacity::Least),
+        None if text.contains("->") => Err(format!("give it a number, as in `{text}=1`")),
         None => Ok(Capacity::All(number(text)?)),
     }
 }
@@ -98,7 +99,7 @@ pub(super) fn run(
                 None => "at these capacities".to_owned(),
             };
             let how = match safe {
-                Safe::AndLarger => "; so it is at all larger capacities".to_owned(),
+                Safe::AndLarger => ", nor at any larger ones".to_owned(),
                 Safe::Explored(met) => format!(": {}", count(*met, "configuration")),
             };
             let answer = format!("the system of {names} cannot hang {at}{how}\n");
@@ -128,10 +129,7 @@ pub(super) fn run(
 }
 
 fn hangs(machines: &[Machine], hang: &Hang, is_least: bool, mixed: Option<String>) -> Notice {
-    let at = match hang.every_capacity_from {
-        Some(0 | 1) if is_least => "at every capacity",
-        _ => "at these capacities",
-    };
+    let at = if is_least { "at every capacity" } else { "at these capacities" };
     let mut notice = Notice::error(format!("the system hangs {at}: {hang}"));
     for wait in &hang.waits {
         for (transition, action) in &wait.actions {
@@ -147,6 +145,12 @@ fn hangs(machines: &[Machine], hang: &Hang, is_least: bool, mixed: Option<String
             true => notice.remark(format!("{wait}: this closes the cycle")),
             false => notice.remark(wait.to_string()),
         };
+    }
+    let receives = |role| hang.waits.iter().any(|wait| wait.role == *role && wait.full.is_none());
+    for (queue, messages) in hang.queues.iter().filter(|(queue, _)| receives(queue.to())) {
+        if let Some((from, message)) = messages.first() {
+            notice = notice.remark(format!("at the head of {queue} is {message} from {from}"));
+        }
     }
     let length = count(hang.steps.len(), "step");
     let which = if hang.is_shortest { "a shortest run" } else { "a run" };

@@ -134,23 +134,17 @@ fn wait(network: &Network, view: &At<'_>, stuck: &[bool], machine: MachineIndex)
         let transition = network.moves[by].transition;
         (transition, fsm.transition(transition).action.clone())
     };
-    let mut moves = network.moves_from(view.state(machine));
-    let chosen = |by: &usize| network.moves[*by].is_send && network.is_dead(view, stuck, *by);
-    let full = moves.clone().find(chosen).map(|by| {
-        let place = &network.queues[network.moves[by].channel as usize];
-        (by, (place.queue.clone(), place.capacity.unwrap_or(u32::MAX) as usize))
-    });
+    let moves = || network.moves_from(view.state(machine));
+    let is_send = |by: &usize| network.moves[*by].is_send;
+    let mut dead = moves().filter(|by| is_send(by) && network.is_dead(view, stuck, *by));
     // A starving role may wait for room that others could make, but never do.
-    let full = full.or_else(|| {
-        let by = moves.clone().find(|&by| network.moves[by].is_send)?;
-        let place = &network.queues[network.moves[by].channel as usize];
-        Some((by, (place.queue.clone(), place.capacity.unwrap_or(u32::MAX) as usize)))
-    });
-    let actions = match &full {
-        Some((by, _)) => vec![action(*by)],
-        None => moves.by_ref().map(action).collect(),
-    };
-    Wait { role: fsm.role().clone(), actions, full: full.map(|(_, full)| full) }
+    let send = dead.next().or_else(|| moves().find(is_send));
+    let full = send.map(|by| &network.queues[network.moves[by].channel as usize]);
+    Wait {
+        role: fsm.role().clone(),
+        actions: send.map_or_else(|| moves().map(action).collect(), |by| vec![action(by)]),
+        full: full.map(|place| (place.queue.clone(), place.capacity.unwrap_or(u32::MAX) as usize)),
+    }
 }
 
 /// Roles that wait in a cycle, each for the next one. Empty if there is none.

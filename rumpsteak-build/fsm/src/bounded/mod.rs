@@ -37,7 +37,8 @@
 //! enough, too.
 //!
 //! *Hangs with every capacity.* See `pump.rs`: a run in which queues are filled by a repetition.
-//! What is not proven there or by a cut-off is said about the given capacities only.
+//! What is not proven there or by a cut-off is said about the given capacities only. At large
+//! capacities, such a run is the answer, and need not be a shortest one.
 //!
 //! # Cost
 //!
@@ -83,6 +84,9 @@ pub struct Bounded {
     network: Network,
 }
 
+/// A longer run that is known is not made shorter.
+const LONG: usize = 1_000;
+
 /// Why a system is safe at its capacities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Safe {
@@ -102,40 +106,33 @@ impl Bounded {
         Ok(Self { network: Network::new(Arc::new(system), topology)? })
     }
 
-    /// True if some role may commit to a send in a state that also receives. Whether it
-    /// [races](Topology::race) instead may decide the answer.
+    /// The roles that may commit to a send in a state that also receives. Whether they
+    /// [race](Topology::race) there instead may decide the answer.
     pub fn committing(&self) -> impl Iterator<Item = &crate::Role> {
-        let machines = self.network.system.machines().iter().enumerate();
-        let network = &self.network;
-        let commits = |fsm: &Fsm, state: u32| {
-            let moves = network.moves_from(state);
-            let is_mixed = moves.clone().any(|by| !network.moves[by].is_send);
-            fsm.len() > 0 && is_mixed && network.commits(state)
-        };
-        machines.filter_map(move |(machine, fsm)| {
-            let start = network.initial[machine] - fsm.initial().index() as u32;
-            let mut states = (start..).take(fsm.len());
-            states.any(|state| commits(fsm, state)).then(|| fsm.role())
-        })
+        self.network.committing.ones().map(|machine| self.network.role(machine))
     }
 
     /// Tells whether the system can hang.
     pub fn check(&self, limits: &Limits) -> Verdict<Safe, Box<Hang>> {
-        // What proves something about all capacities is cheap, but a small search is cheaper.
+        // A small search and the proofs about all capacities are cheap.
         let few = few(limits);
-        match self.search(&few) {
-            Verdict::Unsafe(hang) => Verdict::Unsafe(self.with_capacities(hang, &few)),
-            _ if self.is_safe_from_here_on(&few) => Verdict::Safe(Safe::AndLarger),
+        let verdict = match self.search(&few) {
+            Verdict::Unsafe(hang) => Verdict::Unsafe(hang),
+            _ if self.is_safe_from_here_on(&few) => return Verdict::Safe(Safe::AndLarger),
             Verdict::Undecided(_) if few != *limits => {
-                match (self.search(limits), Pump::find(&self.network)) {
-                    (Verdict::Unsafe(hang), _) => Verdict::Unsafe(self.with_capacities(hang, &few)),
-                    (Verdict::Undecided(limit), Some(pump)) => match self.pumped(&pump, limits) {
-                        Some(hang) => Verdict::Unsafe(self.with_capacities(Box::new(hang), &few)),
-                        None => Verdict::Undecided(limit),
+                let pumped = self.pumped(limits);
+                match pumped {
+                    Some(hang) if hang.steps.len() > LONG => Verdict::Unsafe(hang),
+                    pumped => match (self.search(limits), pumped) {
+                        (Verdict::Undecided(_), Some(hang)) => Verdict::Unsafe(hang),
+                        (verdict, _) => verdict,
                     },
-                    (verdict, _) => verdict,
                 }
             }
+            verdict => verdict,
+        };
+        match verdict {
+            Verdict::Unsafe(hang) => Verdict::Unsafe(self.with_capacities(hang, &few)),
             verdict => verdict,
         }
     }
@@ -209,14 +206,14 @@ impl Bounded {
     }
 
     /// A hang at these capacities by a run that exists at all large ones.
-    fn pumped(&self, pump: &Pump, limits: &Limits) -> Option<Hang> {
+    fn pumped(&self, limits: &Limits) -> Option<Box<Hang>> {
         let network = &self.network;
-        let events = pump.events(network, limits.configurations)?;
+        let events = Pump::find(network)?.events(network, limits.configurations)?;
         // The run is taken step by step, and judged at its end.
         let mut search = Search::new(network, limits);
         let node = search.walk(&events)?;
         let hang = Hang::at(network, &search, node, Failure::Deadlock);
-        (!hang.waits.is_empty()).then_some(Hang { is_shortest: false, ..hang })
+        (!hang.waits.is_empty()).then(|| Box::new(Hang { is_shortest: false, ..hang }))
     }
 
     /// Adds the least capacity from which on it is proven that each one hangs.

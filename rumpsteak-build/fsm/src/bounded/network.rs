@@ -43,6 +43,8 @@ pub(super) struct Network {
     idle: FixedBitSet,
     /// The states with several moves in which a role may choose a send before there is room.
     commits: FixedBitSet,
+    /// The machines that may do so in a state that also receives.
+    pub(super) committing: FixedBitSet,
 }
 
 /// A configuration as [`Network::stuck`] sees it.
@@ -74,6 +76,7 @@ impl Network {
             may_end: FixedBitSet::with_capacity(states),
             idle: FixedBitSet::with_capacity(states),
             commits: FixedBitSet::with_capacity(states),
+            committing: FixedBitSet::with_capacity(system.machines().len()),
             system: Arc::clone(&system),
         };
         let mut numbers: HashMap<(MachineIndex, &Message), u32> = HashMap::new();
@@ -128,18 +131,23 @@ impl Network {
                 network.may_end.set(at, machine.may_end(state));
                 network.idle.set(at, is_idle);
                 network.commits.set(at, is_choice && !races);
+                if is_choice && !races && sends < moves.len() {
+                    network.committing.insert(own);
+                }
             }
         }
         let used: Vec<Queue> = network.queues.iter().map(|place| place.queue.clone()).collect();
         topology.check(&used, |role| network.system.index_of(role).is_some())?;
-        for (send, by) in network.moves.iter().enumerate().filter(|(_, by)| by.is_send) {
-            for (receive, other) in network.moves.iter().enumerate() {
-                let is_pair = (other.channel, other.message) == (by.channel, by.message);
-                // A role cannot meet itself.
-                if is_pair && !other.is_send && other.machine != by.machine {
-                    network.pairs.push((send as u32, receive as u32));
-                }
-            }
+        let mut receives: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
+        let moves = || (0..).zip(&network.moves);
+        for (number, by) in moves().filter(|(_, by)| !by.is_send) {
+            receives.entry((by.channel, by.message)).or_default().push(number);
+        }
+        for (send, by) in moves().filter(|(_, by)| by.is_send) {
+            let met = receives.get(&(by.channel, by.message)).into_iter().flatten();
+            // A role cannot meet itself.
+            let others = met.filter(|&&other| network.moves[other as usize].machine != by.machine);
+            network.pairs.extend(others.map(|&receive| (send, receive)));
         }
         Ok(network)
     }
@@ -190,31 +198,6 @@ impl Network {
     pub(super) fn message(&self, number: u32) -> (MachineIndex, &Message) {
         let (sender, message) = &self.messages[number as usize];
         (*sender, message)
-    }
-
-    /// The number of an event, for tables.
-    pub(super) fn number(&self, event: Event) -> u32 {
-        let moves = self.moves.len() as u32;
-        match event {
-            Event::Move(by) => by,
-            Event::Commit(by) => moves + by,
-            Event::Rendezvous(send, receive) => {
-                let (Ok(pair) | Err(pair)) = self.pairs.binary_search(&(send, receive));
-                2 * moves + pair as u32
-            }
-        }
-    }
-
-    pub(super) fn event(&self, number: u32) -> Event {
-        let moves = self.moves.len() as u32;
-        match number {
-            by if by < moves => Event::Move(by),
-            by if by < 2 * moves => Event::Commit(by - moves),
-            pair => {
-                let (send, receive) = self.pairs[(pair - 2 * moves) as usize];
-                Event::Rendezvous(send, receive)
-            }
-        }
     }
 
     /// The moves of machines in an event. A commitment is none.

@@ -158,6 +158,11 @@ impl Pump {
     /// Searches for one. `None` if none is found.
     pub(super) fn find(network: &Network) -> Option<Self> {
         let mut stuck = vec![];
+        let large = &network.scaled(usize::MAX);
+        let scales = network.queues.iter().any(|place| place.is_scaled);
+        if scales && large.stuck(&At(large, &Symbolic::initial(large)), &mut stuck) {
+            return Some(Self { from: 1, parts: vec![] });
+        }
         Self::search(network, |network, _, at| network.stuck(&At(network, at), &mut stuck))
     }
 
@@ -185,10 +190,7 @@ impl Pump {
         }
         // Sends wait as at a large capacity.
         let network = &network.scaled(usize::MAX);
-        let initial = Symbolic {
-            states: network.initial.clone(),
-            queues: vec![Word::default(); network.queues.len()],
-        };
+        let initial = Symbolic::initial(network);
         let mut met = HashSet::new();
         met.insert(initial.clone());
         let mut all = vec![initial];
@@ -253,6 +255,11 @@ impl Pump {
 }
 
 impl Symbolic {
+    fn initial(network: &Network) -> Self {
+        let queues = vec![Word::default(); network.queues.len()];
+        Self { states: network.initial.clone(), queues }
+    }
+
     fn take(&mut self, network: &Network, event: Event) {
         let is_met = matches!(event, Event::Rendezvous(..));
         for by in network.moves_in(event) {

@@ -23,7 +23,7 @@ pub(super) struct Search<'a> {
     /// The state of each machine, and the content of each queue.
     rows: Rows,
     /// By node but the initial one, the node before and the event that led here first.
-    parents: Vec<(Node, u32)>,
+    parents: Vec<(Node, Event)>,
     /// True if a send into an unbounded queue was held back.
     is_held_back: bool,
     limit: Limit,
@@ -117,7 +117,7 @@ impl<'a> Search<'a> {
                     return Found::Limit(self.limit);
                 };
                 if is_new {
-                    self.parents.push((node, self.network.number(event)));
+                    self.parents.push((node, event));
                     if self.network.stuck(&At(self, to), &mut stuck) {
                         return Found::Stuck(to);
                     }
@@ -191,7 +191,7 @@ impl<'a> Search<'a> {
             self.events(node, &mut possible);
             let (to, is_new) = possible.contains(&event).then(|| self.after(node, event))??;
             if is_new {
-                self.parents.push((node, self.network.number(event)));
+                self.parents.push((node, event));
             }
             node = to;
         }
@@ -203,7 +203,7 @@ impl<'a> Search<'a> {
         let mut path = vec![];
         while node > 0 {
             let (parent, event) = self.parents[node as usize - 1];
-            path.push(self.network.event(event));
+            path.push(event);
             node = parent;
         }
         path.reverse();
@@ -220,17 +220,18 @@ impl<'a> Search<'a> {
         (0..self.len()).for_each(|_| {
             graph.add_node(());
         });
-        let mut events = vec![];
+        let (mut events, mut by_edge) = (vec![], vec![]);
         for node in 0..self.len() as Node {
             self.events(node, &mut events);
             for &event in &events {
                 if let Some((to, _)) = self.after(node, event) {
-                    graph.add_edge(index(node), index(to), network.number(event));
+                    graph.add_edge(index(node), index(to), by_edge.len() as u32);
+                    by_edge.push(event);
                 }
             }
         }
         let happens = |number: usize| {
-            let moves = network.moves_in(network.event(number as u32));
+            let moves = network.moves_in(by_edge[number]);
             moves.flat_map(move |by| {
                 let received = (!by.is_send).then_some(machines + by.channel as usize);
                 [Some(by.machine as usize), received].into_iter().flatten()

@@ -198,17 +198,17 @@ impl Topology {
             if let Some(unknown) =
                 [queue.from(), Some(queue.to())].into_iter().flatten().find(|role| !is_role(role))
             {
-                return Err(TopologyError::UnknownRole { role: unknown.clone() });
+                return Err(TopologyError::UnknownRole(unknown.clone()));
             } else if others.any(|other| is_mailbox(&other) && other.to() == queue.to()) {
-                return Err(TopologyError::HasMailbox { queue: queue.clone() });
+                return Err(TopologyError::HasMailbox(queue.clone()));
             } else if !used.contains(queue) {
-                return Err(TopologyError::Unused { queue: queue.clone() });
+                return Err(TopologyError::Unused(queue.clone()));
             } else if named.drops && matches!(capacity, None | Some(0)) {
-                return Err(TopologyError::NeverDrops { queue: queue.clone() });
+                return Err(TopologyError::NeverDrops(queue.clone()));
             }
         }
         match self.races.iter().find(|role| !is_role(role)) {
-            Some(role) => Err(TopologyError::UnknownRole { role: role.clone() }),
+            Some(role) => Err(TopologyError::UnknownRole(role.clone())),
             None => Ok(()),
         }
     }
@@ -221,38 +221,26 @@ pub enum TopologyError {
     /// The machines do not form a system.
     System(SystemError),
     /// The topology names a role that has no machine.
-    UnknownRole {
-        /// The name.
-        role: Role,
-    },
+    UnknownRole(Role),
     /// The topology names a queue that no message uses.
-    Unused {
-        /// The queue.
-        queue: Queue,
-    },
-    /// A queue to a role that has a mailbox.
-    HasMailbox {
-        /// The queue.
-        queue: Queue,
-    },
+    Unused(Queue),
+    /// It names a queue to a role that has a mailbox.
+    HasMailbox(Queue),
     /// A queue that drops messages has no capacity, or capacity 0.
-    NeverDrops {
-        /// The queue.
-        queue: Queue,
-    },
+    NeverDrops(Queue),
 }
 
 impl fmt::Display for TopologyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::System(error) => error.fmt(f),
-            Self::UnknownRole { role } => write!(f, "there is no machine of `{role}`"),
-            Self::Unused { queue } => write!(f, "no message uses {queue}"),
-            Self::HasMailbox { queue } => {
+            Self::UnknownRole(role) => write!(f, "there is no machine of `{role}`"),
+            Self::Unused(queue) => write!(f, "no message uses {queue}"),
+            Self::HasMailbox(queue) => {
                 let to = queue.to();
                 write!(f, "{queue} does not exist: `{to}` has one mailbox; name it as `{to}`")
             }
-            Self::NeverDrops { queue } => {
+            Self::NeverDrops(queue) => {
                 write!(f, "{queue} drops messages if it is full; give it a capacity of 1 or more")
             }
         }

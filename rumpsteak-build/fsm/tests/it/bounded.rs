@@ -48,8 +48,9 @@ fn event_loops_block_each_other_at_every_capacity() {
             assert_eq!((hang.steps.len(), hang.is_shortest), (each * n + more, true), "{n}");
             assert_eq!((hang.cycle, hang.every_capacity_from), (2, Some(0)), "{n}");
         }
-        // Beyond what can be explored, the run is made of repetitions.
-        assert_eq!(hang(machines, &places(1_000)).cycle, 2);
+        // A long run is made of repetitions.
+        let long = hang(machines, &places(1_000));
+        assert_eq!((long.cycle, long.is_shortest), (2, false));
         assert!(matches!(
             bounded(machines, &places(1)).least(&Limits::default()),
             Verdict::Unsafe(_)
@@ -80,6 +81,7 @@ fn who_races_does_not_commit() {
 #[test]
 fn deadlocks_of_any_capacity_are_found() {
     assert_eq!(hang(TONIC, &places(64)).steps.len(), 0);
+    assert_eq!(hang(TONIC, &places(64)).every_capacity_from, Some(0));
     assert_eq!(hang(TONIC, &Topology::default()).to_string(), "C and S wait for each other");
     // It waits for room for its own message, which nobody else takes.
     let own = "a: rec X . {b?go; a!later; a!later; a?later; a?later; X}  b: rec X . a!go; X";
@@ -274,9 +276,9 @@ fn capacities(machines: &[Fsm], all: usize, mut rng: Rng) -> (Topology, oracle::
 
 #[test]
 fn random_systems_agree_with_the_naive_explorer() {
-    let most = 1_500;
+    let most = 600;
     let (mut safe, mut stuck, mut lost, mut skipped, mut proven, mut cut) = (0, 0, 0, 0, 0, 0);
-    for seed in seeds(1_500) {
+    for seed in seeds(1_000) {
         let mut rng = Rng::with_seed(seed);
         let machines = random(&mut rng);
         let all = rng.usize(..=3);
@@ -313,7 +315,7 @@ fn random_systems_agree_with_the_naive_explorer() {
                 stuck += 1;
                 if let Some(from) = hang.every_capacity_from {
                     proven += 1;
-                    for capacity in from..from + 4 {
+                    for capacity in from..from + 3 {
                         let (_, larger) = capacities(&machines, capacity, rng.clone());
                         let hangs = larger.explore(most) != Some(Hangs::Never);
                         assert!(hangs, "{capacity} {}", context());
