@@ -4,7 +4,7 @@ use clap::Args;
 use rumpsteak_build::command::{Notice, count, list, visible};
 use rumpsteak_fsm::bounded::{Bounded, Hang, Queue, Safe, Topology, TopologyError};
 use rumpsteak_fsm::run::fold;
-use rumpsteak_fsm::{Fsm, Limit, Limits, Verdict};
+use rumpsteak_fsm::{Fsm, Limit, Limits, Role, Verdict};
 use serde_json::{Value, json};
 
 use super::kmc::no_system;
@@ -146,7 +146,8 @@ fn hangs(machines: &[Machine], hang: &Hang, is_least: bool, mixed: Option<String
             false => notice.remark(wait.to_string()),
         };
     }
-    let receives = |role| hang.waits.iter().any(|wait| wait.role == *role && wait.full.is_none());
+    let receives =
+        |role: &Role| hang.waits.iter().any(|wait| wait.role == *role && wait.full.is_none());
     for (queue, messages) in hang.queues.iter().filter(|(queue, _)| receives(queue.to())) {
         if let Some((from, message)) = messages.first() {
             notice = notice.remark(format!("at the head of {queue} is {message} from {from}"));
