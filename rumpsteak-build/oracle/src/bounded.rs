@@ -35,7 +35,7 @@ pub struct Bounded {
     pub races: Vec<bool>,
 }
 
-/// What the exploration says.
+/// The answer of the exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hangs {
     /// Some set of roles gets stuck, first after this many events: a rendezvous is one.

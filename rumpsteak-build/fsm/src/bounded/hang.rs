@@ -1,4 +1,4 @@
-//! A run after which a role waits for ever, and what everyone waits for at its end.
+//! A run after which a role waits for ever, and the waits of all roles at its end.
 
 use std::fmt;
 
@@ -13,14 +13,14 @@ use crate::system::run::{Failure, Step};
 /// A run after which a role waits for ever, or a message is never received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hang {
-    /// What is wrong at the end. A [`Failure::Deadlock`] is about the roles of
+    /// The failure at the end. A [`Failure::Deadlock`] is about the roles of
     /// [`waits`](Self::waits) only; others may go on.
     pub failure: Failure,
     /// The steps. A shortest run if [`is_shortest`](Self::is_shortest).
     pub steps: Vec<Step>,
     /// True if no run to stuck roles has fewer steps. A rendezvous counts once.
     pub is_shortest: bool,
-    /// What the roles that never move again wait for.
+    /// The roles that never move again, with the actions that they wait for.
     pub waits: Vec<Wait>,
     /// If this is n > 0, the first n roles of `waits` wait in a cycle: each for the next one, and
     /// the last one for the first.
@@ -32,7 +32,7 @@ pub struct Hang {
     pub every_capacity_from: Option<usize>,
 }
 
-/// What a role waits for.
+/// A role that waits, with the actions that it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// The role.

@@ -54,7 +54,7 @@ pub(super) trait View {
     fn is_full(&self, queue: usize) -> bool;
 }
 
-/// What happens in a step of a network.
+/// One step of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     Move(u32),

@@ -237,8 +237,8 @@ fn capacities(machines: &[Fsm], all: usize, mut rng: Rng) -> (Topology, oracle::
         drops: vec![false; count],
         races: vec![false; count],
     };
-    for to in 0..count {
-        let role = Role::from(ROLES[to]);
+    for (to, &name) in ROLES.iter().enumerate().take(count) {
+        let role = Role::from(name);
         let senders: Vec<usize> = (0..count)
             .filter(|&from| {
                 let sends = |own: usize, peer: usize, direction| {
