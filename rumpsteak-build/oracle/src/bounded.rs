@@ -14,7 +14,7 @@
 //!
 //! # Cost
 //!
-//! Naive on purpose, as [`explore`](crate::System::explore), and exponential in the number of roles.
+//! Naive on purpose, as [`explore`](crate::System::explore). Exponential in the number of roles.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 

@@ -7,9 +7,8 @@ use rumpsteak_fsm::run::fold;
 use rumpsteak_fsm::{Fsm, Limit, Limits, Role, Verdict};
 use serde_json::{Value, json};
 
-use super::kmc::no_system;
 use crate::json::{self, Answer};
-use crate::machines::{Machine, mark};
+use crate::machines::{Machine, mark, no_system};
 use crate::options::raise;
 use crate::outcome::{Outcome, Reply};
 use crate::terminal::Terminal;

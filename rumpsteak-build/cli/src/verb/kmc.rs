@@ -8,7 +8,7 @@ use rumpsteak_fsm::bounded::Growth;
 use rumpsteak_fsm::capacity::{self, Capacities, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Verdict, Witness};
 use rumpsteak_fsm::run::fold;
-use rumpsteak_fsm::system::{SystemError, explore, live_in_every_run};
+use rumpsteak_fsm::system::{explore, live_in_every_run};
 use rumpsteak_fsm::{Defect, Direction, Fsm, Limit, Limits, Role, Run, System};
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use super::bounded::{self, Queues};
 use crate::input::Reader;
 use crate::json::{self, Answer};
 use crate::liveness::tell;
-use crate::machines::{self, Machine, mark, mark_waits};
+use crate::machines::{self, Machine, mark, mark_waits, no_system};
 use crate::options::{Liveness, Output, Scribble, raise};
 use crate::outcome::{Outcome, Reply};
 use crate::terminal::Terminal;
@@ -141,19 +141,6 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         outcome = tell(&live, None, Notice::error, &mut object, |error| terminal.report(&error));
     }
     Ok((outcome, object))
-}
-
-pub(super) fn no_system(machines: &[Machine], error: &SystemError) -> Notice {
-    let report = Notice::of_error(error);
-    match error {
-        SystemError::SelfMessage { role, transition } => {
-            mark(report, machines, role, *transition, "to itself")
-        }
-        SystemError::UnknownPeer { role, transition, .. } => {
-            mark(report, machines, role, *transition, "to nobody")
-        }
-        _ => report,
-    }
 }
 
 fn unsafe_system(machines: &[Machine], run: &Run) -> Notice {

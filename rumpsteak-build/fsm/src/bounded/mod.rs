@@ -11,9 +11,9 @@
 //!
 //! A set of roles is *stuck* in a configuration if each of them is finished or can move only after
 //! another role of the set has moved: its queue is full and the receiver is stuck; or the queue
-//! that it waits at is empty and all senders are stuck; or a message that it cannot take is at the
-//! head. The system *hangs* if it reaches a configuration where a role is stuck and not finished, or
-//! where a role never moves again in any run, or a message is never received in any run.
+//! that it waits at is empty and the sender is stuck; or a message that it cannot take is at the
+//! head. The system *hangs* if it reaches a configuration where a role is stuck and not finished,
+//! or where a role never moves again in any run, or a message is never received in any run.
 //!
 //! ```text
 //!   D: rec X . {C?task; W!job; X, W?request; X}    With n places, W does n + 1 jobs and makes n requests, and
@@ -24,17 +24,17 @@
 //! # Why it is sound
 //!
 //! *Hangs.* All configurations are explored breadth first, so the first run is a shortest one. It
-//! may leave commitments to its end: nothing but the role itself sees one, so a role that is blocked
-//! in the end may as well have committed then. A stuck set stays stuck, because nothing that the
+//! may leave commitments to its end: only the role itself sees one, so a role that is blocked in
+//! the end may as well have committed then. A stuck set stays stuck, because nothing that the
 //! other roles do makes one of its moves possible. So it does not matter what they do. Stuck sets
 //! are closed under union, so there is a largest one.
 //!
 //! *Safe.* The explored configurations, with commitments as states of their own, are all there are.
 //! If an unbounded queue grows beyond [`Limits::queue`], this is not so, and the answer is
-//! undecided. There is a *cut-off* for a system with one queue for each pair of roles: it is safe at
-//! each capacity from n on if [`capacity::find`] proves it. Either no queue ever holds more than n
-//! messages, so no send ever waits. Or the system is directed, and n is enough by k-MC; then more is
-//! enough, too.
+//! undecided. There is a *cut-off* for a system with one queue for each pair of roles: it is safe
+//! at each capacity from n on if [`capacity::find`] proves it. Either no queue ever holds more than
+//! n messages, so no send ever waits. Or the system is directed, and n is enough by k-MC; then more
+//! is enough, too.
 //!
 //! *Hangs with every capacity.* See `pump.rs`: a run in which queues are filled by a repetition.
 //! What is not proven there or by a cut-off is said about the given capacities only. At large

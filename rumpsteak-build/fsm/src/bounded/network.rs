@@ -138,17 +138,7 @@ impl Network {
         }
         let used: Vec<Queue> = network.queues.iter().map(|place| place.queue.clone()).collect();
         topology.check(&used, |role| network.system.index_of(role).is_some())?;
-        let mut receives: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
-        let moves = || (0..).zip(&network.moves);
-        for (number, by) in moves().filter(|(_, by)| !by.is_send) {
-            receives.entry((by.channel, by.message)).or_default().push(number);
-        }
-        for (send, by) in moves().filter(|(_, by)| by.is_send) {
-            let met = receives.get(&(by.channel, by.message)).into_iter().flatten();
-            // A role cannot meet itself.
-            let others = met.filter(|&&other| network.moves[other as usize].machine != by.machine);
-            network.pairs.extend(others.map(|&receive| (send, receive)));
-        }
+        network.pairs = pairs(&network.moves);
         Ok(network)
     }
 
@@ -320,4 +310,21 @@ impl Network {
             || queues.any(|(queue, place)| place.to == machine && view.head(queue).is_some());
         self.may_end(state) && !(self.idle.contains(state as usize) && is_asked())
     }
+}
+
+/// The sends and receives of one message in one queue by two machines, in the order of the sends.
+fn pairs(moves: &[Move]) -> Vec<(u32, u32)> {
+    let mut receives: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
+    let numbered = || (0..).zip(moves);
+    for (number, by) in numbered().filter(|(_, by)| !by.is_send) {
+        receives.entry((by.channel, by.message)).or_default().push(number);
+    }
+    let mut pairs = vec![];
+    for (send, by) in numbered().filter(|(_, by)| by.is_send) {
+        let met = receives.get(&(by.channel, by.message)).into_iter().flatten();
+        // A role cannot meet itself.
+        let others = met.filter(|&&other| moves[other as usize].machine != by.machine);
+        pairs.extend(others.map(|&receive| (send, receive)));
+    }
+    pairs
 }
