@@ -1,12 +1,14 @@
 //! The program of the page on axum in the cookbook, and requests to it.
 
 #![cfg(test)]
-#![allow(dead_code, reason = "the test does not call `main`")]
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 include!(concat!(env!("OUT_DIR"), "/page.rs"));
+
+/// The page's `main` would serve for ever: the test serves the same `app`.
+const _: fn() -> std::io::Result<()> = main;
 
 #[tokio::test]
 async fn a_request_is_a_session() {

@@ -103,7 +103,7 @@ pub(crate) fn module(scope: &Scope<'_>, machines: &[Machine]) -> Result<String, 
         scope.loaded().map(|(of, file)| (of.name(), file.shown())).unwrap_or_default();
     let mut body = format!(
         "#[rumpsteak::protocol({protocol})]\n\
-         #[allow(clippy::enum_variant_names, clippy::struct_field_names)]\n\
+         #[allow(clippy::enum_variant_names, clippy::struct_field_names, reason = \"the protocol gives the names\")]\n\
          pub mod {} {{\n",
         scope.module.name
     );

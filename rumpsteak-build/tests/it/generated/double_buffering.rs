@@ -1,5 +1,5 @@
 #[rumpsteak::protocol(DoubleBuffering)]
-#[allow(clippy::enum_variant_names, clippy::struct_field_names)]
+#[allow(clippy::enum_variant_names, clippy::struct_field_names, reason = "the protocol gives the names")]
 pub mod double_buffering {
     /// The roles of the protocol `DoubleBuffering`, wired to each other.
     ///
