@@ -180,7 +180,7 @@ fn grows(report: Notice, growth: &Growth, obstacle: Option<&Obstacle>) -> Notice
     let Growth { queue, before, again } = growth;
     let sender = again
         .iter()
-        .find(|step| step.action.direction == Direction::Send && step.action.peer == *queue.to());
+        .find(|step| step.action.direction == Direction::Send && step.action.peer == queue.to);
     let by = sender.map_or("", |step| step.role.as_str());
     let again = fold(again);
     let report = report.remark(match before.is_empty() {
@@ -191,7 +191,7 @@ fn grows(report: Notice, growth: &Growth, obstacle: Option<&Obstacle>) -> Notice
         ),
     });
     if let Some(Obstacle::Mixed(..) | Obstacle::Nondeterministic(..)) = obstacle {
-        return report;
+        return report.remark("`--capacity` tells whether it can hang with queues of a given size");
     }
     report.help(format!(
         "let {by} wait for an answer before it sends on, \
