@@ -138,26 +138,21 @@ fn hangs(machines: &[Machine], hang: &Hang, is_least: bool, committing: &[Role])
         }
     }
     for (number, wait) in hang.waits.iter().enumerate() {
-        notice = match number + 1 == hang.cycle && hang.cycle > 1 {
-            true => notice.remark(format!("{wait}: this closes the cycle")),
-            false => notice.remark(wait.to_string()),
-        };
+        let is_last = number + 1 == hang.cycle && hang.cycle > 1;
+        notice = notice
+            .remark(format!("{wait}{}", if is_last { ": this closes the cycle" } else { "" }));
     }
     let receives =
         |role: &Role| hang.waits.iter().any(|wait| wait.role == *role && wait.full.is_none());
-    for (queue, messages) in hang.queues.iter().filter(|(queue, _)| receives(&queue.to)) {
-        if let Some((from, message)) = messages.first() {
-            notice = notice.remark(format!("at the head of {queue} is {message} from {from}"));
-        }
+    for (queue, from, message) in hang.heads.iter().filter(|(queue, ..)| receives(&queue.to)) {
+        notice = notice.remark(format!("at the head of {queue} is {message} from {from}"));
     }
-    let length = count(hang.steps.len(), "step");
-    let which = if hang.is_shortest { "a shortest run" } else { "a run" };
-    notice = match hang.steps.is_empty() {
-        true => notice.remark("this is so from the start"),
-        false => {
-            notice.remark(format!("{which} that leads there, {length}: {}", fold(&hang.steps)))
-        }
-    };
+    let (length, steps) = (count(hang.steps.len(), "step"), fold(&hang.steps));
+    notice = notice.remark(match (hang.steps.is_empty(), hang.is_shortest) {
+        (true, _) => "this is so from the start".to_owned(),
+        (_, true) => format!("a shortest run that leads there, {length}: {steps}"),
+        (_, false) => format!("a run that leads there, {length}: {steps}"),
+    });
     if let Some(from) = hang.every_capacity_from {
         let from = if from == 0 { String::new() } else { format!(" from {from} on") };
         notice = notice.remark(format!("proven for every capacity{from}: more room does not help"));

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::network::{Network, View};
 use super::search::{At, Search};
-use super::topology::Queue;
+use super::topology::{Place, Queue};
 use crate::machine::{Action, Message, Role, TransitionId};
 use crate::system::components::Node;
 use crate::system::interned::MachineIndex;
@@ -25,8 +25,8 @@ pub struct Hang {
     /// If this is n > 0, the first n roles of `waits` wait in a cycle: each for the next one, and
     /// the last one for the first.
     pub cycle: usize,
-    /// The queues that are not empty at the end, and the senders of their messages.
-    pub queues: Vec<(Queue, Vec<(Role, Message)>)>,
+    /// The queues that are not empty at the end, with the sender and the message at their head.
+    pub heads: Vec<(Queue, Role, Message)>,
     /// If it is proven that some run hangs with every capacity from a number on, the least such
     /// number that is known. It is about the queues without a capacity of their own.
     pub every_capacity_from: Option<usize>,
@@ -95,37 +95,36 @@ impl Hang {
             _ => stuck[machine] && !network.is_finished(&view, machine),
         };
         let waiting = (0..stuck.len()).filter(waits);
-        let mut waiting: Vec<Waiting> =
-            waiting.map(|machine| Waiting::of(network, &view, &stuck, machine)).collect();
+        let waiting = waiting.map(|machine| Wait::of(network, &view, &stuck, machine));
+        let (mut waits, helpers): (Vec<Wait>, Vec<_>) = waiting.unzip();
         let is_deadlock = failure == Failure::Deadlock;
-        let cycle = if is_deadlock { cycle(&waiting) } else { vec![] };
-        let place = |own: &Waiting| cycle.iter().position(|&machine| machine == own.machine);
-        waiting.sort_by_key(|own| place(own).unwrap_or(cycle.len()));
-        let queues = network.queues.iter().enumerate().map(|(queue, place)| {
-            let messages = view.messages(queue).into_iter();
-            (place.queue.clone(), messages.filter_map(|held| network.message(held)).collect())
+        let cycle = if is_deadlock { cycle(&waits, &helpers) } else { vec![] };
+        let place = |own: &Wait| cycle.iter().position(|role| *role == own.role);
+        waits.sort_by_key(|own| place(own).unwrap_or(cycle.len()));
+        let heads = network.queues.iter().enumerate().filter_map(|(queue, place)| {
+            let (from, message) = network.message(view.head(queue)?)?;
+            Some((place.queue.clone(), from, message))
         });
         Self {
             steps: network.steps(&search.path(node)),
             is_shortest: is_deadlock,
             cycle: cycle.len(),
-            queues: queues.filter(|(_, held): &(_, Vec<_>)| !held.is_empty()).collect(),
+            heads: heads.collect(),
             every_capacity_from: None,
-            waits: waiting.into_iter().map(|own| own.wait).collect(),
+            waits,
             failure,
         }
     }
 }
 
-struct Waiting {
-    machine: MachineIndex,
-    /// The machines that could help it.
-    helpers: Vec<MachineIndex>,
-    wait: Wait,
-}
-
-impl Waiting {
-    fn of(network: &Network<'_>, view: &At<'_>, stuck: &[bool], machine: MachineIndex) -> Self {
+impl Wait {
+    /// The wait of a machine, and the roles that could end it.
+    fn of(
+        network: &Network<'_>,
+        view: &At<'_>,
+        stuck: &[bool],
+        machine: MachineIndex,
+    ) -> (Self, Vec<Role>) {
         let moves = network.moves_from(view.state(machine));
         let by = |number: usize| network.machines.get(number);
         let mut sends = moves.clone().filter(|&number| by(number).is_send);
@@ -137,31 +136,29 @@ impl Waiting {
         let helps = |&number: &usize| {
             by(number).is_send || view.head(by(number).channel as usize).is_none()
         };
-        let steps: Vec<u32> = moves.clone().map(|number| number as u32).collect();
-        let steps = network.machines.steps(&steps).into_iter();
-        let wait = Wait {
+        let helpers = moves.clone().filter(helps);
+        let helpers = helpers.map(|number| network.machines.role(network.peers[number])).collect();
+        let steps = network.machines.steps(&moves.map(|by| by as u32).collect::<Vec<_>>());
+        let capacity = |place: &Place| place.capacity.unwrap_or(u32::MAX) as usize;
+        let wait = Self {
             role: network.machines.role(machine),
-            actions: steps.map(|step| (step.transition, step.action)).collect(),
-            full: place
-                .map(|place| (place.queue.clone(), place.capacity.unwrap_or(u32::MAX) as usize)),
+            actions: steps.into_iter().map(|step| (step.transition, step.action)).collect(),
+            full: place.map(|place| (place.queue.clone(), capacity(place))),
         };
-        let helpers = moves.filter(helps).map(|number| network.peers[number]).collect();
-        Self { machine, helpers, wait }
+        (wait, helpers)
     }
 }
 
-/// Machines that wait in a cycle, each for the next one. Empty if there is none.
-fn cycle(waiting: &[Waiting]) -> Vec<MachineIndex> {
-    let find = |machine| waiting.iter().find(|own| own.machine == machine);
-    let next = |own: &Waiting| own.helpers.iter().find_map(|&machine| find(machine));
-    let mut path: Vec<MachineIndex> = vec![];
-    let mut at = waiting.first();
+/// Roles that wait in a cycle, each for the next one. Empty if there is none.
+fn cycle(waits: &[Wait], helpers: &[Vec<Role>]) -> Vec<Role> {
+    let find = |role: &Role| waits.iter().position(|own| own.role == *role);
+    let (mut path, mut at): (Vec<usize>, _) = (vec![], (!waits.is_empty()).then_some(0));
     while let Some(own) = at {
-        if let Some(start) = path.iter().position(|&machine| machine == own.machine) {
-            return path.split_off(start);
+        if let Some(start) = path.iter().position(|&other| other == own) {
+            return path[start..].iter().map(|&own| waits[own].role.clone()).collect();
         }
-        path.push(own.machine);
-        at = next(own);
+        path.push(own);
+        at = helpers[own].iter().find_map(find);
     }
     vec![]
 }

@@ -15,12 +15,6 @@
 //! head. The system *hangs* if it reaches a configuration where a role is stuck and not finished,
 //! or where a role never moves again in any run, or a message is never received in any run.
 //!
-//! ```text
-//!   D: rec X . {C?task; W!job; X, W?request; X}    With n places, W does n + 1 jobs and makes n requests, and
-//!   W: rec X . D?job; D!request; X                 D sends n jobs more. Now W waits for room for a request,
-//!   C: rec X . D!task; X                           which only D can make, and D has chosen to send a job.
-//! ```
-//!
 //! # Why it is sound
 //!
 //! *Hangs.* All configurations are explored breadth first, so the first run is a shortest one. It
@@ -52,9 +46,9 @@ mod search;
 mod topology;
 
 pub use self::hang::{Hang, Wait};
-use self::network::{Event, Network};
-use self::pump::Pump;
-use self::search::Search;
+use self::network::{Event, Network, View};
+use self::pump::{Part, Pump};
+use self::search::{At, Search};
 use self::topology::Place;
 pub use self::topology::{Queue, Topology, TopologyError};
 use crate::capacity::{self, Occupancy};
@@ -112,14 +106,13 @@ impl Bounded {
     /// The roles that may commit to a send in a state that also receives. Whether they
     /// [race](Topology::race) there instead may decide the answer.
     pub fn committing(&self) -> Vec<Role> {
-        let network = self.network();
-        let machines = network.committing().into_iter();
-        machines.map(|machine| network.machines.role(machine)).collect()
+        self.network().committing()
     }
 
     /// Tells whether the system can hang.
     pub fn check(&self, limits: &Limits) -> Verdict<Safe, Box<Hang>> {
-        let (network, few) = (self.network(), few(limits));
+        let (network, few) =
+            (self.network(), limits.configurations(limits.configurations.min(FEW)));
         let pump = Pump::blocking(&self.scaled(usize::MAX).network());
         let pumped = pump.as_ref().and_then(|pump| pumped(&network, pump, limits));
         let verdict = match pumped {
@@ -213,16 +206,20 @@ fn explored(network: &Network<'_>, limits: &Limits) -> Verdict<Safe, Box<Hang>> 
 
 /// A hang at these capacities by a run that exists at all large ones.
 fn pumped(network: &Network<'_>, pump: &Pump, limits: &Limits) -> Option<Box<Hang>> {
-    let events = pump.events(network, limits.configurations)?;
     // The run is taken step by step, and judged at its end.
-    let mut search = Search::new(network, limits);
-    let node = search.walk(&events)?;
+    let (mut search, mut node) = (Search::new(network, limits), 0);
+    for Part { events, fills } in &pump.parts {
+        match *fills {
+            None => node = search.walk(node, events)?,
+            Some(queue) => {
+                while !At(&search, node).is_full(queue) {
+                    node = search.walk(node, events)?;
+                }
+            }
+        }
+    }
     let hang = Hang::at(network, &search, node, Failure::Deadlock);
     (!hang.waits.is_empty()).then(|| Box::new(Hang { is_shortest: false, ..hang }))
-}
-
-fn few(limits: &Limits) -> Limits {
-    limits.configurations(limits.configurations.min(FEW))
 }
 
 /// A queue that grows without bound if nothing limits it.

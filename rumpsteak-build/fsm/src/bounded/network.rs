@@ -83,14 +83,14 @@ impl<'a> Network<'a> {
         self.commits.contains(state as usize)
     }
 
-    /// The machines with a state that receives, in which they may commit to a send.
-    pub(super) fn committing(&self) -> Vec<MachineIndex> {
+    /// The roles that may commit to a send in a state that also receives.
+    pub(super) fn committing(&self) -> Vec<Role> {
         let mixed = self.commits.ones().map(|state| state as StateIndex);
         let mixed = mixed.filter(|&state| self.machines.kind(state) == StateKind::Mixed);
-        let machine = |state| self.machines.all_from(state)[0].machine as MachineIndex;
-        let mut machines: Vec<_> = mixed.map(machine).collect();
-        machines.dedup();
-        machines
+        let role = |state| self.machines.role(self.machines.all_from(state)[0].machine as usize);
+        let mut roles: Vec<Role> = mixed.map(role).collect();
+        roles.dedup();
+        roles
     }
 
     /// The moves of machines in an event. A commitment is none.

@@ -52,14 +52,10 @@ const LONGEST: usize = 2;
 struct Word {
     /// The word, or the messages before the pumped ones.
     first: Vec<u32>,
-    pumped: Option<Pumped>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Pumped {
-    message: u32,
-    /// How many messages are missing to the capacity.
+    /// The message of which there are so many that `missing` are missing to the capacity.
+    pumped: Option<u32>,
     missing: usize,
+    /// The messages after the pumped ones.
     last: Vec<u32>,
 }
 
@@ -79,14 +75,13 @@ impl View for At<'_> {
 
     fn head(&self, queue: usize) -> Option<u32> {
         let word = &self.1.queues[queue];
-        let pumped = word.pumped.as_ref().map(|pumped| pumped.message);
-        word.first.first().copied().or(pumped)
+        word.first.first().copied().or(word.pumped)
     }
 
     fn is_full(&self, queue: usize) -> bool {
         let (place, word) = (&self.0.queues[queue], &self.1.queues[queue]);
-        match &word.pumped {
-            Some(pumped) => pumped.missing == 0,
+        match word.pumped {
+            Some(_) => word.missing == 0,
             None if place.is_scaled => false,
             None => place.capacity.is_some_and(|most| word.first.len() >= most as usize),
         }
@@ -96,26 +91,21 @@ impl View for At<'_> {
 impl Word {
     /// The capacity from which on this is a queue with room, and with a pumped message.
     fn least_size(&self) -> usize {
-        let pumped = self.pumped.as_ref();
-        1 + self.first.len() + pumped.map_or(0, |pumped| pumped.missing + pumped.last.len())
+        1 + self.first.len() + self.missing + self.last.len()
     }
 
     fn push(&mut self, message: u32) {
-        match &mut self.pumped {
-            None => self.first.push(message),
-            Some(pumped) => {
-                pumped.missing -= 1;
-                if !pumped.last.is_empty() || message != pumped.message {
-                    pumped.last.push(message);
-                }
-            }
+        if self.pumped.is_none() {
+            return self.first.push(message);
+        }
+        self.missing -= 1;
+        if !self.last.is_empty() || self.pumped != Some(message) {
+            self.last.push(message);
         }
     }
 
     fn pop(&mut self) {
-        if let Some(pumped) = &mut self.pumped {
-            pumped.missing += 1;
-        }
+        self.missing += usize::from(self.pumped.is_some());
         // Otherwise a pumped message is taken.
         if !self.first.is_empty() {
             self.first.remove(0);
@@ -123,9 +113,7 @@ impl Word {
     }
 
     fn is_short(&self) -> bool {
-        let pumped = self.pumped.as_ref();
-        self.first.len() <= LONGEST
-            && pumped.is_none_or(|pumped| pumped.missing.max(pumped.last.len()) <= LONGEST)
+        self.first.len().max(self.missing).max(self.last.len()) <= LONGEST
     }
 }
 
@@ -204,31 +192,6 @@ impl Pump {
         parts.reverse();
         Self { from, parts }
     }
-
-    /// The events at the capacities of a network. `None` if there are more than `most`.
-    pub(super) fn events(&self, network: &Network<'_>, most: usize) -> Option<Vec<Event>> {
-        let mut lengths = vec![0_u32; network.queues.len()];
-        let mut all = vec![];
-        for Part { events, fills } in &self.parts {
-            let mut is_first = true;
-            while match fills {
-                Some(queue) => Some(lengths[*queue]) < network.queues[*queue].capacity,
-                None => is_first,
-            } {
-                is_first = false;
-                for by in events.iter().flat_map(|&event| network.moves_in(event)) {
-                    let length = &mut lengths[by.channel as usize];
-                    // A rendezvous adds and takes one.
-                    *length = if by.is_send { *length + 1 } else { length.checked_sub(1)? };
-                }
-                all.extend_from_slice(events);
-                if all.len() > most {
-                    return None;
-                }
-            }
-        }
-        Some(all)
-    }
 }
 
 impl Symbolic {
@@ -287,7 +250,7 @@ fn after(network: &Network<'_>, nodes: &[Node], last: usize, event: Event) -> Ve
             && !moves().any(|by| by.received() == Some(queue))
         {
             let mut full = nodes[start].at.clone();
-            full.queues[queue].pumped = Some(Pumped { message, missing: 0, last: vec![] });
+            full.queues[queue].pumped = Some(message);
             let events = events.iter().rev().copied().collect();
             found.push(node(start, Part { events, fills: Some(queue) }, full));
         }

@@ -49,18 +49,6 @@ impl At<'_> {
     fn content(&self, queue: usize) -> u32 {
         self.0.rows.row(self.1)[self.0.network.machines.machines() + queue]
     }
-
-    /// The messages in a queue, oldest first.
-    pub(super) fn messages(&self, queue: usize) -> Vec<u32> {
-        let contents = &self.0.contents;
-        let mut content = self.content(queue);
-        let next = || {
-            let head = contents.head(content);
-            content = contents.pop(content);
-            head
-        };
-        std::iter::from_fn(next).collect()
-    }
 }
 
 impl<'a> Search<'a> {
@@ -157,10 +145,10 @@ impl<'a> Search<'a> {
         Some((to, is_new))
     }
 
-    /// Takes these events from the initial configuration. `None` if one is not possible.
-    pub(super) fn walk(&mut self, path: &[Event]) -> Option<Node> {
+    /// Takes these events from a configuration. `None` if one is not possible.
+    pub(super) fn walk(&mut self, from: Node, path: &[Event]) -> Option<Node> {
         let mut possible = vec![];
-        path.iter().try_fold(0, |node, &event| {
+        path.iter().try_fold(from, |node, &event| {
             self.events(node, &mut possible);
             let after = possible.contains(&event).then(|| self.after(node, event))?;
             after.map(|(to, _)| to)

@@ -111,7 +111,7 @@ fn a_mailbox_is_received_at_its_head() {
     assert!(check(any, &places(1)).is_safe());
     let hang = hang(any, &places(1).mailbox("c"));
     assert_eq!((hang.steps.len(), hang.cycle), (1, 0));
-    assert_eq!(hang.queues[0].0.to_string(), "the mailbox of c");
+    assert_eq!(hang.heads[0].0.to_string(), "the mailbox of c");
     let either = "a: c!x; end  b: c!y; end  c: {a?x; b?y; end, b?y; a?x; end}";
     assert!(check(either, &places(1).mailbox("c")).is_safe());
 }
