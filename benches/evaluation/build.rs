@@ -12,8 +12,18 @@ const MEASURED: [&str; 4] = [
 ];
 
 /// The packages whose versions the report states.
-const PEERS: [&str; 7] =
-    ["rumpsteak", "ferrite-session", "mpstthree", "rustfft", "tokio", "redis", "tokio-postgres"];
+const PEERS: [&str; 10] = [
+    "rumpsteak",
+    "ferrite-session",
+    "mpstthree",
+    "rustfft",
+    "tokio",
+    "flume",
+    "async-channel",
+    "kanal",
+    "redis",
+    "tokio-postgres",
+];
 
 fn main() -> io::Result<()> {
     rumpsteak_build::configure()

@@ -13,6 +13,8 @@ mod alternating_bit;
 mod authentication;
 #[path = "../tasks/chat_moderator.rs"]
 mod chat_moderator;
+#[path = "../tasks/chat_server.rs"]
+mod chat_server;
 #[path = "../client_server_log.rs"]
 mod client_server_log;
 #[path = "../double_buffering.rs"]
@@ -121,6 +123,15 @@ async fn a_moderator_passes_on_what_is_polite() -> Result<()> {
     assert_eq!((passed, ann), (3, vec!["fine".to_owned()]));
     assert_eq!(bob, ["hello", "how are you"]);
     Ok(())
+}
+
+#[tokio::test]
+async fn all_clients_hear_all_greetings() {
+    let expected: Vec<String> = (0..10).map(|number| format!("client {number}: hello")).collect();
+    for mut heard in chat_server::run(10).await.unwrap() {
+        heard.sort();
+        assert_eq!(heard, expected);
+    }
 }
 
 /// The client is in time on the first connection, and not on the second.

@@ -453,6 +453,7 @@ as optimised, and Table 1 does not. Here it is as in Table 1.
 | [`scatter_gather`](tasks/scatter_gather.rs) | a task for each of eight workers, and their results |
 | [`lock`](tasks/lock.rs) | the first of two clients to ask gets the lock |
 | [`request_timeout`](tasks/request_timeout.rs) | a client gives up, and asks again |
+| [`chat_server`](tasks/chat_server.rs) | a chat for any number of clients, over TCP, in a room that holds their sessions |
 | [`chat_moderator`](tasks/chat_moderator.rs) | two guests speak in any order; each message is passed on, or the guest is warned |
 | [`http_continue`](tasks/http_continue.rs) | HTTP/1.1: `100 (Continue)`, and a connection that either side closes |
 | [`smtp_reset`](tasks/smtp_reset.rs) | SMTP: `RSET` while answers are in flight |
@@ -460,7 +461,7 @@ as optimised, and Table 1 does not. Here it is as in Table 1.
 | [`pipeline_cancel`](tasks/pipeline_cancel.rs) | a supervisor cancels an endless pipeline |
 
 [`applications/`](applications/README.md) has programs whose roles are processes, and [`servers/`](servers/README.md) has
-verified clients of `redis-server` and PostgreSQL. `workflows/` has six of the protocols top-down, hybrid and bottom-up, with
+verified clients of `redis-server` and PostgreSQL, and an HTTP server that holds sessions. `workflows/` has six of the protocols top-down, hybrid and bottom-up, with
 the same processes. `src/fft/` has the processes of the two FFTs.
 
 The test `rows` of this package writes this page if `UPDATE_EXPECT` is set, and fails if the page is stale.

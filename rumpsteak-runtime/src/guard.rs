@@ -65,11 +65,15 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     /// Ends the session with the result of its process. Fails with the error of the process or with
     /// [`ErrorKind::ForeignEnd`](crate::ErrorKind::ForeignEnd).
     #[inline]
-    pub(crate) fn end<T, E: From<Error>, Q: Role>(
+    pub(crate) fn end<T, E: From<Error>, Q: Role, V>(
         &mut self,
-        ended: Result<(T, End<'s, Q>), E>,
+        ended: Result<V, E>,
+        split: impl FnOnce(V) -> (T, End<'s, Q>),
     ) -> Result<T, E> {
-        let ended = ended.and_then(|(value, end)| Ok(end.check(&self.role).map(|()| value)?));
+        let ended = ended.and_then(|returned| {
+            let (value, end) = split(returned);
+            Ok(end.check(&self.role).map(|()| value)?)
+        });
         match ended {
             Ok(_) => {
                 self.is_in_session = false;

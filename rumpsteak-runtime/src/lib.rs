@@ -11,6 +11,8 @@
 //!   fastest if the roles mostly wait for each other. A process returns [`Ended`].
 //! * [`try_run`] runs the process of one role, for example in its own task. [`join`](fn@join) runs
 //!   several in one task. The futures are `Send` if the messages are.
+//! * [`hold`] begins a session that owns its role, as a value for a struct or a `Vec`: see
+//!   [`server`](guide::server).
 //! * Roles are connected by [`Channel`]s (see [`channel`]), or by any `Sink` and `Stream` (see
 //!   [`transport`]).
 //! * A session that fails returns an [`Error`], poisons its role and wakes the peers. The roles run
@@ -21,6 +23,7 @@
 //! The [`guide`] has a chapter for each question: [`module`](mod@guide::module),
 //! [`linearity`](guide::linearity), [`recursion`](guide::recursion), [`choice`](guide::choice),
 //! [`peers`](guide::peers), [`interrupts`](guide::interrupts), [`failure`](guide::failure),
+//! [`server`](guide::server),
 //! [`executors`](guide::executors), [`channels`](guide::channels),
 //! [`testing`](mod@guide::testing), and how to read the compiler's [`errors`](guide::errors).
 //!
@@ -49,6 +52,7 @@ pub mod error;
 mod guard;
 #[cfg(not(doctest))]
 pub mod guide;
+mod held;
 pub mod join;
 mod lending;
 pub mod machine;
@@ -70,6 +74,7 @@ mod woken;
 pub use channel::Channel;
 pub use detached::Detached;
 pub use error::{Error, ErrorKind, Result};
+pub use held::{Held, hold};
 #[doc(inline)]
 pub use join::join;
 pub use message::Message;

@@ -285,3 +285,23 @@ fn delays_save_what_the_paper_says_or_not() {
         (String::new(), Verdict::Unmeasured)
     );
 }
+
+#[test]
+fn a_cell_is_short_if_one_of_the_usual_channels_is_ahead() {
+    let figures = figures::all();
+    let cost = |series, seconds: f64| Row {
+        unit: Unit::Seconds,
+        ..row("channels", series, 1, &[seconds])
+    };
+    let beside = |kanal| {
+        vec![cost("ours, tasks", 2.0), cost("tokio, tasks", 3.0), cost("kanal, tasks", kanal)]
+    };
+    for (kanal, measured, expected) in [
+        (2.5, "`tokio` 1.50×, `kanal` 1.25×", Verdict::Pass),
+        (1.0, "`tokio` 1.50×, `kanal` 0.500×", Verdict::Short),
+    ] {
+        let (_, store) = store("channels", beside(kanal));
+        let cell = verdict(&store, &figures, "stream, two threads");
+        assert_eq!(cell, (measured.to_owned(), expected));
+    }
+}

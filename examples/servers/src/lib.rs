@@ -6,9 +6,12 @@
 //! proves that the second session never confuses answers, and never waits for an answer that does
 //! not come.
 //!
+//! [`checkout`] is a server itself: an axum handler that holds a session between two requests.
+//!
 //! `cargo test -p rumpsteak-servers -- --include-ignored` runs them against the servers of the
 //! machine; `benches/evaluation` measures them beside the usual clients.
 
+pub mod checkout;
 pub mod local;
 pub mod postgres;
 pub mod redis;

@@ -1,6 +1,7 @@
 //! The object that `--format json` prints.
 
 use rumpsteak_build::command::{Mark, Notice, Severity};
+use rumpsteak_fsm::bounded::Growth;
 use rumpsteak_fsm::run::{Run, Step};
 use rumpsteak_fsm::{Action, Direction, Fsm, Limit, Sort};
 use serde_json::{Map, Value, json};
@@ -119,6 +120,11 @@ pub(crate) fn joined(mut object: Value, more: Value) -> Value {
 pub(crate) fn steps(steps: &[Step]) -> Vec<Value> {
     let step = |step: &Step| joined(json!({"role": step.role.as_str()}), action(&step.action));
     steps.iter().map(step).collect()
+}
+
+pub(crate) fn growth(growth: &Growth) -> Value {
+    let Growth { queue, before, again } = growth;
+    json!({"queue": queue.to_string(), "run": steps(before), "again": steps(again)})
 }
 
 pub(crate) fn run(run: &Run) -> Value {

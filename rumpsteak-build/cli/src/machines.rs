@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rumpsteak_build::command::{NamedText, Notice, list, meant};
+use rumpsteak_fsm::system::SystemError;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Defect, Fsm, Role, Run, TransitionId};
 use rumpsteak_scribble::Projection;
@@ -175,6 +176,20 @@ pub(crate) fn mark(
     match machines.iter().find(|machine| machine.fsm.role() == role) {
         Some(machine) => machine.mark(notice, transition, label),
         None => notice,
+    }
+}
+
+/// The error of machines that are not a system, at its place.
+pub(crate) fn no_system(machines: &[Machine], error: &SystemError) -> Notice {
+    let report = Notice::of_error(error);
+    match error {
+        SystemError::SelfMessage { role, transition } => {
+            mark(report, machines, role, *transition, "to itself")
+        }
+        SystemError::UnknownPeer { role, transition, .. } => {
+            mark(report, machines, role, *transition, "to nobody")
+        }
+        _ => report,
     }
 }
 

@@ -57,7 +57,8 @@ pub(crate) struct Reading {
 /// The limits of a search. Each option has the name of a limit in the attribute of a module.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Limits {
-    /// Explore at most N configurations of the roles and their queues [default: 100000]
+    /// Explore at most N configurations of the roles and their queues [default: 100000, and 4000000
+    /// for `--capacity`]
     #[arg(long, value_name = "N")]
     configurations: Option<usize>,
     /// Explore queues of at most N messages, if queues grow for ever [default: 64]
@@ -74,6 +75,11 @@ impl Limits {
         let default = rumpsteak_fsm::Limits::default();
         let configurations = self.configurations.unwrap_or(default.configurations);
         default.configurations(configurations).queue(self.queue.unwrap_or(default.queue))
+    }
+
+    /// The limits for bounded queues: there, the runs that count are long.
+    pub(crate) fn for_capacities(&self, limits: rumpsteak_fsm::Limits) -> rumpsteak_fsm::Limits {
+        limits.configurations(self.configurations.unwrap_or(4_000_000))
     }
 
     pub(crate) fn scribble(&self) -> rumpsteak_scribble::Limits {

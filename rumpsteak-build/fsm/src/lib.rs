@@ -6,6 +6,7 @@
 //! protocol, [`kmc`] judges a whole system, a [`certificate`] proves a "safe", and a [`run`] shows
 //! what a refusal means.
 
+pub mod bounded;
 pub mod capacity;
 pub mod certificate;
 pub mod kmc;

@@ -114,6 +114,7 @@ documents! {
     module: "guide/module.md"
     peers: "guide/peers.md"
     recursion: "guide/recursion.md"
+    server: "guide/server.md"
     testing: "guide/testing.md"
     net_readme: "net/README.md"
     net_delegation: "net/guide/delegation.md"

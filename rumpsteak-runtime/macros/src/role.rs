@@ -110,6 +110,10 @@ fn methods(name: &Ident, routes: &[Route], message: &Ident, krate: &TokenStream)
         const ONCE: ::core::option::Option<&'static str> =
             #krate::private::first(&[#once]);
 
+        type Owned = ();
+
+        const NOT_OWNED: () = ();
+
         #[inline]
         fn for_each_mark<'a>(
             &'a self,

@@ -145,8 +145,8 @@ fn run(
         let names = (0..roles.len()).map(|index| format_ident!("__{letter}{index}"));
         names.collect::<Vec<_>>()
     };
-    let [sessions, futures, answers, values, processes, players] =
-        ["S", "F", "A", "T", "P", "Q"].map(numbered);
+    let [sessions, futures, answers, values, processes, players, returned] =
+        ["S", "F", "A", "T", "P", "Q", "V"].map(numbered);
     let mut types: Vec<_> = (0..roles.len())
         .map(|index| {
             let (role, process, value) = (roles[index], &processes[index], &values[index]);
@@ -160,7 +160,7 @@ fn run(
     let mut runs: Vec<_> = (0..roles.len())
         .map(|index| {
             let (member, parameter) = (&members[index], &parameters[index]);
-            quote!(#krate::try_run(&mut self.#member, #parameter))
+            quote!(#krate::private::running(&mut self.#member, #parameter))
         })
         .collect();
     let mut patterns: Vec<_> = parameters.iter().map(|name| quote!(#name)).collect();
@@ -195,12 +195,13 @@ fn run(
         ///
         /// Dropping the future in the middle of the session poisons the roles.
         #[allow(clippy::too_many_arguments, clippy::type_complexity, reason = "one for each role")]
-        pub fn run<'s, #(#sessions, #futures, #answers, #values, #processes, #players),*>(
+        pub fn run<'s, #(#sessions, #futures, #answers, #values, #processes, #players, #returned,)* __W>(
             &'s mut self,
             #(#parameters: #processes),*
         ) -> #krate::RunningAll<
             <(#(#types,)*) as #krate::private::Processes>::Joined,
             (#(#values,)*),
+            __W,
         >
         where
             #(
@@ -211,7 +212,8 @@ fn run(
                 >,
                 #processes: ::core::ops::FnOnce(#sessions) -> #futures,
                 #futures: #krate::states::Process<#answers>
-                    + ::core::future::Future<Output = #krate::states::Ended<'s, #players, #values>>,
+                    + ::core::future::Future<Output = #krate::Result<#returned>>,
+                #krate::states::End<'s, #players>: #krate::states::Ends<#returned, #values, __W>,
                 #players: #krate::Role,
             )*
         {

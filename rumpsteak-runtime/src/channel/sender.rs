@@ -9,7 +9,7 @@ use futures_sink::Sink;
 
 use super::parking::{Parker, ReceiverState, SenderState};
 use super::ring::ring;
-use super::shared::{GONE, Producer, Shared};
+use super::shared::{FULL, GONE, Producer, Shared};
 use crate::sync::atomic::Ordering;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::link::Disconnected;
@@ -237,7 +237,11 @@ impl<M> Sink<M> for QueueSender<M> {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Disconnected>> {
         let this = self.get_mut();
-        if this.obstacle() == 0 { Poll::Ready(Ok(())) } else { this.wait(context) }
+        match this.obstacle() {
+            0 => Poll::Ready(Ok(())),
+            FULL if this.producer.saw_room() => Poll::Ready(Ok(())),
+            _ => this.wait(context),
+        }
     }
 
     /// Panics if the queue is full and not [growable](Capacity::Growable).

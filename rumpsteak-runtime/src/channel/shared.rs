@@ -15,7 +15,7 @@ pub(super) type Producer<M> = ring::Producer<M, Shared<M>, SenderState, Receiver
 pub(super) type Consumer<M> = ring::Consumer<M, Shared<M>, SenderState, ReceiverState>;
 
 /// The queue waits and may be full.
-const FULL: usize = 1;
+pub(super) const FULL: usize = 1;
 /// The receiver is gone.
 pub(super) const GONE: usize = 2;
 

@@ -19,6 +19,18 @@ pub trait Participant: Sized + 'static {
     /// The peer that limits the role to one session over its routes, if there is one.
     const ONCE: Option<&'static str>;
 
+    /// The part of a state that owns the role: `()`, unless the role is [`Held`](crate::Held).
+    type Owned: Unpin;
+
+    /// The value of a state that does not own the role.
+    const NOT_OWNED: Self::Owned;
+
+    /// Returns the role if the state owns it.
+    #[inline(always)]
+    fn owned(_: &mut Self::Owned) -> Option<&mut Self> {
+        None
+    }
+
     /// Calls `visit` for each route in the order of the fields, with the name of the peer's struct
     /// and the route's mark.
     fn for_each_mark<'a>(&'a self, visit: impl FnMut(&'static str, &'a Mark));

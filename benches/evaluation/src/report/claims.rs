@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::data::{Data, Ratio, digits, names_of};
-use crate::{Of, Quartiles};
+use crate::{Of, Quartiles, channels};
 
 /// One line at the top of the report.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +54,8 @@ impl fmt::Display for Verdict {
 #[must_use]
 pub fn claims(data: &Data<'_>) -> Vec<Claim> {
     let of_sessions = [streaming(data), double_buffering(data), fft(data), delays(data)];
-    [of_sessions.concat(), transports(data), servers(data), building(data)].concat()
+    let beside = [channels(data), transports(data), servers(data), building(data)];
+    [of_sessions.concat(), beside.concat()].concat()
 }
 
 fn streaming(data: &Data<'_>) -> Vec<Claim> {
@@ -196,6 +197,30 @@ fn delays(data: &Data<'_>) -> Vec<Claim> {
             Some(1.0),
         ),
     ]
+}
+
+/// One line for each cell, with the factor by which our best is ahead of each peer's best.
+fn channels(data: &Data<'_>) -> Vec<Claim> {
+    let figure = channels::NAME;
+    let cell = |(x, cell): (u64, &str)| {
+        let ratios = channels::PEERS.into_iter().filter_map(|(peer, series)| {
+            let ours = data.best(figure, x, channels::OURS)?;
+            let theirs = data.best(figure, x, series)?;
+            Some((peer, data.ratio(figure, x, ours, theirs)?))
+        });
+        let ratios: Vec<_> = ratios.collect();
+        let measured =
+            ratios.iter().map(|(peer, ratio)| format!("`{peer}` {}×", digits(ratio.factor)));
+        let verdict = ratios.iter().map(|(_, ratio)| verdict(*ratio, None, Some(1.0))).max();
+        Claim {
+            what: format!("{cell}: our best against the best of each of the usual channels"),
+            wanted: "≥ 1× each".to_owned(),
+            measured: measured.collect::<Vec<_>>().join(", "),
+            bare: String::new(),
+            verdict: verdict.unwrap_or(Verdict::Unmeasured),
+        }
+    };
+    (0..).zip(channels::CELLS).map(cell).collect()
 }
 
 fn transports(data: &Data<'_>) -> Vec<Claim> {

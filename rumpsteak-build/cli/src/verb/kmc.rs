@@ -4,16 +4,19 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rumpsteak_build::command::{Notice, count, list, split_way_out, visible};
+use rumpsteak_fsm::bounded::Growth;
 use rumpsteak_fsm::capacity::{self, Capacities, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Verdict, Witness};
-use rumpsteak_fsm::system::{SystemError, explore, live_in_every_run};
-use rumpsteak_fsm::{Defect, Limit, Limits, Role, Run, System};
+use rumpsteak_fsm::run::fold;
+use rumpsteak_fsm::system::{explore, live_in_every_run};
+use rumpsteak_fsm::{Defect, Fsm, Limit, Limits, Role, Run, System};
 use serde_json::{Value, json};
 
+use super::bounded::{self, Queues};
 use crate::input::Reader;
 use crate::json::{self, Answer};
 use crate::liveness::tell;
-use crate::machines::{self, Machine, mark, mark_waits};
+use crate::machines::{self, Machine, mark, mark_waits, no_system};
 use crate::options::{Liveness, Output, Scribble, raise};
 use crate::outcome::{Outcome, Reply};
 use crate::terminal::Terminal;
@@ -27,7 +30,10 @@ Scribble files, which stand for their projections; the content tells which.
 A system that is k-exhaustive and k-safe, and in which the bound k never decides what happens next, is safe with queues
 of any length.
 
-  cargo rumpsteak kmc protocols/double_buffering.scr")]
+With --capacity, --mailbox, --drop or --race, queues are bounded, and the question is whether the system can hang.
+
+  cargo rumpsteak kmc protocols/double_buffering.scr
+  cargo rumpsteak kmc protocols/double_buffering.scr --capacity 64 --capacity 'k->s=1'")]
 pub(crate) struct Arguments {
     /// Files with machines; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
@@ -47,6 +53,8 @@ pub(crate) struct Arguments {
     /// Which liveness the system must have
     #[arg(long, value_enum, value_name = "WHICH", default_value = "fair")]
     liveness: Liveness,
+    #[command(flatten)]
+    queues: Queues,
     #[command(flatten)]
     scribble: Scribble,
     #[command(flatten)]
@@ -69,14 +77,25 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     for file in &arguments.files {
         machines.extend(machines::read(&mut reader, file, &arguments.scribble, terminal)?);
     }
-    let fsms = machines.iter().map(|machine| machine.fsm.clone()).collect();
-    let mut system = System::new(fsms).map_err(|error| no_system(&machines, &error))?;
-    if arguments.repeated {
-        system = capacity::repeated(&system);
+    let fsms: Vec<Fsm> = machines.iter().map(|machine| machine.fsm.clone()).collect();
+    let system = System::new(fsms.clone()).map_err(|error| no_system(&machines, &error));
+    let system = match arguments.repeated {
+        true => system.map(|system| capacity::repeated(&system)),
+        false => system,
+    };
+    let given = &arguments.scribble.reading.limits;
+    let limits = given.verifier().queue(arguments.k.unwrap_or(arguments.max_k));
+    if arguments.queues.are_given() {
+        let fsms = match arguments.repeated {
+            true => system?.machines().to_vec(),
+            // Here, a role may also send to itself.
+            false => fsms,
+        };
+        let limits = given.for_capacities(limits);
+        return bounded::run(&arguments.queues, &machines, fsms, &limits, terminal);
     }
+    let system = system?;
 
-    let limits = arguments.scribble.reading.limits.verifier();
-    let limits = limits.queue(arguments.k.unwrap_or(arguments.max_k));
     let report = kmc::check(&system, &limits);
     let reduction = if arguments.unreduced { Reduction::None } else { Reduction::PartialOrder };
     let properties = match arguments.k {
@@ -99,7 +118,13 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
             Outcome::Fails
         }
         Verdict::Undecided { limit, obstacle } => {
-            terminal.say_notice(&undecided(&machines, *limit, obstacle.as_ref()));
+            let notice = undecided(&machines, *limit, obstacle.as_ref());
+            let growth = rumpsteak_fsm::bounded::growth(&system);
+            object["growth"] = growth.as_ref().map(json::growth).into();
+            terminal.say_notice(&match &growth {
+                Some(growth) => grows(notice, growth, obstacle.as_ref()),
+                None => notice,
+            });
             Outcome::Undecided
         }
     };
@@ -116,19 +141,6 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         outcome = tell(&live, None, Notice::error, &mut object, |error| terminal.report(&error));
     }
     Ok((outcome, object))
-}
-
-fn no_system(machines: &[Machine], error: &SystemError) -> Notice {
-    let report = Notice::of_error(error);
-    match error {
-        SystemError::SelfMessage { role, transition } => {
-            mark(report, machines, role, *transition, "to itself")
-        }
-        SystemError::UnknownPeer { role, transition, .. } => {
-            mark(report, machines, role, *transition, "to nobody")
-        }
-        _ => report,
-    }
 }
 
 fn unsafe_system(machines: &[Machine], run: &Run) -> Notice {
@@ -163,6 +175,24 @@ fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) ->
     }
 }
 
+/// Names the queue that grows, and the role that fills it.
+fn grows(report: Notice, growth: &Growth, obstacle: Option<&Obstacle>) -> Notice {
+    let Growth { queue, before, again } = growth;
+    let by = queue.from.as_ref().map_or("", Role::as_str);
+    let after = if before.is_empty() { "" } else { &format!("after {}, ", fold(before)) };
+    let again = fold(again);
+    let report = report.remark(format!(
+        "{queue} grows without bound: {after}{by} fills it by {again}, again and again"
+    ));
+    if let Some(Obstacle::Mixed(..) | Obstacle::Nondeterministic(..)) = obstacle {
+        return report.remark("`--capacity` tells whether it can hang with queues of a given size");
+    }
+    report.help(format!(
+        "let {by} wait for an answer before it sends on, \
+         or ask about queues of a given size with `--capacity`"
+    ))
+}
+
 fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice {
     let report = match &witness.flaw {
         Flaw::Blocked { role, send } => mark(report, machines, role, *send, "blocked by the bound"),
@@ -176,11 +206,9 @@ fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice 
         }
         Flaw::Lost { .. } | Flaw::Waits { .. } => report,
     };
-    let steps = witness.steps.iter().map(|step| format!("`{}`: `{}`", step.role, step.action));
-    let steps: Vec<String> = steps.collect();
-    match steps.is_empty() {
+    match witness.steps.is_empty() {
         true => report.remark("this is so from the start"),
-        false => report.remark(format!("this is after {}", steps.join(", "))),
+        false => report.remark(format!("this is after {}", fold(&witness.steps))),
     }
 }
 

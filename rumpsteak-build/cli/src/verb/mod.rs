@@ -1,5 +1,6 @@
 //! The verbs, one module each.
 
+mod bounded;
 mod check;
 mod compat;
 mod completions;

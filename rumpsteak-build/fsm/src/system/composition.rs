@@ -22,6 +22,18 @@ impl System {
     /// # Errors
     /// Two machines of one role, or a transition whose peer has no machine or is its own role.
     pub fn new(machines: Vec<Fsm>) -> Result<Self, SystemError> {
+        let system = Self::with_self_messages(machines)?;
+        for machine in &system.machines {
+            let role = machine.role();
+            if let Some(by) = machine.transitions().find(|by| by.action.peer == *role) {
+                return Err(SystemError::SelfMessage { role: role.clone(), transition: by.id });
+            }
+        }
+        Ok(system)
+    }
+
+    /// The same for machines that may send messages to themselves.
+    pub(crate) fn with_self_messages(machines: Vec<Fsm>) -> Result<Self, SystemError> {
         let mut indices = HashMap::new();
         for (index, machine) in machines.iter().enumerate() {
             if indices.insert(machine.role().clone(), index).is_some() {
@@ -32,9 +44,6 @@ impl System {
             for transition in machine.transitions() {
                 let (role, peer) = (machine.role().clone(), transition.action.peer.clone());
                 let transition = transition.id;
-                if peer == role {
-                    return Err(SystemError::SelfMessage { role, transition });
-                }
                 if !indices.contains_key(&peer) {
                     return Err(SystemError::UnknownPeer { role, transition, peer });
                 }

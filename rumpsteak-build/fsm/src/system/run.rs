@@ -129,6 +129,35 @@ pub struct Step {
     pub action: Action,
 }
 
+/// Writes steps in a line, with repetitions folded: `` `A`: `B!x` ×57 ``, or
+/// `` (`A`: `B!x`, `B`: `A?x`) ×57 ``.
+///
+/// Cost: O(steps · 24²), because a repetition has at most 24 steps.
+pub fn fold(steps: &[Step]) -> String {
+    const LONGEST: usize = 24;
+    let (mut parts, mut rest) = (vec![], steps);
+    while !rest.is_empty() {
+        let times = |length: usize| {
+            let chunks = rest.chunks(length);
+            chunks.take_while(|chunk| *chunk == &rest[..length]).count()
+        };
+        let lengths = (1..=LONGEST.min(rest.len())).map(|length| (length, times(length)));
+        // Of repetitions that cover the same steps, the shortest.
+        let repeated = lengths.rev().filter(|&(_, times)| times > 1);
+        let (length, times) =
+            repeated.max_by_key(|(length, times)| length * times).unwrap_or((1, 1));
+        let step = |step: &Step| format!("`{}`: `{}`", step.role, step.action);
+        let written = rest[..length].iter().map(step).collect::<Vec<_>>().join(", ");
+        parts.push(match (length, times) {
+            (_, 1) => written,
+            (1, times) => format!("{written} ×{times}"),
+            (_, times) => format!("({written}) ×{times}"),
+        });
+        rest = &rest[length * times..];
+    }
+    parts.join(", ")
+}
+
 /// A queue and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
