@@ -1,22 +1,26 @@
 //! The guard of a session, which owns the borrow of the role and aborts unfinished sessions.
 
+use std::mem::{self, ManuallyDrop};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::error::{Error, Result};
-use crate::lending::Lender;
+use crate::lending::{Claim, Lender};
 use crate::role::Role;
 use crate::role::participant;
 use crate::states::state::state_of;
 use crate::states::{End, State};
-use crate::testing;
+use crate::{testing, watch};
 
 /// A role while its process runs. Dropping the guard in the middle of the session aborts it: the
 /// role is poisoned, and its peers wake.
 pub(crate) struct SessionGuard<'s, R: Role> {
     role: Lender<'s, R>,
-    state: State<'s, R>,
+    /// The claim of the first state, until the session begins. Its destructor has nothing to say.
+    claim: ManuallyDrop<Claim<'s, R>>,
     is_in_session: bool,
+    #[cfg(feature = "tracing")]
+    span: tracing::Span,
 }
 
 impl<'s, R: Role> SessionGuard<'s, R> {
@@ -24,7 +28,13 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     #[inline]
     pub(crate) fn new(role: &'s mut R) -> Self {
         let (role, claim) = Lender::new(role);
-        Self { role, state: state_of(claim), is_in_session: false }
+        Self {
+            role,
+            claim: ManuallyDrop::new(claim),
+            is_in_session: false,
+            #[cfg(feature = "tracing")]
+            span: tracing::Span::none(),
+        }
     }
 
     /// The role. The process must not be polled meanwhile.
@@ -38,7 +48,17 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     pub(crate) fn begin<T>(&mut self, process: impl FnOnce(State<'s, R>) -> T) -> T {
         participant::begin(self.role());
         self.is_in_session = true;
-        let state = self.state.take();
+        #[cfg(feature = "tracing")]
+        {
+            let session = participant::session(self.role());
+            self.span = tracing::trace_span!(
+                target: "rumpsteak", "session", protocol = R::PROTOCOL, role = R::NAME, session
+            );
+        }
+        #[cfg(feature = "tracing")]
+        let _entered = self.span.enter();
+        let claim = ManuallyDrop::new(Claim::none());
+        let state = state_of(ManuallyDrop::into_inner(mem::replace(&mut self.claim, claim)));
         self.role.lend(|| process(state))
     }
 
@@ -49,6 +69,8 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         process: Pin<&mut F>,
         context: &mut Context<'_>,
     ) -> Poll<F::Output> {
+        #[cfg(feature = "tracing")]
+        let _entered = self.span.enter();
         self.role.lend(|| process.poll(context))
     }
 
@@ -58,6 +80,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         let begun = self.role().poll_begin(context.waker());
         if begun.is_pending() {
             testing::waits_to_begin(R::NAME);
+            watch::waits_to_begin(self.role());
         }
         begun
     }

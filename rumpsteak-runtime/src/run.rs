@@ -14,6 +14,7 @@ use crate::states::Plays;
 use crate::states::Process;
 use crate::states::state::polled_again;
 use crate::states::{End, State};
+use crate::watch;
 
 /// Runs `process` as a session of `role`.
 ///
@@ -70,7 +71,13 @@ where
     let start = |running: Pin<&mut Running<'s, R, P, F::Itself, T, E>>, context: &Context<'_>| {
         let mut this = running.project();
         let Some(process) = this.begins.take() else { polled_again() };
-        check::<R, S>(this.guard.role())?;
+        if check::<R, S>(this.guard.role())? {
+            *this.finish = |ended, guard| {
+                let ended = guard.end::<T, E, Q>(ended);
+                watch::returned(guard.role());
+                ended
+            };
+        }
         if this.guard.poll_begin(context).is_pending() {
             *this.begins = Some(process);
         } else {
@@ -176,29 +183,35 @@ impl<J: Future, T> fmt::Debug for RunningAll<J, T> {
     }
 }
 
-/// Checks that the role may begin a session.
+/// Checks that the role may begin a session. Returns true if it is watched.
 #[inline]
-fn check<R: Role + Plays<S>, S>(role: &mut R) -> Result<()> {
+fn check<R: Role + Plays<S>, S>(role: &mut R) -> Result<bool> {
     const {
         assert!(R::VERIFIED, "a session of this role was not verified, and no error says why");
     }
     let is_second = R::ONCE.is_some() && participant::has_completed(role);
-    if role.is_poisoned() || participant::misplaced(role).is_some() || is_second {
-        return Err(refused(role));
+    if !participant::is_plain(role) || participant::misplaced(role).is_some() || is_second {
+        return check_closely(role, is_second);
     }
-    Ok(())
+    Ok(false)
 }
 
-/// The reason why the role cannot begin a session.
+/// Checks a role that cannot begin a session, or is watched.
 #[cold]
 #[inline(never)]
-fn refused<R: Role>(role: &mut R) -> Error {
+fn check_closely<R: Role>(role: &mut R, is_second: bool) -> Result<bool> {
     let kind = match participant::misplaced(role) {
         _ if role.is_poisoned() => ErrorKind::Poisoned { role: R::NAME },
         Some((route, belongs)) => ErrorKind::Misplaced { role: R::NAME, route, belongs },
-        None => ErrorKind::SecondSession { role: R::NAME, peer: R::ONCE.unwrap_or_default() },
+        None if is_second => {
+            ErrorKind::SecondSession { role: R::NAME, peer: R::ONCE.unwrap_or_default() }
+        }
+        None => {
+            watch::begins(role);
+            return Ok(true);
+        }
     };
     // The future of an earlier session may have been leaked, so wake its peers.
     participant::abort(role);
-    kind.into()
+    Err(kind.into())
 }

@@ -51,15 +51,34 @@ pub(super) struct WakerSlot {
 #[derive(Debug, Default)]
 pub(super) struct Parker {
     left: Option<Waker>,
-    /// True if a word has announced it with [`FRESH`].
+    /// True if a word has announced it with [`FRESH`]. Always false if the side is watched, which
+    /// therefore parks out of line.
     said: bool,
+    /// True if the side says when it parks.
+    pub(super) is_watched: bool,
 }
+
+/// The outcome of an attempt to park.
+pub(super) enum Parked {
+    Yes,
+    /// There is something to do.
+    No,
+    /// The side has parked, and says so.
+    Watched,
+}
+
+/// The side that unparks a [`Parking`] says so.
+const WATCHED: usize = 4;
 
 /// The other side's copy of the last waker.
 #[derive(Debug, Default)]
 pub(super) struct Unparker(Option<Waker>);
 
 impl Parker {
+    pub(super) fn new(is_watched: bool) -> Self {
+        Self { is_watched, ..Self::default() }
+    }
+
     /// Returns true if the other side has this very waker, or knows where to find it: then
     /// [`PARKED`] is enough.
     #[inline]
@@ -79,13 +98,20 @@ impl WakerSlot {
         parker: &mut Parker,
         waker: &Waker,
         say: impl FnOnce(usize) -> bool,
-    ) -> bool {
+    ) -> Parked {
         if parker.is_known(waker) {
-            return say(PARKED);
+            return if say(PARKED) { Parked::Yes } else { Parked::No };
         }
         self.leave(parker, waker);
         parker.said = say(PARKED | FRESH);
-        parker.said
+        match parker.said {
+            true if parker.is_watched => {
+                parker.said = false;
+                Parked::Watched
+            }
+            true => Parked::Yes,
+            false => Parked::No,
+        }
     }
 
     #[cold]
@@ -143,12 +169,22 @@ impl Parking {
     }
 
     /// Wakes the waiting side if it has parked. Call it after the change that the side waits for.
+    /// Returns true if this is [watched](Self::watch), which must then be said again.
     #[inline]
-    pub(super) fn unpark(&self, unparker: &mut Unparker) {
+    pub(super) fn unpark(&self, unparker: &mut Unparker) -> bool {
         let flags = self.state.swap(0, Ordering::AcqRel);
-        if flags != 0 {
+        if flags == 0 {
+            return false;
+        }
+        if flags & PARKED != 0 {
             self.wakers.wake(unparker, flags);
         }
+        flags & WATCHED != 0
+    }
+
+    /// Makes the next [`unpark`](Self::unpark) return true.
+    pub(super) fn watch(&self) {
+        self.state.fetch_or(WATCHED, Ordering::AcqRel);
     }
 }
 
@@ -157,6 +193,8 @@ impl Parking {
 pub(super) struct SenderState {
     /// True if the sender waits while the queue is full.
     pub(super) waits: bool,
+    /// The [watched](crate::watch) role that sends, or 0.
+    pub(super) watched: usize,
     /// The session that has begun ahead of the receiver, while the ring is held.
     pub(super) session: usize,
     pub(super) receiver: Unparker,
@@ -166,8 +204,10 @@ pub(super) struct SenderState {
 /// The receiver's private state.
 #[derive(Default)]
 pub(super) struct ReceiverState {
-    /// True if the sender waits while the queue is full.
+    /// True if the sender waits while the queue is full, or the receiving role is watched.
     pub(super) sender_waits: bool,
+    /// The [watched](crate::watch) role that receives, or 0.
+    pub(super) watched: usize,
     pub(super) sender: Unparker,
     pub(super) own: Parker,
     pub(super) retry: Retry,

@@ -6,13 +6,13 @@ use std::{fmt, mem};
 
 use futures_core::Stream;
 
-use super::parking::Parker;
+use super::parking::{Parked, Parker};
 use super::ring::{Empty, PARKED};
 use super::shared::{Consumer, drop_messages};
 use crate::sync::atomic::Ordering;
 use crate::testing;
 use crate::transport::capacity::Queue;
-use crate::woken;
+use crate::{watch, woken};
 
 /// The receiving half of a queue.
 ///
@@ -52,8 +52,12 @@ impl<M> QueueReceiver<M> {
         loop {
             match self.take_if(&is_wanted) {
                 Ok(next) => return Poll::Ready(next),
-                Err(empty) if !waits || self.parks(empty, context) => return Poll::Pending,
-                Err(_) => {}
+                Err(_) if !waits => return Poll::Pending,
+                Err(empty) => match self.parks(empty, context) {
+                    Parked::Yes => return Poll::Pending,
+                    Parked::No => {}
+                    Parked::Watched => return Poll::Ready(None),
+                },
             }
         }
     }
@@ -82,23 +86,43 @@ impl<M> QueueReceiver<M> {
 
     /// Parks unless something has arrived meanwhile, or soon will.
     #[inline(always)]
-    fn parks(&mut self, empty: Empty, context: &Context<'_>) -> bool {
+    fn parks(&mut self, empty: Empty, context: &Context<'_>) -> Parked {
         let (_, state, _) = self.consumer.state();
         if empty.is_parked() && state.own.is_known(context.waker()) {
-            return true;
+            return Parked::Yes;
         }
         if woken::is_polling() && state.retry.is_due(empty) {
             context.waker().wake_by_ref();
-            return true;
+            return Parked::Yes;
         }
         self.parks_now(empty, context.waker())
     }
 
     /// Parks unless something has arrived meanwhile.
     #[inline(never)]
-    fn parks_now(&mut self, empty: Empty, waker: &Waker) -> bool {
+    fn parks_now(&mut self, empty: Empty, waker: &Waker) -> Parked {
         let (shared, state, word) = self.consumer.state();
-        shared.receiver.park(&mut state.own, waker, |flags| word.park(empty, flags))
+        let parked = shared.receiver.park(&mut state.own, waker, |flags| word.park(empty, flags));
+        if let Parked::Watched = parked {
+            watch::parked(state.watched);
+        }
+        parked
+    }
+
+    /// Reports each message received to the [watch](crate::watch) of this role; 0 is no role. If
+    /// `in_session` is true, also reports that the role waits: a poll of the empty queue parks, and
+    /// then returns `None` as if the queue had ended. The action, which knows what it waits for,
+    /// [takes](crate::watch::takes_wait) the report and waits. Returns 1: the number of receivers.
+    #[doc(hidden)]
+    pub fn watch(&mut self, role: usize, in_session: bool) -> usize {
+        let (shared, state, _) = self.consumer.state();
+        state.watched = role;
+        state.own = Parker::new(in_session);
+        if role > 0 {
+            state.sender_waits = true;
+            shared.sender.watch();
+        }
+        1
     }
 
     /// Returns true if the next message will wake this waker.
@@ -118,8 +142,18 @@ impl<M> QueueReceiver<M> {
     #[inline]
     fn made_room(&mut self) {
         let (shared, state, _) = self.consumer.state();
-        if state.sender_waits {
-            shared.sender.unpark(&mut state.sender);
+        if state.sender_waits && shared.sender.unpark(&mut state.sender) {
+            self.acted();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn acted(&mut self) {
+        let (shared, state, _) = self.consumer.state();
+        if state.watched > 0 {
+            shared.sender.watch();
+            watch::acted(state.watched);
         }
     }
 
@@ -132,8 +166,11 @@ impl<M> QueueReceiver<M> {
             match self.take_if(|_| true) {
                 Ok(next) => return Poll::Ready(next.flatten()),
                 Err(_) if testing::ends_queues() => return Poll::Ready(None),
-                Err(empty) if self.parks_now(empty, context.waker()) => return Poll::Pending,
-                Err(_) => {}
+                Err(empty) => match self.parks_now(empty, context.waker()) {
+                    Parked::Yes => return Poll::Pending,
+                    Parked::No => {}
+                    Parked::Watched => return Poll::Ready(None),
+                },
             }
         }
     }
@@ -150,7 +187,10 @@ impl<M> QueueReceiver<M> {
         let (shared, state, _) = next.state();
         *state = mem::take(self.consumer.state().1);
         // The sender may not have taken the waker that was left at the old ring.
-        state.own = Parker::default();
+        state.own = Parker::new(state.own.is_watched);
+        if state.watched > 0 {
+            shared.sender.watch();
+        }
         shared.completed.store(completed, Ordering::Release);
         shared.due.store(0, Ordering::Release);
         shared.sender.unpark(&mut state.sender);
@@ -170,7 +210,10 @@ impl<M> QueueReceiver<M> {
 impl<M> Drop for QueueReceiver<M> {
     fn drop(&mut self) {
         self.consumer.shared().leave();
-        self.made_room();
+        let (shared, state, _) = self.consumer.state();
+        if state.sender_waits && shared.sender.unpark(&mut state.sender) {
+            watch::left(state.watched);
+        }
         drop_messages(&mut self.consumer);
     }
 }

@@ -9,10 +9,11 @@ use futures_sink::Sink;
 
 use super::parking::{Parker, ReceiverState, SenderState};
 use super::ring::ring;
-use super::shared::{GONE, Producer, Shared};
+use super::shared::{FULL, GONE, Producer, Shared};
 use crate::sync::atomic::Ordering;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::link::Disconnected;
+use crate::watch;
 
 /// The sending half of a queue.
 ///
@@ -126,6 +127,19 @@ impl<M> QueueSender<M> {
         // The receiver may not have taken the waker that was left at the old ring.
         producer.state().1.own = Parker::default();
         self.producer = producer;
+        let role = self.producer.state().1.watched;
+        self.watch(role);
+    }
+
+    /// Reports each send as an action of this [watched](crate::watch) role; 0 is no role. Returns
+    /// 0: no receiver.
+    #[doc(hidden)]
+    pub fn watch(&mut self, role: usize) -> usize {
+        if role > 0 {
+            self.producer.state().1.watched = role;
+            self.producer.shared().watch_sender();
+        }
+        0
     }
 
     #[inline]
@@ -177,9 +191,29 @@ impl<M> QueueSender<M> {
     #[cold]
     #[inline(never)]
     fn wait(&mut self, context: &Context<'_>) -> Poll<Result<(), Disconnected>> {
-        if self.producer.has_ended() || self.receiver_is_gone() {
-            return Poll::Ready(Err(Disconnected));
+        if self.producer.has_ended() || self.obstacle() != FULL {
+            if self.producer.has_ended() || self.receiver_is_gone() {
+                return Poll::Ready(Err(Disconnected));
+            }
+            return self.wait_watched(context);
         }
+        self.wait_for_room(context)
+    }
+
+    /// Waits for room, and reports the role that sends.
+    #[cold]
+    fn wait_watched(&mut self, context: &Context<'_>) -> Poll<Result<(), Disconnected>> {
+        let ready = self.wait_for_room(context);
+        let role = self.producer.state().1.watched;
+        match ready {
+            Poll::Ready(_) => watch::acted(role),
+            Poll::Pending => watch::waits_for_room(role, self.queue().to),
+        }
+        ready
+    }
+
+    #[inline]
+    fn wait_for_room(&mut self, context: &Context<'_>) -> Poll<Result<(), Disconnected>> {
         if !self.producer.state().1.waits || self.has_room() {
             return Poll::Ready(Ok(()));
         }

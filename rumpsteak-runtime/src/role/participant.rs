@@ -4,6 +4,7 @@ use std::any::Any;
 use std::task::{Poll, Waker};
 
 use crate::transport::link::{Link, Movable};
+use crate::role::Role;
 use crate::transport::mark::Mark;
 
 /// The part of a role that only its sessions use. The macro of its module implements it.
@@ -31,6 +32,10 @@ pub trait Participant: Sized + 'static {
 
     /// Closes all routes.
     fn close(&mut self);
+
+    /// Watches all routes as the routes of this role: [`Link::watch`]. Returns the sum of the
+    /// results.
+    fn watch(&mut self, role: usize, in_session: bool) -> usize;
 }
 
 /// Begins the next session on a route if both ends count the same sessions. `others` is the result
@@ -55,6 +60,11 @@ pub fn complete<M: 'static, L: Link + 'static>(link: &mut L, counts: bool) {
     if counts {
         link.complete::<M>(sessions);
     }
+}
+
+/// Watches a route: [`Link::watch`].
+pub fn watch<M: 'static, L: Link + 'static>(link: &mut L, role: usize, in_session: bool) -> usize {
+    link.watch::<M>(role, in_session)
 }
 
 /// Returns true if the role has completed a session.
@@ -102,9 +112,44 @@ pub(crate) fn begin<R: Participant>(role: &R) {
 }
 
 /// Closes all routes, which wakes waiting peers, and leaves the role poisoned.
-pub(crate) fn abort<R: Participant>(role: &mut R) {
+pub(crate) fn abort<R: Role>(role: &mut R) {
     begin(role);
+    if let Some(set) = watched(role) {
+        crate::watch::aborted(set, R::NAME);
+    }
     role.close();
+}
+
+/// The session that the role is in: the number of its set, and the number of sessions before it. All
+/// roles of a set have the same.
+#[cfg(feature = "tracing")]
+pub(crate) fn session<R: Participant>(role: &R) -> String {
+    let mut completed = 0;
+    role.for_each_mark(|_, mark| completed = completed.max(mark.completed()));
+    let set = set(role).map_or(String::new(), |set| set.to_string());
+    format!("{set}.{completed}")
+}
+
+/// Returns true if all marks are [plain](Mark::is_plain).
+#[inline]
+pub(crate) fn is_plain<R: Participant>(role: &R) -> bool {
+    let mut is_plain = true;
+    role.for_each_mark(|_, mark| is_plain &= mark.is_plain());
+    is_plain
+}
+
+/// The number of the role's set.
+pub(crate) fn set<R: Participant>(role: &R) -> Option<usize> {
+    let mut set = None;
+    role.for_each_mark(|_, mark| set = set.or(mark.place().map(|(set, _)| set)));
+    set
+}
+
+/// The number of the role's set, if the role is watched.
+pub(crate) fn watched<R: Participant>(role: &R) -> Option<usize> {
+    let mut is_watched = false;
+    role.for_each_mark(|_, mark| is_watched |= mark.is_watched());
+    if is_watched { set(role) } else { None }
 }
 
 /// Returns the first route that is not where its set put it: routes of one type can be exchanged.

@@ -17,6 +17,7 @@ use crate::message::{Labelled as _, Message};
 use crate::role::participant;
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Left, Outgoing, RouteError};
+use crate::watch;
 
 /// Sends `label` from the role to `P`, and flushes, because the next action may wait for the
 /// answer. Takes `label` out once the route is ready, and the state once the label is sent.
@@ -31,9 +32,12 @@ where
     R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
     P: Role,
 {
-    let role = state.role()?;
-    let sent = ready!(role.route().poll_send(label, R::Message::upcast, context));
-    Poll::Ready(match sent {
+    let sent = state.role()?.route().poll_send(label, R::Message::upcast, context);
+    #[cfg(feature = "tracing")]
+    if sent.is_pending() {
+        trace_wait(state, "send", P::NAME, &[R::Message::NAME]);
+    }
+    Poll::Ready(match ready!(sent) {
         Ok(()) => {
             #[cfg(feature = "tracing")]
             trace::<R, P>("send", R::Message::NAME);
@@ -75,8 +79,15 @@ where
     P: Role,
 {
     let role = state.role()?;
-    let received = ready!(role.route().poll_receive(context));
-    Poll::Ready(match received {
+    let received = match role.route().poll_receive(context) {
+        Poll::Ready(Err(_)) if watch::takes_wait(role, P::NAME, labels) => Poll::Pending,
+        received => received,
+    };
+    #[cfg(feature = "tracing")]
+    if received.is_pending() {
+        trace_wait(state, "receive", P::NAME, labels);
+    }
+    Poll::Ready(match ready!(received) {
         Ok(message) => {
             #[cfg(feature = "tracing")]
             trace::<R, P>("receive", message.label());
@@ -97,6 +108,26 @@ pub(super) fn trace<R: Role, P: Role>(action: &'static str, label: &'static str)
         label,
         "{action}"
     );
+}
+
+/// Emits an event if the action begins to wait.
+#[cfg(feature = "tracing")]
+pub(super) fn trace_wait<R: Role>(
+    state: &mut State<'_, R>,
+    action: &str,
+    peer: &str,
+    labels: &[&str],
+) {
+    if !std::mem::replace(&mut state.waits, true) {
+        tracing::trace!(
+            target: "rumpsteak",
+            protocol = R::PROTOCOL,
+            role = R::NAME,
+            peer,
+            label = labels.join(" or "),
+            "waits to {action}"
+        );
+    }
 }
 
 /// Makes the error of an action that failed. Aborts the session first, so the role is poisoned and
@@ -138,4 +169,5 @@ pub(super) fn abort<R: Role>(mut state: State<'_, R>) {
     if let Ok(role) = state.role() {
         participant::abort(role);
     }
+    state.claim.forget();
 }

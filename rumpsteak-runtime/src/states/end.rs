@@ -43,8 +43,8 @@ impl<R: Role> End<'_, R> {
     /// Checks that this is the end of this role's session. Fails with [`ErrorKind::ForeignEnd`] if
     /// it is not.
     #[inline]
-    pub(crate) fn check<Q>(&self, role: &Lender<'_, Q>) -> Result<()> {
-        if role.is_claimed_by(&self.state.claim) {
+    pub(crate) fn check<Q>(self, role: &Lender<'_, Q>) -> Result<()> {
+        if role.is_claimed_by(self.state.claim) {
             Ok(())
         } else {
             Err(ErrorKind::ForeignEnd { role: R::NAME }.into())

@@ -11,6 +11,7 @@ use super::state::State;
 use crate::error::{Action, ErrorKind, Result};
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Link as _, RouteError};
+use crate::watch;
 
 /// The peers that the options of a choice receive from, made by the macro: `(A, (B, ()))`.
 ///
@@ -200,6 +201,9 @@ where
         let message = match Route::<P>::route(role).receive_if(waits, is_wanted, context) {
             Poll::Ready(Ok(Some(message))) => message,
             Poll::Ready(Ok(None)) => return ControlFlow::Continue(NotReceived::Ahead),
+            Poll::Ready(Err(_)) if watch::takes_wait(role, <P as Role>::NAME, C::LABELS) => {
+                return ControlFlow::Continue(NotReceived::Empty);
+            }
             Poll::Ready(Err(error)) => return ControlFlow::Continue(NotReceived::Lost(error)),
             Poll::Pending if waits && !is_idle(role) => {
                 return ControlFlow::Continue(NotReceived::Woken);
@@ -259,6 +263,11 @@ pub(super) fn receive_any<'s, R: Role, C: AmongPeers<'s, R>>(
             }
         };
     // Separate from the common path, which so needs no memory for the result.
+    #[cfg(feature = "tracing")]
+    if others.is_none() {
+        let peers: Vec<&str> = (0..C::Peers::COUNT).map(C::Peers::name).collect();
+        action::trace_wait(state, "receive", &peers.join(" or "), C::LABELS);
+    }
     others.map_or(Poll::Pending, Poll::Ready)
 }
 

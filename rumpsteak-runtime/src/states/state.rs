@@ -44,6 +44,9 @@ pub trait Session {
 /// neither cloned nor constructed outside this crate.
 pub struct State<'s, R: Role> {
     pub(super) claim: Claim<'s, R>,
+    /// True if the action has said that it waits.
+    #[cfg(feature = "tracing")]
+    pub(super) waits: bool,
 }
 
 impl<'s, R: Role> State<'s, R> {
@@ -58,7 +61,7 @@ impl<'s, R: Role> State<'s, R> {
     /// Takes the state out of a future, which thereby completes.
     #[inline(always)]
     pub(crate) fn take(&mut self) -> Self {
-        mem::replace(self, Self { claim: Claim::none() })
+        state_of(mem::replace(&mut self.claim, Claim::none()))
     }
 
     pub(super) fn is_taken(&self) -> bool {
@@ -70,7 +73,11 @@ impl<'s, R: Role> State<'s, R> {
 /// state.
 #[inline]
 pub(crate) fn state_of<'s, R: Role>(claim: Claim<'s, R>) -> State<'s, R> {
-    State { claim }
+    State {
+        claim,
+        #[cfg(feature = "tracing")]
+        waits: false,
+    }
 }
 
 /// The error of a state whose role is not lent. Panics if the state was taken.

@@ -27,7 +27,8 @@ impl Shared {
         let (shared, limit) = (Arc::clone(self), self.limits.handshake);
         let hears = tokio::spawn(async move {
             let heard = timeout(MOMENT.min(limit), hear_greeting(opening)).await;
-            let Ok(Ok((connection, hello))) = heard else { return };
+            let Ok(Ok((mut connection, hello))) = heard else { return };
+            connection.caller = caller;
             // Another task, which does not give way.
             tokio::spawn(async move {
                 // A peer that resumes waits for nothing. A new one may come again.

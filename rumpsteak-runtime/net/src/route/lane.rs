@@ -240,6 +240,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// Goes on over a first connection.
     pub(crate) fn connect(&mut self, connection: &Connection) {
         self.largest = self.frame.min(connection.max_payload());
+        self.status.connected(connection);
         self.sent = 0;
         self.owes = true;
         self.silence.reset();
@@ -301,6 +302,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
         if came {
             self.silence.reset();
+            self.status.heard();
         }
         Ok(came)
     }

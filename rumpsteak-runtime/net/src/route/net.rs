@@ -5,8 +5,9 @@ use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
+use std::time::Instant;
 
 use atomic_waker::AtomicWaker;
 use bytes::Bytes;
@@ -17,8 +18,9 @@ use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::private::ByMacro;
 use rumpsteak_runtime::transport::{Bidirectional, Half, Left, Pair};
 
-use crate::NetError;
+use crate::transport::Connection;
 use crate::wire::{Messages, Numbers};
+use crate::{Address, NetError};
 
 /// A route whose other end is in this process or in another one. The role that has it cannot tell,
 /// and its process does not change.
@@ -41,6 +43,8 @@ pub(crate) struct RouteStatus {
     /// How many messages the role has received: it tells so now and then.
     received: AtomicU64,
     lane: AtomicWaker,
+    /// The address of the peer, if it is known, and the time of the last frame from it.
+    connection: Mutex<Option<(String, Instant)>>,
 }
 
 pub(crate) type SharedStatus = Arc<RouteStatus>;
@@ -53,6 +57,35 @@ impl RouteStatus {
 
     pub(crate) fn check(&self) -> Result<(), NetError> {
         self.failed.get().cloned().map_or(Ok(()), Err)
+    }
+
+    /// The role has a connection with its peer.
+    pub(crate) fn connected(&self, connection: &Connection) {
+        let called = connection.at.as_ref().map(Address::to_string);
+        let caller = || connection.caller.map(|address| address.to_string());
+        let address = called.or_else(caller).unwrap_or_else(|| "an unknown address".to_owned());
+        *self.connection() = Some((address, Instant::now()));
+    }
+
+    /// A frame has come from the peer.
+    pub(crate) fn heard(&self) {
+        if let Some((_, last)) = &mut *self.connection() {
+            *last = Instant::now();
+        }
+    }
+
+    /// Describes the connection, for the report of a watch.
+    pub(crate) fn describe(&self) -> String {
+        match &*self.connection() {
+            Some((address, last)) => {
+                format!("at {address}, the connection is silent for {:.1?}", last.elapsed())
+            }
+            None => "no connection yet".to_owned(),
+        }
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Option<(String, Instant)>> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The error of a process that finds the other end of a queue gone.
@@ -257,14 +290,16 @@ fn route<M: 'static>(
 impl<M> Outbox<M> {
     const HALF: Half<Self> = Half {
         poll_begin: |outbox, session, waker| outbox.queue.poll_begin(session, waker),
+        watch: |outbox, role, _| outbox.queue.watch(role),
         ..Half::PLAIN
     };
 }
 
 /// The queues of a route within a host.
 pub(crate) fn queues<M>(
-    (outbox, inbox): (Outbox<M>, Inbox<M>),
+    (outbox, mut inbox): (Outbox<M>, Inbox<M>),
 ) -> Option<(QueueSender<M>, QueueReceiver<M>)> {
+    inbox.watch(0, false);
     match inbox.source {
         Source::Messages(queue) => Some((outbox.queue, queue)),
         Source::Frames(_) => None,
@@ -275,6 +310,7 @@ impl<M: 'static> Inbox<M> {
     const HALF: Half<Self> = Half {
         look: Some(Self::poll_wanted),
         complete: Self::complete,
+        watch: Self::watch,
         keeps_sessions_apart: |_| true,
         ..Half::PLAIN
     };
@@ -291,6 +327,13 @@ impl<M> Inbox<M> {
             Source::Frames(frames) => frames.queue.complete(sessions),
         }
         self.status.lane.wake();
+    }
+
+    fn watch(&mut self, role: usize, in_session: bool) -> usize {
+        match &mut self.source {
+            Source::Messages(queue) => queue.watch(role, in_session),
+            Source::Frames(frames) => frames.queue.watch(role, in_session),
+        }
     }
 
     /// Returns true if the next message is wanted. A message that cannot be read is, and so is the
@@ -332,7 +375,8 @@ impl<M> Inbox<M> {
 
     /// Drains the messages that were never received, and returns how many sessions the peer had
     /// completed when it left. Fails if a message cannot be read.
-    pub(crate) fn into_unread(self) -> Result<(Vec<M>, usize), NetError> {
+    pub(crate) fn into_unread(mut self) -> Result<(Vec<M>, usize), NetError> {
+        self.watch(0, false);
         let mut context = Context::from_waker(Waker::noop());
         let mut source = self.source;
         let unread = std::iter::from_fn(|| match source.poll_next(&mut context) {

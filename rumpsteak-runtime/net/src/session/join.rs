@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use rumpsteak_runtime::Role;
+use rumpsteak_runtime::private::Watch;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
@@ -202,7 +203,11 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     {
         return Err(shared.absent(own, &join.addresses_of(&own.route.peer), None));
     }
-    Ok(Joined { role: role_of(ends), routes, guard, codec: Box::new(join.codec) })
+    let joined = Joined { role: role_of(ends), routes, guard, codec: Box::new(join.codec) };
+    Ok(match Watch::from_environment() {
+        Some(watch) => joined.watched(&watch),
+        None => joined,
+    })
 }
 
 impl<R: Role, C> Join<R, C> {

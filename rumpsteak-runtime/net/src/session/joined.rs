@@ -5,9 +5,12 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
+use rumpsteak_runtime::private::{Watch, connection};
 use rumpsteak_runtime::transport::Labelled;
+use rumpsteak_runtime::watch::Report;
 use rumpsteak_runtime::{Error, ErrorKind, Role};
 
 use crate::host::LaneTask;
@@ -125,6 +128,35 @@ impl<R: Role> Joined<R> {
         let value = ended.unwrap_or_else(|panic| resume_unwind(panic))?;
         let failed = |error| ErrorKind::Leave { role: R::NAME, source: Box::new(error) };
         left.map(|()| value).map_err(|error| Error::from(failed(error)).into())
+    }
+
+    /// Watches the role: if no action of it completes for this long and it waits, prints to stderr
+    /// for which message of which peer, where the peer is, and for how long its connection has been
+    /// silent. It is no error, and ends nothing. `RUMPSTEAK_WATCH=5` in the environment watches all
+    /// roles, with 5 seconds: see [`watch`](rumpsteak_runtime::watch).
+    #[must_use]
+    pub fn watch(self, limit: Duration) -> Self {
+        self.watched(&Watch::printing(limit))
+    }
+
+    /// Watches the role as [`watch`](Self::watch) does, and passes the reports to `tell`.
+    #[must_use]
+    pub fn watch_with(
+        self,
+        limit: Duration,
+        tell: impl Fn(&Report) + Send + Sync + 'static,
+    ) -> Self {
+        self.watched(&Watch::new(limit, tell))
+    }
+
+    pub(super) fn watched(mut self, watch: &Watch) -> Self {
+        let session = self.routes.first().map_or("", |route| &route.own.route.session);
+        watch.of_session(session).add(&mut self.role);
+        for RouteTask { own, status, .. } in self.routes.iter().filter(|it| it.lane.is_some()) {
+            let status = Arc::clone(status);
+            connection(&self.role, &own.route.peer, Box::new(move || status.describe()));
+        }
+        self
     }
 
     /// Leaves the session: waits until each peer has all that the role has sent it, and has left or

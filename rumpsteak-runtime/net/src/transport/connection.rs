@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -35,6 +36,8 @@ pub struct Connection {
     pub(crate) home: Option<String>,
     /// The address at which that end is called again.
     pub(crate) at: Option<Address>,
+    /// The address of a caller.
+    pub(crate) caller: Option<IpAddr>,
 }
 
 /// Returns true if the other end may play the role of this protocol and name.
@@ -44,7 +47,7 @@ impl Connection {
     /// A connection whose other end is not known.
     pub fn new(frames: impl Duplex + 'static) -> Self {
         let (frames, max_payload) = (Box::new(frames), usize::MAX);
-        Self { frames, may_play: None, max_payload, home: None, at: None }
+        Self { frames, may_play: None, max_payload, home: None, at: None, caller: None }
     }
 
     /// A connection whose other end may play those roles for which this holds: it is given the
