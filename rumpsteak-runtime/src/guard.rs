@@ -50,9 +50,13 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         self.is_in_session = true;
         #[cfg(feature = "tracing")]
         {
-            let session = participant::session(self.role());
+            let (set, number) = participant::session(self.role());
             self.span = tracing::trace_span!(
-                target: "rumpsteak", "session", protocol = R::PROTOCOL, role = R::NAME, session
+                target: "rumpsteak",
+                "session",
+                protocol = R::PROTOCOL,
+                role = R::NAME,
+                session = format_args!("{set}.{number}")
             );
         }
         #[cfg(feature = "tracing")]

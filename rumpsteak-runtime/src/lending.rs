@@ -30,8 +30,6 @@ use std::mem;
 use std::num::NonZero;
 use std::ptr::{self, NonNull};
 
-use crate::watch;
-
 /// A role that can be lent to the states of a session while a poll runs.
 pub(crate) struct Lender<'s, R> {
     role: &'s mut R,
@@ -43,21 +41,24 @@ pub(crate) struct Lender<'s, R> {
 pub(crate) struct Claim<'s, R> {
     address: Address,
     role: PhantomData<&'s mut R>,
+    /// True if the action has said that it waits.
+    #[cfg(feature = "tracing")]
+    pub(crate) waits: bool,
 }
 
 /// The address of the role, or [`NOWHERE`]. Dropping the address of a role means that a process has
 /// dropped its session, and waits for nothing any more, although peers may wait for it.
 ///
 /// A type of its own, without the lifetime: a destructor of `Claim` would have to run while its
-/// role is borrowed. In optimised builds it costs nothing: the compiler knows which claims were
-/// moved on.
+/// role is borrowed. Only in debug builds: it would cost a stream 4 % of its instructions.
 struct Address(NonZero<usize>);
 
+#[cfg(debug_assertions)]
 impl Drop for Address {
     #[inline(always)]
     fn drop(&mut self) {
         if self.0 != NOWHERE {
-            watch::dropped(self.0.get());
+            crate::watch::dropped(self.0.get());
         }
     }
 }
@@ -92,7 +93,7 @@ impl<'s, R> Lender<'s, R> {
                 "a role of size zero cannot run a session: its routes must contain their marks"
             );
         }
-        let claim = Claim { address: Address(address(role)), role: PhantomData };
+        let claim = Claim { address: Address(address(role)), ..Claim::none() };
         (Self { role }, claim)
     }
 
@@ -132,7 +133,12 @@ impl<R> Claim<'_, R> {
     /// A claim to nothing.
     #[inline]
     pub(crate) fn none() -> Self {
-        Self { address: Address(NOWHERE), role: PhantomData }
+        Self {
+            address: Address(NOWHERE),
+            role: PhantomData,
+            #[cfg(feature = "tracing")]
+            waits: false,
+        }
     }
 
     /// Returns true if it is a claim to nothing.

@@ -7,8 +7,8 @@ pub use crate::payload::{ChangesHands, Is, carries, carries_session};
 pub use crate::role::{fingerprint::Structure, participant::*, session_count::*, wiring};
 pub use crate::run::root_cause;
 pub use crate::seal::{ByMacro, Label, Played, Seals};
-pub use crate::watch::{Watch, connection};
 pub use crate::states::{Plays, Process, choice::NeverReceived, choice::enter, proof::Unnamed};
+pub use crate::watch::{Watch, connection};
 
 /// The names that a module has without an import. Its own items take precedence.
 pub mod scope {

@@ -71,7 +71,8 @@ where
     let start = |running: Pin<&mut Running<'s, R, P, F::Itself, T, E>>, context: &Context<'_>| {
         let mut this = running.project();
         let Some(process) = this.begins.take() else { polled_again() };
-        if check::<R, S>(this.guard.role())? {
+        if !is_plain::<R, S>(this.guard.role()) {
+            check(this.guard.role())?;
             *this.finish = |ended, guard| {
                 let ended = guard.end::<T, E, Q>(ended);
                 watch::returned(guard.role());
@@ -183,32 +184,29 @@ impl<J: Future, T> fmt::Debug for RunningAll<J, T> {
     }
 }
 
-/// Checks that the role may begin a session. Returns true if it is watched.
+/// Returns true if the role may begin a session, and is not watched.
 #[inline]
-fn check<R: Role + Plays<S>, S>(role: &mut R) -> Result<bool> {
+fn is_plain<R: Role + Plays<S>, S>(role: &R) -> bool {
     const {
         assert!(R::VERIFIED, "a session of this role was not verified, and no error says why");
     }
     let is_second = R::ONCE.is_some() && participant::has_completed(role);
-    if !participant::is_plain(role) || participant::misplaced(role).is_some() || is_second {
-        return check_closely(role, is_second);
-    }
-    Ok(false)
+    participant::is_plain(role) && participant::misplaced(role).is_none() && !is_second
 }
 
-/// Checks a role that cannot begin a session, or is watched.
+/// Begins a session of a role that is watched. Fails if the role may not begin a session.
 #[cold]
 #[inline(never)]
-fn check_closely<R: Role>(role: &mut R, is_second: bool) -> Result<bool> {
+fn check<R: Role>(role: &mut R) -> Result<()> {
     let kind = match participant::misplaced(role) {
         _ if role.is_poisoned() => ErrorKind::Poisoned { role: R::NAME },
         Some((route, belongs)) => ErrorKind::Misplaced { role: R::NAME, route, belongs },
-        None if is_second => {
+        None if R::ONCE.is_some() && participant::has_completed(role) => {
             ErrorKind::SecondSession { role: R::NAME, peer: R::ONCE.unwrap_or_default() }
         }
         None => {
             watch::begins(role);
-            return Ok(true);
+            return Ok(());
         }
     };
     // The future of an earlier session may have been leaked, so wake its peers.

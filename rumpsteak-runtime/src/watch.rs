@@ -45,6 +45,7 @@ use std::env;
 use std::fmt;
 use std::mem;
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -115,8 +116,16 @@ impl Watch {
     /// The watch that the environment asks for.
     #[inline]
     pub fn from_environment() -> Option<Self> {
+        if IS_OFF.load(Ordering::Relaxed) { None } else { Self::look_at_environment() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_at_environment() -> Option<Self> {
         static LIMIT: OnceLock<Option<Duration>> = OnceLock::new();
-        LIMIT.get_or_init(limit).map(Self::printing)
+        let limit = *LIMIT.get_or_init(limit);
+        IS_OFF.store(limit.is_none(), Ordering::Relaxed);
+        limit.map(Self::printing)
     }
 
     pub fn add<R: Role>(&self, role: &mut R) {
@@ -148,6 +157,9 @@ impl Watch {
     }
 }
 
+/// True once it is known that the environment asks for no watch.
+static IS_OFF: AtomicBool = AtomicBool::new(false);
+
 /// Describes the connection of a watched role to a peer. Used by `rumpsteak-net`.
 #[doc(hidden)]
 pub fn connection<R: Role>(role: &R, peer: &str, describe: Connection) {
@@ -169,11 +181,14 @@ const MOST_ROLES: usize = 1 << 12;
 
 struct Registry {
     sets: BTreeMap<usize, Set>,
+    /// The numbers of the roles that send into a queue and receive from it, by its address; 0 for a
+    /// role that is not watched. A queue takes no room for them, because its size has a price.
+    queues: BTreeMap<usize, [usize; 2]>,
     is_running: bool,
 }
 
 static REGISTRY: Mutex<Registry> =
-    Mutex::new(Registry { sets: BTreeMap::new(), is_running: false });
+    Mutex::new(Registry { sets: BTreeMap::new(), queues: BTreeMap::new(), is_running: false });
 
 /// A set was added.
 static CHANGED: Condvar = Condvar::new();
@@ -251,14 +266,15 @@ impl Set {
         }
     }
 
-    fn wait(&mut self, role: Option<usize>, wait: Wait) {
-        let Some(role) = role.and_then(|index| self.roles.get_mut(index)) else { return };
+    fn wait(&mut self, place: usize, wait: Wait) {
+        let Some(role) = self.roles.get_mut(place) else { return };
         match (&mut role.wait, &wait) {
             (Some(before), _) if *before == wait => return,
             // Another peer of the same choice.
-            (Some(Wait::Messages { peers, labels }), Wait::Messages { peers: more, labels: same })
-                if labels == same =>
-            {
+            (
+                Some(Wait::Messages { peers, labels }),
+                Wait::Messages { peers: more, labels: same },
+            ) if labels == same => {
                 let new = more.iter().filter(|peer| !peers.contains(peer));
                 let new: Vec<_> = new.copied().collect();
                 peers.extend(new);
@@ -284,11 +300,6 @@ impl Set {
                 && one.watch.session.is_some()
                 && one.watch.session == other.watch.session
     }
-}
-
-/// Splits the number of a role into its set and its place.
-fn split(role: usize) -> (Option<usize>, usize) {
-    (role.checked_sub(1).map(|role| role / MOST_ROLES), role.wrapping_sub(1) % MOST_ROLES)
 }
 
 /// Lets the routes of a watched role report to its number. Returns the number of its receivers.
@@ -335,6 +346,7 @@ pub(crate) fn aborted(set: usize, role: &str) {
 }
 
 /// The process of the role at this address has dropped its session.
+#[cfg(debug_assertions)]
 #[cold]
 #[inline(never)]
 pub(crate) fn dropped(address: usize) {
@@ -349,39 +361,79 @@ pub(crate) fn dropped(address: usize) {
 #[cold]
 pub(crate) fn waits_to_begin<R: Role>(role: &R) {
     with(participant::watched(role), |set| {
-        let place = set.place(R::NAME);
-        set.wait(place, Wait::Session);
-    });
-}
-
-/// A role of this number has sent or received.
-#[cold]
-pub(crate) fn acted(role: usize) {
-    let (set, place) = split(role);
-    with(set, |set| {
-        set.progress();
-        if let Some(role) = set.roles.get_mut(place) {
-            role.wait = None;
+        if let Some(place) = set.place(R::NAME) {
+            set.wait(place, Wait::Session);
         }
     });
 }
 
-/// A role of this number waits for room in its queue to a peer.
-#[cold]
-pub(crate) fn waits_for_room(role: usize, peer: &'static str) {
-    let (set, place) = split(role);
-    with(set, |set| set.wait(Some(place), Wait::Room { peer }));
+/// A watched role of this number sends into a queue.
+pub(crate) fn sends(queue: usize, role: usize) {
+    registry().queues.entry(queue).or_default()[0] = role;
 }
 
-/// A receiving half of a role of this number is dropped.
-#[cold]
-pub(crate) fn left(role: usize) {
-    let Some(number) = split(role).0 else { return };
+/// A watched role of this number receives from a queue.
+pub(crate) fn receives(queue: usize, role: usize) {
+    registry().queues.entry(queue).or_default()[1] = role;
+}
+
+/// A queue continues at another address. Each end says so.
+pub(crate) fn moved(from: usize, to: usize) {
     let mut registry = registry();
+    let roles = registry.queues.get(&from).copied().unwrap_or_default();
+    registry.queues.entry(to).or_insert(roles);
+}
+
+impl Registry {
+    /// The set of a role at a queue, and its place there.
+    fn role(&mut self, queue: usize, end: usize) -> Option<(&mut Set, usize)> {
+        let role = self.queues.get(&queue)?[end].checked_sub(1)?;
+        let set = self.sets.get_mut(&(role / MOST_ROLES))?;
+        Some((set, role % MOST_ROLES))
+    }
+
+    fn acted(&mut self, queue: usize, end: usize) {
+        if let Some((set, place)) = self.role(queue, end) {
+            set.progress();
+            if let Some(role) = set.roles.get_mut(place) {
+                role.wait = None;
+            }
+        }
+    }
+}
+
+/// A message was sent into a queue.
+#[cold]
+pub(crate) fn sent(queue: usize) {
+    registry().acted(queue, 0);
+}
+
+/// A message was received from a queue.
+#[cold]
+pub(crate) fn received(queue: usize) {
+    registry().acted(queue, 1);
+}
+
+/// The sender waits for room in a queue to a peer.
+#[cold]
+pub(crate) fn waits_for_room(queue: usize, peer: &'static str) {
+    if let Some((set, place)) = registry().role(queue, 0) {
+        set.wait(place, Wait::Room { peer });
+    }
+}
+
+/// The receiving half of a queue is dropped.
+#[cold]
+pub(crate) fn left(queue: usize) {
+    let mut registry = registry();
+    let Some([_, role]) = registry.queues.remove(&queue) else { return };
+    let number = role.wrapping_sub(1) / MOST_ROLES;
     if let Some(set) = registry.sets.get_mut(&number) {
         set.receivers = set.receivers.saturating_sub(1);
         if set.receivers == 0 {
             let set = registry.sets.remove(&number);
+            let is_other = |role: &usize| role.wrapping_sub(1) / MOST_ROLES != number;
+            registry.queues.retain(|_, roles| roles.iter().all(is_other));
             // Its callback may run code of its user when it is dropped: not under the lock.
             drop(registry);
             drop(set);
@@ -390,13 +442,18 @@ pub(crate) fn left(role: usize) {
 }
 
 thread_local! {
-    /// The number of the role whose receiver has just parked, or 0.
+    /// The queue whose receiver has just parked, or 0.
     static PARKED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A receiver of this role has parked, and returns as if its queue had ended.
-pub(crate) fn parked(role: usize) {
-    PARKED.set(role);
+/// The receiver of a queue has parked, and returns as if its queue had ended.
+pub(crate) fn parked(queue: usize) {
+    PARKED.set(queue);
+}
+
+/// Returns the queue whose receiver has parked since the last call, or 0.
+pub(crate) fn take_parked() -> usize {
+    PARKED.take()
 }
 
 /// Returns true if the route's error only means that the role waits, and reports what it waits for.
@@ -407,12 +464,13 @@ pub(crate) fn takes_wait<R: Role>(
     peer: &'static str,
     labels: &'static [&'static str],
 ) -> bool {
-    let parked = PARKED.take();
-    let (set, place) = split(parked);
-    if parked == 0 || participant::watched(role) != set {
+    let queue = take_parked();
+    if queue == 0 || participant::watched(role).is_none() {
         return false;
     }
-    with(set, |set| set.wait(Some(place), Wait::Messages { peers: vec![peer], labels }));
+    if let Some((set, place)) = registry().role(queue, 1) {
+        set.wait(place, Wait::Messages { peers: vec![peer], labels });
+    }
     true
 }
 
@@ -462,13 +520,18 @@ fn run() {
 }
 
 fn report(registry: &Registry, set: &Set, silence: Duration) -> Report {
-    let roles = roles_of(registry, set).iter().map(|role| describe(registry, set, role)).collect();
+    let roles = roles_of(registry, set);
+    let roles = roles.map(|(set, role)| describe(registry, set, role)).collect();
     Report { protocol: set.protocol, silence, roles }
 }
 
 /// All watched roles of the set. Roles that have joined one by one are in a set each.
-fn roles_of<'a>(registry: &'a Registry, set: &Set) -> Vec<&'a Watched> {
-    registry.sets.values().filter(|other| set.is_same(other)).flat_map(|set| &set.roles).collect()
+fn roles_of<'a>(
+    registry: &'a Registry,
+    set: &'a Set,
+) -> impl Iterator<Item = (&'a Set, &'a Watched)> {
+    let same = registry.sets.values().filter(|other| set.is_same(other));
+    same.flat_map(|set| set.roles.iter().map(move |role| (set, role)))
 }
 
 /// Says what a role does.
@@ -488,21 +551,21 @@ fn describe(registry: &Registry, set: &Set, role: &Watched) -> String {
         }
         None => {}
     }
-    let roles = roles_of(registry, set);
-    let missed = |other: &&Watched| match &other.wait {
+    let roles = || roles_of(registry, set).map(|(_, role)| role);
+    let missed = |other: &Watched| match &other.wait {
         Some(Wait::Messages { peers, labels }) if peers.contains(&name) => {
             Some(format!("{} to `{}`", any_of(labels), other.name))
         }
         _ => None,
     };
-    let missed: Vec<String> = roles.iter().filter_map(missed).collect();
+    let missed: Vec<String> = roles().filter_map(missed).collect();
     let owes = match missed.is_empty() {
         true => String::new(),
         false => format!("; it owes {}", missed.join(" and ")),
     };
     match role.stage {
         Stage::Fresh => {
-            let others = roles.iter().filter(|other| other.stage != Stage::Fresh);
+            let others = roles().filter(|other| other.stage != Stage::Fresh);
             let others: Vec<&str> = others.map(|other| other.name).collect();
             if is_mixed(registry, set, name, &others) {
                 return format!(
@@ -516,7 +579,13 @@ fn describe(registry: &Registry, set: &Set, role: &Watched) -> String {
                 any_of(&others)
             )
         }
-        Stage::InSession => format!("`{name}` is in code of its own{owes}"),
+        Stage::InSession if cfg!(debug_assertions) => {
+            format!("`{name}` is in code of its own{owes}")
+        }
+        Stage::InSession => format!(
+            "`{name}` is in code of its own, or has dropped its session, by `drop(session)` or by \
+             an action that was never awaited, as in `let _ = session.send(…)`{owes}"
+        ),
         Stage::Dropped => format!(
             "`{name}` has dropped its session, by `drop(session)` or by an action that was never \
              awaited, as in `let _ = session.send(…)`{owes}"
@@ -531,9 +600,9 @@ fn describe(registry: &Registry, set: &Set, role: &Watched) -> String {
 fn is_mixed(registry: &Registry, set: &Set, fresh: &str, running: &[&str]) -> bool {
     let sets = registry.sets.values();
     sets.filter(|other| other.protocol == set.protocol && !other.is_same(set)).any(|other| {
-        let roles = roles_of(registry, other);
-        let misses = |role: &&Watched| role.stage == Stage::Fresh && running.contains(&role.name);
-        let waits = |role: &&Watched| role.name == fresh && role.wait.is_some();
-        roles.iter().any(waits) && roles.iter().any(misses)
+        let mut roles = roles_of(registry, other).map(|(_, role)| role);
+        let mut rest = roles_of(registry, other).map(|(_, role)| role);
+        roles.any(|role| role.name == fresh && role.wait.is_some())
+            && rest.any(|role| role.stage == Stage::Fresh && running.contains(&role.name))
     })
 }

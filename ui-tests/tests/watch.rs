@@ -188,8 +188,11 @@ fn sessions_of_watched_roles_do_the_same() {
     let jobs: Vec<i32> = iter::repeat_n(1, 50).collect();
     for _ in 0..3 {
         let pool::Roles { d, a, b } = &mut roles;
-        let (dispatched, first, second) =
-            block_on(rumpsteak::join((pool::dispatcher(d, &jobs), pool::first(a), pool::second(b))));
+        let (dispatched, first, second) = block_on(rumpsteak::join((
+            pool::dispatcher(d, &jobs),
+            pool::first(a),
+            pool::second(b),
+        )));
         dispatched.unwrap();
         first.unwrap();
         second.unwrap();

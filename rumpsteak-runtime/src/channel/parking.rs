@@ -51,11 +51,18 @@ pub(super) struct WakerSlot {
 #[derive(Debug, Default)]
 pub(super) struct Parker {
     left: Option<Waker>,
-    /// True if a word has announced it with [`FRESH`]. Always false if the side is watched, which
-    /// therefore parks out of line.
-    said: bool,
-    /// True if the side says when it parks.
-    pub(super) is_watched: bool,
+    said: Said,
+}
+
+/// What the words in which a side parks say of its waker.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum Said {
+    #[default]
+    Nothing,
+    /// A word has announced it with [`FRESH`].
+    Announced,
+    /// The side is watched, and announces its waker each time, so that it parks out of line.
+    Watched,
 }
 
 /// The outcome of an attempt to park.
@@ -76,14 +83,19 @@ pub(super) struct Unparker(Option<Waker>);
 
 impl Parker {
     pub(super) fn new(is_watched: bool) -> Self {
-        Self { is_watched, ..Self::default() }
+        Self { left: None, said: if is_watched { Said::Watched } else { Said::Nothing } }
+    }
+
+    /// Forgets the waker.
+    pub(super) fn renew(&mut self) {
+        *self = Self::new(self.said == Said::Watched);
     }
 
     /// Returns true if the other side has this very waker, or knows where to find it: then
     /// [`PARKED`] is enough.
     #[inline]
     pub(super) fn is_known(&self, waker: &Waker) -> bool {
-        self.said && matches!(&self.left, Some(left) if left.will_wake(waker))
+        self.said == Said::Announced && matches!(&self.left, Some(left) if left.will_wake(waker))
     }
 }
 
@@ -103,14 +115,16 @@ impl WakerSlot {
             return if say(PARKED) { Parked::Yes } else { Parked::No };
         }
         self.leave(parker, waker);
-        parker.said = say(PARKED | FRESH);
-        match parker.said {
-            true if parker.is_watched => {
-                parker.said = false;
-                Parked::Watched
-            }
-            true => Parked::Yes,
-            false => Parked::No,
+        let has_parked = say(PARKED | FRESH);
+        if parker.said == Said::Watched {
+            return if has_parked { Parked::Watched } else { Parked::No };
+        }
+        if has_parked {
+            parker.said = Said::Announced;
+            Parked::Yes
+        } else {
+            parker.said = Said::Nothing;
+            Parked::No
         }
     }
 
@@ -186,6 +200,10 @@ impl Parking {
     pub(super) fn watch(&self) {
         self.state.fetch_or(WATCHED, Ordering::AcqRel);
     }
+
+    pub(super) fn is_watched(&self) -> bool {
+        self.state.load(Ordering::Acquire) & WATCHED != 0
+    }
 }
 
 /// The sender's private state.
@@ -193,8 +211,6 @@ impl Parking {
 pub(super) struct SenderState {
     /// True if the sender waits while the queue is full.
     pub(super) waits: bool,
-    /// The [watched](crate::watch) role that sends, or 0.
-    pub(super) watched: usize,
     /// The session that has begun ahead of the receiver, while the ring is held.
     pub(super) session: usize,
     pub(super) receiver: Unparker,
@@ -206,8 +222,6 @@ pub(super) struct SenderState {
 pub(super) struct ReceiverState {
     /// True if the sender waits while the queue is full, or the receiving role is watched.
     pub(super) sender_waits: bool,
-    /// The [watched](crate::watch) role that receives, or 0.
-    pub(super) watched: usize,
     pub(super) sender: Unparker,
     pub(super) own: Parker,
     pub(super) retry: Retry,

@@ -104,7 +104,7 @@ impl<M> QueueReceiver<M> {
         let (shared, state, word) = self.consumer.state();
         let parked = shared.receiver.park(&mut state.own, waker, |flags| word.park(empty, flags));
         if let Parked::Watched = parked {
-            watch::parked(state.watched);
+            watch::parked(shared.address());
         }
         parked
     }
@@ -116,9 +116,9 @@ impl<M> QueueReceiver<M> {
     #[doc(hidden)]
     pub fn watch(&mut self, role: usize, in_session: bool) -> usize {
         let (shared, state, _) = self.consumer.state();
-        state.watched = role;
         state.own = Parker::new(in_session);
         if role > 0 {
+            watch::receives(shared.address(), role);
             state.sender_waits = true;
             shared.sender.watch();
         }
@@ -150,11 +150,9 @@ impl<M> QueueReceiver<M> {
     #[cold]
     #[inline(never)]
     fn acted(&mut self) {
-        let (shared, state, _) = self.consumer.state();
-        if state.watched > 0 {
-            shared.sender.watch();
-            watch::acted(state.watched);
-        }
+        let shared = self.consumer.shared();
+        shared.sender.watch();
+        watch::received(shared.address());
     }
 
     /// The rare cases of [`poll_next`](Stream::poll_next): a ring that has ended, a new waker, or a
@@ -187,9 +185,10 @@ impl<M> QueueReceiver<M> {
         let (shared, state, _) = next.state();
         *state = mem::take(self.consumer.state().1);
         // The sender may not have taken the waker that was left at the old ring.
-        state.own = Parker::new(state.own.is_watched);
-        if state.watched > 0 {
+        state.own.renew();
+        if self.consumer.shared().sender.is_watched() {
             shared.sender.watch();
+            watch::moved(self.consumer.shared().address(), shared.address());
         }
         shared.completed.store(completed, Ordering::Release);
         shared.due.store(0, Ordering::Release);
@@ -212,7 +211,7 @@ impl<M> Drop for QueueReceiver<M> {
         self.consumer.shared().leave();
         let (shared, state, _) = self.consumer.state();
         if state.sender_waits && shared.sender.unpark(&mut state.sender) {
-            watch::left(state.watched);
+            watch::left(shared.address());
         }
         drop_messages(&mut self.consumer);
     }

@@ -9,7 +9,7 @@ use futures_sink::Sink;
 
 use super::parking::{Parker, ReceiverState, SenderState};
 use super::ring::ring;
-use super::shared::{FULL, GONE, Producer, Shared};
+use super::shared::{FULL, GONE, Producer, Shared, WATCHED};
 use crate::sync::atomic::Ordering;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::link::Disconnected;
@@ -126,9 +126,11 @@ impl<M> QueueSender<M> {
         *producer.state().1 = mem::take(self.producer.state().1);
         // The receiver may not have taken the waker that was left at the old ring.
         producer.state().1.own = Parker::default();
+        if self.obstacle() == WATCHED {
+            producer.shared().watch_sender();
+            watch::moved(self.producer.shared().address(), producer.shared().address());
+        }
         self.producer = producer;
-        let role = self.producer.state().1.watched;
-        self.watch(role);
     }
 
     /// Reports each send as an action of this [watched](crate::watch) role; 0 is no role. Returns
@@ -136,7 +138,7 @@ impl<M> QueueSender<M> {
     #[doc(hidden)]
     pub fn watch(&mut self, role: usize) -> usize {
         if role > 0 {
-            self.producer.state().1.watched = role;
+            watch::sends(self.producer.shared().address(), role);
             self.producer.shared().watch_sender();
         }
         0
@@ -204,10 +206,10 @@ impl<M> QueueSender<M> {
     #[cold]
     fn wait_watched(&mut self, context: &Context<'_>) -> Poll<Result<(), Disconnected>> {
         let ready = self.wait_for_room(context);
-        let role = self.producer.state().1.watched;
+        let queue = self.producer.shared().address();
         match ready {
-            Poll::Ready(_) => watch::acted(role),
-            Poll::Pending => watch::waits_for_room(role, self.queue().to),
+            Poll::Ready(_) => watch::sent(queue),
+            Poll::Pending => watch::waits_for_room(queue, self.queue().to),
         }
         ready
     }

@@ -19,7 +19,7 @@ pub(super) const FULL: usize = 1;
 /// The receiver is gone.
 pub(super) const GONE: usize = 2;
 /// The sending role is [watched](crate::watch).
-const WATCHED: usize = 3;
+pub(super) const WATCHED: usize = 3;
 
 /// The state that both ends of a queue share. It lies in the memory of the ring, so each ring of a
 /// growing queue has its own. The fields used for each message come first, which keeps the rest
@@ -89,6 +89,11 @@ impl<M> Shared<M> {
         // The receiver may leave at the same time.
         let watched = |obstacle| (obstacle != GONE).then_some(WATCHED);
         let _ = self.obstacle.fetch_update(Ordering::AcqRel, Ordering::Relaxed, watched);
+    }
+
+    /// The number under which [`watch`](crate::watch) knows the queue.
+    pub(super) fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
     }
 
     pub(super) fn leave(&self) {

@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::task::{Poll, Waker};
 
-use crate::transport::link::{Link, Movable};
 use crate::role::Role;
+use crate::transport::link::{Link, Movable};
 use crate::transport::mark::Mark;
 
 /// The part of a role that only its sessions use. The macro of its module implements it.
@@ -123,19 +123,18 @@ pub(crate) fn abort<R: Role>(role: &mut R) {
 /// The session that the role is in: the number of its set, and the number of sessions before it. All
 /// roles of a set have the same.
 #[cfg(feature = "tracing")]
-pub(crate) fn session<R: Participant>(role: &R) -> String {
+pub(crate) fn session<R: Participant>(role: &R) -> (usize, usize) {
     let mut completed = 0;
     role.for_each_mark(|_, mark| completed = completed.max(mark.completed()));
-    let set = set(role).map_or(String::new(), |set| set.to_string());
-    format!("{set}.{completed}")
+    (set(role).unwrap_or_default(), completed)
 }
 
-/// Returns true if all marks are [plain](Mark::is_plain).
+/// Returns true if no mark has a [state](Mark::state).
 #[inline]
 pub(crate) fn is_plain<R: Participant>(role: &R) -> bool {
-    let mut is_plain = true;
-    role.for_each_mark(|_, mark| is_plain &= mark.is_plain());
-    is_plain
+    let mut state = 0;
+    role.for_each_mark(|_, mark| state |= mark.state());
+    state == 0
 }
 
 /// The number of the role's set.

@@ -32,19 +32,23 @@ where
     R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
     P: Role,
 {
-    let sent = state.role()?.route().poll_send(label, R::Message::upcast, context);
-    #[cfg(feature = "tracing")]
-    if sent.is_pending() {
-        trace_wait(state, "send", P::NAME, &[R::Message::NAME]);
-    }
-    Poll::Ready(match ready!(sent) {
-        Ok(()) => {
+    let role = state.role()?;
+    match role.route().poll_send(label, R::Message::upcast, context) {
+        Poll::Ready(Ok(())) => {
             #[cfg(feature = "tracing")]
-            trace::<R, P>("send", R::Message::NAME);
-            Ok(state.take())
+            trace::<R, P>(state, "send", R::Message::NAME);
+            Poll::Ready(Ok(state.take()))
         }
-        Err(error) => Err(failed(state.take(), P::NAME, error, Action::Send(R::Message::NAME))),
-    })
+        Poll::Ready(Err(error)) => {
+            let action = Action::Send(R::Message::NAME);
+            Poll::Ready(Err(failed(state.take(), P::NAME, error, action)))
+        }
+        Poll::Pending => {
+            #[cfg(feature = "tracing")]
+            trace_wait(state, "send", &[P::NAME], &[R::Message::NAME]);
+            Poll::Pending
+        }
+    }
 }
 
 /// Receives the label `L` of the role from `P`.
@@ -79,27 +83,32 @@ where
     P: Role,
 {
     let role = state.role()?;
-    let received = match role.route().poll_receive(context) {
-        Poll::Ready(Err(_)) if watch::takes_wait(role, P::NAME, labels) => Poll::Pending,
-        received => received,
-    };
-    #[cfg(feature = "tracing")]
-    if received.is_pending() {
-        trace_wait(state, "receive", P::NAME, labels);
-    }
-    Poll::Ready(match ready!(received) {
-        Ok(message) => {
+    match role.route().poll_receive(context) {
+        Poll::Ready(Ok(message)) => {
             #[cfg(feature = "tracing")]
-            trace::<R, P>("receive", message.label());
-            Ok((message, state.take()))
+            trace::<R, P>(state, "receive", message.label());
+            Poll::Ready(Ok((message, state.take())))
         }
-        Err(error) => Err(failed(state.take(), P::NAME, error, Action::Receive(labels))),
-    })
+        Poll::Ready(Err(error)) if !watch::takes_wait(role, P::NAME, labels) => {
+            let action = Action::Receive(labels);
+            Poll::Ready(Err(failed(state.take(), P::NAME, error, action)))
+        }
+        _ => {
+            #[cfg(feature = "tracing")]
+            trace_wait(state, "receive", &[P::NAME], labels);
+            Poll::Pending
+        }
+    }
 }
 
 /// Emits an event for an action that was performed.
 #[cfg(feature = "tracing")]
-pub(super) fn trace<R: Role, P: Role>(action: &'static str, label: &'static str) {
+pub(super) fn trace<R: Role, P: Role>(
+    state: &mut State<'_, R>,
+    action: &'static str,
+    label: &'static str,
+) {
+    state.claim.waits = false;
     tracing::trace!(
         target: "rumpsteak",
         protocol = R::PROTOCOL,
@@ -115,15 +124,15 @@ pub(super) fn trace<R: Role, P: Role>(action: &'static str, label: &'static str)
 pub(super) fn trace_wait<R: Role>(
     state: &mut State<'_, R>,
     action: &str,
-    peer: &str,
+    peer: &[&str],
     labels: &[&str],
 ) {
-    if !std::mem::replace(&mut state.waits, true) {
+    if !std::mem::replace(&mut state.claim.waits, true) {
         tracing::trace!(
             target: "rumpsteak",
             protocol = R::PROTOCOL,
             role = R::NAME,
-            peer,
+            peer = peer.join(" or "),
             label = labels.join(" or "),
             "waits to {action}"
         );
@@ -169,5 +178,5 @@ pub(super) fn abort<R: Role>(mut state: State<'_, R>) {
     if let Ok(role) = state.role() {
         participant::abort(role);
     }
-    state.claim.forget();
+    let _ = state.claim.forget();
 }

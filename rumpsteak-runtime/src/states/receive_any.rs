@@ -211,7 +211,7 @@ where
             Poll::Pending => return ControlFlow::Continue(NotReceived::Empty),
         };
         #[cfg(feature = "tracing")]
-        action::trace::<R, P>("receive", crate::message::Labelled::label(&message));
+        action::trace::<R, P>(state, "receive", crate::message::Labelled::label(&message));
         let state = state.take();
         let decided = C::decide(state, message, P::NUMBER.0)
             .map_err(|(state, message)| unexpected(state, <P as Role>::NAME, message, C::LABELS));
@@ -264,9 +264,9 @@ pub(super) fn receive_any<'s, R: Role, C: AmongPeers<'s, R>>(
         };
     // Separate from the common path, which so needs no memory for the result.
     #[cfg(feature = "tracing")]
-    if others.is_none() {
+    if others.is_none() && tracing::enabled!(target: "rumpsteak", tracing::Level::TRACE) {
         let peers: Vec<&str> = (0..C::Peers::COUNT).map(C::Peers::name).collect();
-        action::trace_wait(state, "receive", &peers.join(" or "), C::LABELS);
+        action::trace_wait(state, "receive", &peers, C::LABELS);
     }
     others.map_or(Poll::Pending, Poll::Ready)
 }

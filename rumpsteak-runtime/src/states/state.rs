@@ -44,9 +44,6 @@ pub trait Session {
 /// neither cloned nor constructed outside this crate.
 pub struct State<'s, R: Role> {
     pub(super) claim: Claim<'s, R>,
-    /// True if the action has said that it waits.
-    #[cfg(feature = "tracing")]
-    pub(super) waits: bool,
 }
 
 impl<'s, R: Role> State<'s, R> {
@@ -61,7 +58,7 @@ impl<'s, R: Role> State<'s, R> {
     /// Takes the state out of a future, which thereby completes.
     #[inline(always)]
     pub(crate) fn take(&mut self) -> Self {
-        state_of(mem::replace(&mut self.claim, Claim::none()))
+        mem::replace(self, Self { claim: Claim::none() })
     }
 
     pub(super) fn is_taken(&self) -> bool {
@@ -73,11 +70,7 @@ impl<'s, R: Role> State<'s, R> {
 /// state.
 #[inline]
 pub(crate) fn state_of<'s, R: Role>(claim: Claim<'s, R>) -> State<'s, R> {
-    State {
-        claim,
-        #[cfg(feature = "tracing")]
-        waits: false,
-    }
+    State { claim }
 }
 
 /// The error of a state whose role is not lent. Panics if the state was taken.

@@ -87,11 +87,10 @@ impl Mark {
         self.state.load(Ordering::Relaxed) & IN_SESSION != 0
     }
 
-    /// Returns true if a session may begin at once: none uses the route or was aborted on it, and
-    /// its role is not watched.
+    /// 0 if no session uses the route or was aborted on it, and its role is not watched.
     #[inline]
-    pub(crate) fn is_plain(&self) -> bool {
-        self.state.load(Ordering::Relaxed) == 0
+    pub(crate) fn state(&self) -> u8 {
+        self.state.load(Ordering::Relaxed)
     }
 
     pub(crate) fn is_watched(&self) -> bool {
