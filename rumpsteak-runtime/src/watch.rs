@@ -171,6 +171,7 @@ pub fn connection<R: Role>(role: &R, peer: &str, describe: Connection) {
 
 /// The time in seconds that the environment gives.
 #[cold]
+#[inline(never)]
 fn limit() -> Option<Duration> {
     let seconds = env::var("RUMPSTEAK_WATCH").ok()?.trim().parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero())
@@ -267,7 +268,7 @@ impl Set {
     }
 
     fn wait(&mut self, place: usize, wait: Wait) {
-        let Some(role) = self.roles.get_mut(place) else { return };
+        let role = &mut self.roles[place];
         match (&mut role.wait, &wait) {
             (Some(before), _) if *before == wait => return,
             // Another peer of the same choice.
@@ -312,6 +313,7 @@ fn watch_routes<R: Role>(role: &mut R, in_session: bool) -> usize {
 
 /// The role begins a session, or waits to.
 #[cold]
+#[inline(never)]
 pub(crate) fn begins<R: Role>(role: &mut R) {
     let mut is_new = false;
     let address = ptr::from_ref(role).addr();
@@ -328,8 +330,9 @@ pub(crate) fn begins<R: Role>(role: &mut R) {
     }
 }
 
-/// The process of the role's session has returned.
+/// The process of the role's session has returned, if the role was not aborted before.
 #[cold]
+#[inline(never)]
 pub(crate) fn returned<R: Role>(role: &mut R) {
     with(participant::watched(role), |set| {
         if set.role(R::NAME).is_some_and(|role| role.stage != Stage::Aborted) {
@@ -341,8 +344,9 @@ pub(crate) fn returned<R: Role>(role: &mut R) {
 
 /// The session of the role was aborted.
 #[cold]
-pub(crate) fn aborted(set: usize, role: &str) {
-    with(Some(set), |set| set.enter(role, Stage::Aborted));
+#[inline(never)]
+pub(crate) fn aborted<R: Role>(role: &R) {
+    with(participant::watched(role), |set| set.enter(R::NAME, Stage::Aborted));
 }
 
 /// The process of the role at this address has dropped its session.
@@ -359,6 +363,7 @@ pub(crate) fn dropped(address: usize) {
 
 /// A role waits to begin its next session.
 #[cold]
+#[inline(never)]
 pub(crate) fn waits_to_begin<R: Role>(role: &R) {
     with(participant::watched(role), |set| {
         if let Some(place) = set.place(R::NAME) {
@@ -367,17 +372,23 @@ pub(crate) fn waits_to_begin<R: Role>(role: &R) {
     });
 }
 
-/// A watched role of this number sends into a queue.
-pub(crate) fn sends(queue: usize, role: usize) {
-    registry().queues.entry(queue).or_default()[0] = role;
+/// An end of a queue.
+#[derive(Clone, Copy)]
+pub(crate) enum End {
+    Sender,
+    Receiver,
 }
 
-/// A watched role of this number receives from a queue.
-pub(crate) fn receives(queue: usize, role: usize) {
-    registry().queues.entry(queue).or_default()[1] = role;
+/// A watched role of this number has the end of a queue.
+#[cold]
+#[inline(never)]
+pub(crate) fn queue(queue: usize, end: End, role: usize) {
+    registry().queues.entry(queue).or_default()[end as usize] = role;
 }
 
 /// A queue continues at another address. Each end says so.
+#[cold]
+#[inline(never)]
 pub(crate) fn moved(from: usize, to: usize) {
     let mut registry = registry();
     let roles = registry.queues.get(&from).copied().unwrap_or_default();
@@ -385,45 +396,36 @@ pub(crate) fn moved(from: usize, to: usize) {
 }
 
 impl Registry {
-    /// The set of a role at a queue, and its place there.
-    fn role(&mut self, queue: usize, end: usize) -> Option<(&mut Set, usize)> {
-        let role = self.queues.get(&queue)?[end].checked_sub(1)?;
+    /// The set of the role at the end of a queue, and its place there.
+    fn role(&mut self, queue: usize, end: End) -> Option<(&mut Set, usize)> {
+        let role = self.queues.get(&queue)?[end as usize].checked_sub(1)?;
         let set = self.sets.get_mut(&(role / MOST_ROLES))?;
         Some((set, role % MOST_ROLES))
     }
+}
 
-    fn acted(&mut self, queue: usize, end: usize) {
-        if let Some((set, place)) = self.role(queue, end) {
-            set.progress();
-            if let Some(role) = set.roles.get_mut(place) {
-                role.wait = None;
-            }
-        }
+/// A message was sent into a queue or received from it.
+#[cold]
+#[inline(never)]
+pub(crate) fn acted(queue: usize, end: End) {
+    if let Some((set, place)) = registry().role(queue, end) {
+        set.progress();
+        set.roles[place].wait = None;
     }
-}
-
-/// A message was sent into a queue.
-#[cold]
-pub(crate) fn sent(queue: usize) {
-    registry().acted(queue, 0);
-}
-
-/// A message was received from a queue.
-#[cold]
-pub(crate) fn received(queue: usize) {
-    registry().acted(queue, 1);
 }
 
 /// The sender waits for room in a queue to a peer.
 #[cold]
+#[inline(never)]
 pub(crate) fn waits_for_room(queue: usize, peer: &'static str) {
-    if let Some((set, place)) = registry().role(queue, 0) {
+    if let Some((set, place)) = registry().role(queue, End::Sender) {
         set.wait(place, Wait::Room { peer });
     }
 }
 
 /// The receiving half of a queue is dropped.
 #[cold]
+#[inline(never)]
 pub(crate) fn left(queue: usize) {
     let mut registry = registry();
     let Some([_, role]) = registry.queues.remove(&queue) else { return };
@@ -447,6 +449,8 @@ thread_local! {
 }
 
 /// The receiver of a queue has parked, and returns as if its queue had ended.
+#[cold]
+#[inline(never)]
 pub(crate) fn parked(queue: usize) {
     PARKED.set(queue);
 }
@@ -468,7 +472,7 @@ pub(crate) fn takes_wait<R: Role>(
     if queue == 0 || participant::watched(role).is_none() {
         return false;
     }
-    if let Some((set, place)) = registry().role(queue, 1) {
+    if let Some((set, place)) = registry().role(queue, End::Receiver) {
         set.wait(place, Wait::Messages { peers: vec![peer], labels });
     }
     true

@@ -72,7 +72,7 @@ fn one_event_for_each_action_and_one_if_it_waits() {
     let expected = [
         ("send", "p", "q", "Number"),
         ("send", "p", "q", "Stop"),
-        ("waits to receive", "p", "q", "Sum"),
+        ("waits to receive", "p", "q", "sum"),
         ("receive", "q", "p", "Number"),
         ("receive", "q", "p", "Stop"),
         ("send", "q", "p", "sum"),

@@ -471,11 +471,13 @@ fn watch_begins_while_the_other_end_is_in_use() {
         });
         block_on(async {
             tx.watch(1);
-            send(&mut tx, 1).await.unwrap();
-            // The receiver takes it, and leaves.
-            let _ = send(&mut tx, 2).await;
-            assert_eq!(send(&mut tx, 3).await, Err(Disconnected));
+            // The receiver takes one and leaves. There may be room until the sender sees that.
+            let mut sent = 0;
+            while send(&mut tx, sent).await.is_ok() {
+                sent += 1;
+            }
+            assert!((1..=3).contains(&sent));
         });
-        assert_eq!(receiver.join().unwrap(), Some(1));
+        assert_eq!(receiver.join().unwrap(), Some(0));
     });
 }

@@ -12,7 +12,8 @@ use super::shared::{Consumer, drop_messages};
 use crate::sync::atomic::Ordering;
 use crate::testing;
 use crate::transport::capacity::Queue;
-use crate::{watch, woken};
+use crate::watch::{self, End};
+use crate::woken;
 
 /// The receiving half of a queue.
 ///
@@ -118,7 +119,7 @@ impl<M> QueueReceiver<M> {
         let (shared, state, _) = self.consumer.state();
         state.own = Parker::new(in_session);
         if role > 0 {
-            watch::receives(shared.address(), role);
+            watch::queue(shared.address(), End::Receiver, role);
             state.sender_waits = true;
             shared.sender.watch();
         }
@@ -152,7 +153,7 @@ impl<M> QueueReceiver<M> {
     fn acted(&mut self) {
         let shared = self.consumer.shared();
         shared.sender.watch();
-        watch::received(shared.address());
+        watch::acted(shared.address(), End::Receiver);
     }
 
     /// The rare cases of [`poll_next`](Stream::poll_next): a ring that has ended, a new waker, or a

@@ -13,7 +13,7 @@ use super::shared::{FULL, GONE, Producer, Shared, WATCHED};
 use crate::sync::atomic::Ordering;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::link::Disconnected;
-use crate::watch;
+use crate::watch::{self, End};
 
 /// The sending half of a queue.
 ///
@@ -138,7 +138,7 @@ impl<M> QueueSender<M> {
     #[doc(hidden)]
     pub fn watch(&mut self, role: usize) -> usize {
         if role > 0 {
-            watch::sends(self.producer.shared().address(), role);
+            watch::queue(self.producer.shared().address(), End::Sender, role);
             self.producer.shared().watch_sender();
         }
         0
@@ -204,11 +204,12 @@ impl<M> QueueSender<M> {
 
     /// Waits for room, and reports the role that sends.
     #[cold]
+    #[inline(never)]
     fn wait_watched(&mut self, context: &Context<'_>) -> Poll<Result<(), Disconnected>> {
         let ready = self.wait_for_room(context);
         let queue = self.producer.shared().address();
         match ready {
-            Poll::Ready(_) => watch::sent(queue),
+            Poll::Ready(_) => watch::acted(queue, End::Sender),
             Poll::Pending => watch::waits_for_room(queue, self.queue().to),
         }
         ready

@@ -114,9 +114,7 @@ pub(crate) fn begin<R: Participant>(role: &R) {
 /// Closes all routes, which wakes waiting peers, and leaves the role poisoned.
 pub(crate) fn abort<R: Role>(role: &mut R) {
     begin(role);
-    if let Some(set) = watched(role) {
-        crate::watch::aborted(set, R::NAME);
-    }
+    crate::watch::aborted(role);
     role.close();
 }
 

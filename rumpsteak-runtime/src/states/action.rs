@@ -89,7 +89,7 @@ where
             trace::<R, P>(state, "receive", message.label());
             Poll::Ready(Ok((message, state.take())))
         }
-        Poll::Ready(Err(error)) if !watch::takes_wait(role, P::NAME, labels) => {
+        Poll::Ready(Err(error)) if !only_waits(state, P::NAME, labels) => {
             let action = Action::Receive(labels);
             Poll::Ready(Err(failed(state.take(), P::NAME, error, action)))
         }
@@ -137,6 +137,17 @@ pub(super) fn trace_wait<R: Role>(
             "waits to {action}"
         );
     }
+}
+
+/// Returns true if the route's error only says that the watched role waits.
+#[cold]
+#[inline(never)]
+fn only_waits<R: Role>(
+    state: &mut State<'_, R>,
+    peer: &'static str,
+    labels: &'static [&'static str],
+) -> bool {
+    state.role().is_ok_and(|role| watch::takes_wait(role, peer, labels))
 }
 
 /// Makes the error of an action that failed. Aborts the session first, so the role is poisoned and
