@@ -40,6 +40,7 @@ use std::task::Waker;
 use super::ring::{Empty, FRESH, PARKED};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{self, Mutex};
+use crate::watch::{self, End};
 
 /// The slot where the waiting side leaves a new waker.
 #[derive(Debug)]
@@ -65,16 +66,7 @@ enum Said {
     Watched,
 }
 
-/// The outcome of an attempt to park.
-pub(super) enum Parked {
-    Yes,
-    /// There is something to do.
-    No,
-    /// The side has parked, and says so.
-    Watched,
-}
-
-/// The side that unparks a [`Parking`] says so.
+/// The side that unparks a [`Parking`] tells the watch.
 const WATCHED: usize = 4;
 
 /// The other side's copy of the last waker.
@@ -86,9 +78,13 @@ impl Parker {
         Self { left: None, said: if is_watched { Said::Watched } else { Said::Nothing } }
     }
 
+    pub(super) fn is_watched(&self) -> bool {
+        self.said == Said::Watched
+    }
+
     /// Forgets the waker.
     pub(super) fn renew(&mut self) {
-        *self = Self::new(self.said == Said::Watched);
+        *self = Self::new(self.is_watched());
     }
 
     /// Returns true if the other side has this very waker, or knows where to find it: then
@@ -110,22 +106,16 @@ impl WakerSlot {
         parker: &mut Parker,
         waker: &Waker,
         say: impl FnOnce(usize) -> bool,
-    ) -> Parked {
+    ) -> bool {
         if parker.is_known(waker) {
-            return if say(PARKED) { Parked::Yes } else { Parked::No };
+            return say(PARKED);
         }
         self.leave(parker, waker);
         let has_parked = say(PARKED | FRESH);
-        if parker.said == Said::Watched {
-            return if has_parked { Parked::Watched } else { Parked::No };
-        }
-        if has_parked {
+        if has_parked && parker.said == Said::Nothing {
             parker.said = Said::Announced;
-            Parked::Yes
-        } else {
-            parker.said = Said::Nothing;
-            Parked::No
         }
+        has_parked
     }
 
     #[cold]
@@ -183,20 +173,31 @@ impl Parking {
     }
 
     /// Wakes the waiting side if it has parked. Call it after the change that the side waits for.
-    /// Returns true if this is [watched](Self::watch), which must then be said again.
     #[inline]
-    pub(super) fn unpark(&self, unparker: &mut Unparker) -> bool {
+    pub(super) fn unpark(&self, unparker: &mut Unparker) {
         let flags = self.state.swap(0, Ordering::AcqRel);
-        if flags == 0 {
-            return false;
+        if flags != 0 {
+            self.unparked(unparker, flags);
         }
+    }
+
+    #[inline(never)]
+    fn unparked(&self, unparker: &mut Unparker, flags: usize) {
         if flags & PARKED != 0 {
             self.wakers.wake(unparker, flags);
         }
-        flags & WATCHED != 0
+        if flags & WATCHED != 0 {
+            self.watch();
+            watch::acted(self.address(), End::Receiver);
+        }
     }
 
-    /// Makes the next [`unpark`](Self::unpark) return true.
+    /// The number under which [`watch`] knows the queue.
+    pub(super) fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// Makes each [`unpark`](Self::unpark) tell the watch.
     pub(super) fn watch(&self) {
         self.state.fetch_or(WATCHED, Ordering::AcqRel);
     }

@@ -6,7 +6,7 @@ use std::{fmt, mem};
 
 use futures_core::Stream;
 
-use super::parking::{Parked, Parker};
+use super::parking::Parker;
 use super::ring::{Empty, PARKED};
 use super::shared::{Consumer, drop_messages};
 use crate::sync::atomic::Ordering;
@@ -53,12 +53,10 @@ impl<M> QueueReceiver<M> {
         loop {
             match self.take_if(&is_wanted) {
                 Ok(next) => return Poll::Ready(next),
-                Err(_) if !waits => return Poll::Pending,
-                Err(empty) => match self.parks(empty, context) {
-                    Parked::Yes => return Poll::Pending,
-                    Parked::No => {}
-                    Parked::Watched => return Poll::Ready(None),
-                },
+                Err(empty) if !waits || self.parks(empty, context) => {
+                    return if waits { self.parked() } else { Poll::Pending };
+                }
+                Err(_) => {}
             }
         }
     }
@@ -87,27 +85,33 @@ impl<M> QueueReceiver<M> {
 
     /// Parks unless something has arrived meanwhile, or soon will.
     #[inline(always)]
-    fn parks(&mut self, empty: Empty, context: &Context<'_>) -> Parked {
+    fn parks(&mut self, empty: Empty, context: &Context<'_>) -> bool {
         let (_, state, _) = self.consumer.state();
         if empty.is_parked() && state.own.is_known(context.waker()) {
-            return Parked::Yes;
+            return true;
         }
         if woken::is_polling() && state.retry.is_due(empty) {
             context.waker().wake_by_ref();
-            return Parked::Yes;
+            return true;
         }
         self.parks_now(empty, context.waker())
     }
 
     /// Parks unless something has arrived meanwhile.
     #[inline(never)]
-    fn parks_now(&mut self, empty: Empty, waker: &Waker) -> Parked {
+    fn parks_now(&mut self, empty: Empty, waker: &Waker) -> bool {
         let (shared, state, word) = self.consumer.state();
-        let parked = shared.receiver.park(&mut state.own, waker, |flags| word.park(empty, flags));
-        if let Parked::Watched = parked {
-            watch::parked(shared.address());
+        shared.receiver.park(&mut state.own, waker, |flags| word.park(empty, flags))
+    }
+
+    /// The result of a poll that has parked.
+    #[inline(always)]
+    fn parked<T>(&self) -> Poll<Option<T>> {
+        if self.consumer.state_ref().own.is_watched() {
+            watch::parked(self.consumer.shared().address());
+            return Poll::Ready(None);
         }
-        parked
+        Poll::Pending
     }
 
     /// Reports each message received to the [watch](crate::watch) of this role; 0 is no role. If
@@ -143,17 +147,9 @@ impl<M> QueueReceiver<M> {
     #[inline]
     fn made_room(&mut self) {
         let (shared, state, _) = self.consumer.state();
-        if state.sender_waits && shared.sender.unpark(&mut state.sender) {
-            self.acted();
+        if state.sender_waits {
+            shared.sender.unpark(&mut state.sender);
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn acted(&mut self) {
-        let shared = self.consumer.shared();
-        shared.sender.watch();
-        watch::acted(shared.address(), End::Receiver);
     }
 
     /// The rare cases of [`poll_next`](Stream::poll_next): a ring that has ended, a new waker, or a
@@ -165,11 +161,8 @@ impl<M> QueueReceiver<M> {
             match self.take_if(|_| true) {
                 Ok(next) => return Poll::Ready(next.flatten()),
                 Err(_) if testing::ends_queues() => return Poll::Ready(None),
-                Err(empty) => match self.parks_now(empty, context.waker()) {
-                    Parked::Yes => return Poll::Pending,
-                    Parked::No => {}
-                    Parked::Watched => return Poll::Ready(None),
-                },
+                Err(empty) if self.parks_now(empty, context.waker()) => return self.parked(),
+                Err(_) => {}
             }
         }
     }
@@ -211,8 +204,11 @@ impl<M> Drop for QueueReceiver<M> {
     fn drop(&mut self) {
         self.consumer.shared().leave();
         let (shared, state, _) = self.consumer.state();
-        if state.sender_waits && shared.sender.unpark(&mut state.sender) {
-            watch::left(shared.address());
+        if state.sender_waits {
+            shared.sender.unpark(&mut state.sender);
+            if shared.sender.is_watched() {
+                watch::left(shared.address());
+            }
         }
         drop_messages(&mut self.consumer);
     }

@@ -93,7 +93,7 @@ impl<M> Shared<M> {
 
     /// The number under which [`watch`](crate::watch) knows the queue.
     pub(super) fn address(&self) -> usize {
-        std::ptr::from_ref(self).addr()
+        self.sender.address()
     }
 
     pub(super) fn leave(&self) {
