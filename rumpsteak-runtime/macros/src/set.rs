@@ -93,14 +93,11 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStr
     let body = match scope.is_whole() {
         true => quote! {
             let mut wiring = #krate::private::wiring::Wiring::new();
-            #[allow(unused_mut, reason = "a set may have no roles")]
-            let mut set = Self { #(#members: #wired),* };
-            if let ::core::option::Option::Some(watch) =
-                #krate::private::Watch::from_environment()
-            {
-                set.__watch(&watch);
+            let set = Self { #(#members: #wired),* };
+            match #krate::private::Watch::from_environment() {
+                ::core::option::Option::None => set,
+                ::core::option::Option::Some(watch) => set.__watch(&watch),
             }
-            set
         },
         // Roles with a mistake may lack routes.
         false => quote!(::core::unreachable!()),
@@ -151,28 +148,29 @@ fn watch(krate: &TokenStream, members: &[TokenStream]) -> TokenStream {
         /// Roles::default().watch(Duration::from_secs(5)).run(client, server).await?;
         /// ```
         #[must_use]
-        pub fn watch(mut self, limit: ::core::time::Duration) -> Self {
-            self.__watch(&#krate::private::Watch::printing(limit));
-            self
+        pub fn watch(self, limit: ::core::time::Duration) -> Self {
+            self.__watch(&#krate::private::Watch::printing(limit))
         }
 
         /// Watches the roles as `watch` does, and passes the reports to `tell`, which is called on
         /// a thread that all watched sets share.
         #[must_use]
         pub fn watch_with(
-            mut self,
+            self,
             limit: ::core::time::Duration,
             tell: impl ::core::ops::Fn(&#krate::watch::Report)
                 + ::core::marker::Send
                 + ::core::marker::Sync
                 + 'static,
         ) -> Self {
-            self.__watch(&#krate::private::Watch::new(limit, tell));
-            self
+            self.__watch(&#krate::private::Watch::new(limit, tell))
         }
 
-        fn __watch(&mut self, watch: &#krate::private::Watch) {
+        #[cold]
+        #[allow(unused_mut, reason = "a set may have no roles")]
+        fn __watch(mut self, watch: &#krate::private::Watch) -> Self {
             #(watch.add(&mut self.#members);)*
+            self
         }
     }
 }

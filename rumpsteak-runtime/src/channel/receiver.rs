@@ -53,9 +53,10 @@ impl<M> QueueReceiver<M> {
         loop {
             match self.take_if(&is_wanted) {
                 Ok(next) => return Poll::Ready(next),
-                Err(empty) if !waits || self.parks(empty, context) => {
-                    return if waits { self.parked() } else { Poll::Pending };
+                Err(empty) if !waits || self.need_not_park(empty, context) => {
+                    return Poll::Pending;
                 }
+                Err(empty) if self.parks_now(empty, context.waker()) => return self.parked(),
                 Err(_) => {}
             }
         }
@@ -83,18 +84,18 @@ impl<M> QueueReceiver<M> {
         }
     }
 
-    /// Parks unless something has arrived meanwhile, or soon will.
+    /// Returns true if the receiver has parked, or will be polled soon.
     #[inline(always)]
-    fn parks(&mut self, empty: Empty, context: &Context<'_>) -> bool {
+    fn need_not_park(&mut self, empty: Empty, context: &Context<'_>) -> bool {
         let (_, state, _) = self.consumer.state();
         if empty.is_parked() && state.own.is_known(context.waker()) {
             return true;
         }
-        if woken::is_polling() && state.retry.is_due(empty) {
+        let asks = woken::is_polling() && state.retry.is_due(empty);
+        if asks {
             context.waker().wake_by_ref();
-            return true;
         }
-        self.parks_now(empty, context.waker())
+        asks
     }
 
     /// Parks unless something has arrived meanwhile.
