@@ -1,5 +1,5 @@
-//! Turns a log of the feature `tracing` into a sequence chart for Mermaid, one arrow per message and
-//! one note per wait. The last note of a role that hangs says what it waits for.
+//! Turns a log of the feature `tracing` into a sequence chart for Mermaid, one arrow per message
+//! and one note per wait. The last note of a role that hangs says what it waits for.
 //!
 //! `cargo run -p rumpsteak-examples --example sequence_chart < log.txt`
 //!

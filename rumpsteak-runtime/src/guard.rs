@@ -112,6 +112,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     fn abort(&mut self) {
         self.is_in_session = false;
         participant::abort(self.role());
+        watch::aborted(self.role());
     }
 }
 

@@ -1,4 +1,5 @@
-//! `watch`: each way to hang is reported by name, and nothing is reported of roles that do not hang.
+//! `watch`: each way to hang is reported by name, and nothing is reported of roles that do not
+//! hang.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 

@@ -3,7 +3,6 @@
 use std::any::Any;
 use std::task::{Poll, Waker};
 
-use crate::role::Role;
 use crate::transport::link::{Link, Movable};
 use crate::transport::mark::Mark;
 
@@ -112,14 +111,13 @@ pub(crate) fn begin<R: Participant>(role: &R) {
 }
 
 /// Closes all routes, which wakes waiting peers, and leaves the role poisoned.
-pub(crate) fn abort<R: Role>(role: &mut R) {
+pub(crate) fn abort<R: Participant>(role: &mut R) {
     begin(role);
-    crate::watch::aborted(role);
     role.close();
 }
 
-/// The session that the role is in: the number of its set, and the number of sessions before it. All
-/// roles of a set have the same.
+/// The session that the role is in: the number of its set, and the number of sessions before it.
+/// All roles of a set have the same.
 #[cfg(feature = "tracing")]
 pub(crate) fn session<R: Participant>(role: &R) -> (usize, usize) {
     let mut completed = 0;

@@ -188,6 +188,7 @@ pub(super) fn abort<R: Role>(mut state: State<'_, R>) {
     // The role is lent: an action has just used it.
     if let Ok(role) = state.role() {
         participant::abort(role);
+        watch::aborted(role);
     }
     let _ = state.claim.forget();
 }
