@@ -99,6 +99,7 @@ fn an_action_that_is_never_awaited() {
     let mut roles = Roles::default().watch_with(LIMIT, tell);
     let forgets = async |s: Server<'_>| -> Ended<'_, S> {
         let (Ping(question), session) = s.receive().await?;
+        #[expect(clippy::let_underscore_future, reason = "the mistake")]
         let _ = session.send(Pong(question + 1));
         pending().await
     };

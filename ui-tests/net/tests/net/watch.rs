@@ -127,6 +127,7 @@ async fn a_session_that_is_dropped() {
 #[tokio::test]
 async fn an_action_that_is_never_awaited() {
     let forgets = |price, session: ToPrice<'_>| {
+        #[expect(clippy::let_underscore_future, reason = "the mistake")]
         let _ = session.send(price);
     };
     dropping("forgotten", forgets).await;
